@@ -1,0 +1,1 @@
+"""Decision trees that show their working."""

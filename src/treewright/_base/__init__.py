@@ -1,0 +1,1 @@
+"""What every room may lean on: errors, exact arithmetic, atomic files, near names."""

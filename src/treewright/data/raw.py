@@ -1,0 +1,114 @@
+"""A table as it was read, before anybody decided what its columns are.
+
+Readers and dataframe adapters produce a `RawTable`; inference proposes a schema for it; encoding
+turns both into a `Dataset`.
+
+Invariants
+----------
+All columns have the same length. A `NumberColumn` holds finite doubles or NaN (missing), never infinities. A
+`TextColumn` holds each distinct text once; code -1 is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError
+from treewright._base.near_names import unknown_name
+from treewright.data.schema import LabelType, Schema
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Cells that all are numbers (or missing, as NaN)."""
+
+    values: Floats
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """Cells that are texts, each distinct text kept once; `labels` remembers what they were."""
+
+    values: tuple[str, ...]
+    codes: Codes
+    labels: LabelType = LabelType.TEXT
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns by name, in order, with the place they came from.
+
+    Parameters
+    ----------
+    columns : dict of str to NumberColumn or TextColumn
+    n_rows : int
+    source : str or None
+        File name for messages; None for data handed over in memory.
+    lines : array of int or None
+        For text files, the 1-based line on which each row starts.
+    declared : Schema or None
+        The schema that the format itself declares (ARFF, C4.5 names).
+    """
+
+    columns: Mapping[str, NumberColumn | TextColumn]
+    n_rows: int
+    source: str | None = None
+    lines: npt.NDArray[np.int64] | None = None
+    declared: Schema | None = None
+
+    def column(self, name: str) -> NumberColumn | TextColumn:
+        """Return the column of that name, or raise with the nearest name."""
+        if name not in self.columns:
+            raise DataError(unknown_name("column", name, self.columns), source=self.source)
+        return self.columns[name]
+
+    def error(self, message: str, row: int | None = None, column: str | None = None) -> DataError:
+        """Return an error that names the place: the line of a file, or the row of a frame (from 0)."""
+        if row is None or self.lines is not None:
+            line = None if row is None or self.lines is None else int(self.lines[row])
+            return DataError(message, source=self.source, line=line, column=column)
+        place = f"row {row}" if column is None else f"row {row}, column {column!r}"
+        return DataError(f"{place}: {message}", source=self.source)
+
+
+def number_text(value: float) -> str:
+    """Return the text of a number, the same for 1, 1.0 and numpy's 1.
+
+    Examples
+    --------
+    >>> number_text(3.0), number_text(0.1), number_text(-2), number_text(1e300)
+    ('3', '0.1', '-2', '1e+300')
+    """
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 2.0**53 else repr(number)
+
+
+def text_column(cells: Iterable[str | None], labels: LabelType = LabelType.TEXT) -> TextColumn:
+    """Code texts by first appearance; None is missing.
+
+    Examples
+    --------
+    >>> text_column(["b", None, "a", "b"]).codes.tolist()
+    [0, -1, 1, 0]
+    """
+    known: dict[str | None, int] = {}
+    codes = [-1 if cell is None else known.setdefault(cell, len(known)) for cell in cells]
+    return TextColumn(tuple(text for text in known if text is not None), np.array(codes, dtype=np.int32), labels)
+
+
+def numbers_as_text(column: NumberColumn) -> TextColumn:
+    """Return the text form of a number column, distinct numbers in ascending order."""
+    known = ~np.isnan(column.values)
+    distinct, inverse = np.unique(column.values[known], return_inverse=True)
+    codes = np.full(len(column.values), -1, dtype=np.int32)
+    codes[known] = inverse
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    labels = LabelType.INTEGER if whole else LabelType.NUMBER
+    return TextColumn(tuple(number_text(value) for value in distinct.tolist()), codes, labels)

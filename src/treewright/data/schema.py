@@ -1,0 +1,304 @@
+"""What each column of a table is.
+
+Vocabulary
+----------
+kind
+    *Nominal*: one of some values without an order in meaning; *ordinal*: the order of the values means
+    something; *numeric*: a number.
+declared order
+    The order of a column's `values`. It decides the order of branches and breaks ties, also for nominal
+    columns; it is part of the model.
+missing
+    A state of its own, never a value.
+
+Invariants
+----------
+A schema is immutable and valid from the moment it exists: names are unique, nominal columns list their values
+without repetition, target and weight are columns of it. Inference (`treewright.data.infer`) only proposes one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from treewright._base.atomic_file import write_atomically
+from treewright._base.errors import SchemaError
+from treewright._base.near_names import unknown_name
+
+MISSING_MARKERS = ("", "?", "NaN", "nan", "NULL", "null")
+"""Texts that mean "missing" in a text file unless the schema declares them as values."""
+
+
+class Kind(StrEnum):
+    """What the cells of a column mean."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    NUMERIC = "numeric"
+
+
+class Task(StrEnum):
+    """What is predicted: a class or a number."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+class LabelType(StrEnum):
+    """The Python type that the values of a nominal column had before they became text."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name, its kind and, unless numeric, its values in declared order.
+
+    Examples
+    --------
+    >>> Column("wind", Kind.NOMINAL, ("weak", "strong"))
+    Column(name='wind', kind=<Kind.NOMINAL: 'nominal'>, values=('weak', 'strong'), labels=<LabelType.TEXT: 'text'>)
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[str, ...] = ()
+    labels: LabelType = LabelType.TEXT
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise SchemaError(f"a column name must be text, not {self.name!r}")
+        if self.kind is Kind.NUMERIC:
+            if self.values:
+                raise SchemaError("a numeric column declares no values", column=self.name)
+            return
+        seen: set[str] = set()
+        for value in self.values:
+            if not isinstance(value, str):
+                raise SchemaError(f"a declared value must be text, not {value!r}", column=self.name)
+            if value in seen:
+                raise SchemaError(f"value {value!r} is declared twice", column=self.name)
+            seen.add(value)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells are numbers."""
+        return self.kind is Kind.NUMERIC
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, and which of them is predicted, weighs, or is left out.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        In the order of the table; the attributes keep this order, which breaks ties.
+    target : str or None
+        Name of the column to predict.
+    weight : str or None
+        Name of a numeric column of case weights.
+    ignored : tuple of str
+        Columns that are kept out of learning.
+    missing_markers : tuple of str
+        Texts that mean "missing" when a text file is read.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("wind", Kind.NOMINAL, ("weak", "strong")), Column("play", Kind.NOMINAL, ("no", "yes"))),
+    ...                 target="play")
+    >>> [column.name for column in schema.attributes], str(schema.task)
+    (['wind'], 'classification')
+    """
+
+    columns: tuple[Column, ...]
+    target: str | None = None
+    weight: str | None = None
+    ignored: tuple[str, ...] = ()
+    missing_markers: tuple[str, ...] = MISSING_MARKERS
+
+    def __post_init__(self) -> None:
+        names: set[str] = set()
+        for column in self.columns:
+            if column.name in names:
+                raise SchemaError("two columns have this name", column=column.name)
+            names.add(column.name)
+        for role, name in (("target", self.target), ("weight", self.weight)):
+            if name is not None:
+                self._require(name, role)
+        for name in self.ignored:
+            self._require(name, "ignored one")
+        if self.target is not None and self.target in (self.weight, *self.ignored):
+            raise SchemaError("the target can be neither weight nor ignored", column=self.target)
+        if self.weight is not None and not self.column(self.weight).is_numeric:
+            raise SchemaError("the weight column must be numeric", column=self.weight)
+
+    def _require(self, name: str, role: str) -> None:
+        known = [column.name for column in self.columns]
+        if name not in known:
+            raise SchemaError(unknown_name(f"column to be the {role}:", name, known))
+
+    @cached_property
+    def attributes(self) -> tuple[Column, ...]:
+        """The columns that a tree may test, in order."""
+        out = {self.target, self.weight, *self.ignored}
+        return tuple(column for column in self.columns if column.name not in out)
+
+    @cached_property
+    def attribute_names(self) -> tuple[str, ...]:
+        """Names of the attributes, in order."""
+        return tuple(column.name for column in self.attributes)
+
+    @property
+    def target_column(self) -> Column:
+        """The column to predict."""
+        if self.target is None:
+            raise SchemaError("the schema names no target")
+        return self.column(self.target)
+
+    @property
+    def task(self) -> Task:
+        """Classification when the target is nominal or ordinal, else regression."""
+        return Task.REGRESSION if self.target_column.is_numeric else Task.CLASSIFICATION
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The declared classes in order (none for a numeric target)."""
+        return self.target_column.values
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name, or raise with the nearest name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        known = [column.name for column in self.columns]
+        raise SchemaError(unknown_name("column", name, known))
+
+    def with_column(self, column: Column) -> Schema:
+        """Return a copy in which the column of that name is replaced."""
+        self.column(column.name)
+        return replace(self, columns=tuple(column if old.name == column.name else old for old in self.columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, the shape that `from_dict` reads."""
+        result: dict[str, Any] = {"target": self.target}
+        if self.target is not None:
+            result["task"] = str(self.task)
+        if self.weight is not None:
+            result["weight"] = self.weight
+        if self.ignored:
+            result["ignored"] = list(self.ignored)
+        if self.missing_markers != MISSING_MARKERS:
+            result["missing_markers"] = list(self.missing_markers)
+        result["columns"] = [_column_to_dict(column) for column in self.columns]
+        return result
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Schema:
+        """Make a schema of plain data; keys that describe a data set otherwise are passed over.
+
+        Examples
+        --------
+        >>> Schema.from_dict({"target": "y", "task": "regression", "missing_marker": "?", "rows": 3,
+        ...                   "columns": [{"name": "x", "kind": "ordinal", "values": ["low", "high"]},
+        ...                               {"name": "y", "kind": "numeric"}]}).task
+        <Task.REGRESSION: 'regression'>
+        """
+        if not isinstance(data, Mapping):
+            raise SchemaError(f"a schema is an object with 'columns', not {type(data).__name__}")
+        columns = data.get("columns")
+        if not isinstance(columns, (list, tuple)) or not columns:
+            raise SchemaError("a schema needs a non-empty list 'columns'")
+        schema = cls(
+            columns=tuple(_column_from_dict(column) for column in columns),
+            target=_optional_text(data, "target"),
+            weight=_optional_text(data, "weight"),
+            ignored=_text_tuple(data.get("ignored", ()), "ignored"),
+            missing_markers=_markers(data),
+        )
+        task = data.get("task")
+        if task is not None and schema.target is not None and task != str(schema.task):
+            raise SchemaError(
+                f"task is {task!r}, but the target is {schema.target_column.kind}", column=schema.target
+            )
+        return schema
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schema as JSON."""
+        write_atomically(path, json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
+        """Read a schema written by `save` or by hand."""
+        name = os.fspath(path)
+        try:
+            with open(name, encoding="utf-8") as handle:
+                data = json.load(handle)
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise SchemaError(f"not a schema file: {error}", source=name) from error
+        try:
+            return cls.from_dict(data)
+        except SchemaError as error:
+            raise SchemaError(str(error), source=name) from error
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": column.name, "kind": str(column.kind)}
+    if not column.is_numeric:
+        result["values"] = list(column.values)
+        if column.labels is not LabelType.TEXT:
+            result["labels"] = str(column.labels)
+    return result
+
+
+def _column_from_dict(data: Any) -> Column:
+    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
+        raise SchemaError(f"a column is an object with a 'name', not {data!r:.80}")
+    name = data["name"]
+    try:
+        kind = Kind(data.get("kind"))
+    except ValueError:
+        allowed = ", ".join(Kind)
+        raise SchemaError(f"kind {data.get('kind')!r:.80} is not one of {allowed}", column=name) from None
+    try:
+        labels = LabelType(data.get("labels", LabelType.TEXT))
+    except ValueError:
+        allowed = ", ".join(LabelType)
+        raise SchemaError(f"labels {data.get('labels')!r:.80} is not one of {allowed}", column=name) from None
+    if kind is Kind.NUMERIC:
+        return Column(name, kind)
+    return Column(name, kind, _text_tuple(data.get("values"), f"the values of {name!r}"), labels)
+
+
+def _optional_text(data: Mapping[str, Any], key: str) -> str | None:
+    value = data.get(key)
+    if value is not None and not isinstance(value, str):
+        raise SchemaError(f"{key!r} must be text, not {value!r:.80}")
+    return value
+
+
+def _text_tuple(values: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise SchemaError(f"{what} must be a list of texts, not {values!r:.80}")
+    return tuple(values)
+
+
+def _markers(data: Mapping[str, Any]) -> tuple[str, ...]:
+    if "missing_markers" in data:
+        return _text_tuple(data["missing_markers"], "missing_markers")
+    single = _optional_text(data, "missing_marker")
+    return with_markers((single,)) if single is not None else MISSING_MARKERS
+
+
+def with_markers(extra: Iterable[str]) -> tuple[str, ...]:
+    """Return the usual missing markers and these, without repetition."""
+    return tuple(dict.fromkeys((*MISSING_MARKERS, *extra)))
