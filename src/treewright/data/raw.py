@@ -34,11 +34,16 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """Cells that are texts, each distinct text kept once; `labels` remembers what they were."""
+    """Cells that are texts, each distinct text kept once.
+
+    `labels` remembers what the cells were; `declared` says that the order of the values is meant (the categories of a
+    dataframe), not just the order in which they were met.
+    """
 
     values: tuple[str, ...]
     codes: Codes
     labels: LabelType = LabelType.TEXT
+    declared: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,157 @@
+"""A table ready to be counted: a schema and its columns as small codes or doubles.
+
+Invariants
+----------
+`columns` follow ``schema.attributes``. A nominal or ordinal column holds the index of the declared value, -1 when
+missing; a numeric one holds doubles, NaN when missing. The target, where there is one, is never missing, and weights
+are positive or zero and finite. Nothing here is changed after it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError
+from treewright.data.raw import Codes, Floats
+from treewright.data.schema import Column, LabelType, Schema
+
+RowIndex = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Encoded columns of one table.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns are; it may name a target that these rows do not have (new cases).
+    columns : tuple of array
+        One per attribute of the schema.
+    n_rows : int
+    target : array or None
+        Class codes or numbers.
+    weights : array or None
+        Case weights; None means that every case weighs one.
+    source : str or None
+        Name of the file, for messages and provenance.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> weather = sample("play-tennis")
+    >>> len(weather), weather.schema.attribute_names, weather.y[:3].tolist()
+    (14, ('Outlook', 'Temperature', 'Humidity', 'Wind'), ['No', 'No', 'Yes'])
+    """
+
+    schema: Schema
+    columns: tuple[Codes | Floats, ...]
+    n_rows: int
+    target: Codes | Floats | None = None
+    weights: Floats | None = None
+    source: str | None = None
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of attributes."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def ndim(self) -> int:
+        """Two: a dataset is a table."""
+        return 2
+
+    @property
+    def X(self) -> Dataset:
+        """The attributes alone; estimators take it as it is, with its schema."""
+        return replace(self, target=None, weights=None)
+
+    @cached_property
+    def y(self) -> npt.NDArray[Any]:
+        """The target as it was before encoding: labels or numbers."""
+        if self.target is None:
+            raise DataError("these data have no target", source=self.source)
+        column = self.schema.target_column
+        return self.target if column.is_numeric else labels_of(column)[self.target]
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return an attribute decoded: doubles, or an object array of texts with None for missing."""
+        index = self.schema.attribute_names.index(self.schema.column(name).name)
+        attribute = self.schema.attributes[index]
+        codes = self.columns[index]
+        if attribute.is_numeric:
+            return codes
+        return np.array([*attribute.values, None], dtype=object)[codes]
+
+    def take(self, rows: npt.NDArray[Any] | Sequence[int] | slice) -> Dataset:
+        """Return the dataset of these rows (indices, mask or slice)."""
+        columns = tuple(column[rows] for column in self.columns)
+        index = np.arange(self.n_rows)[rows]
+        return replace(
+            self,
+            columns=columns,
+            n_rows=len(index),
+            target=None if self.target is None else self.target[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        """Column by name, rows by index array, mask or slice (what scikit-learn's splitters need)."""
+        if isinstance(key, str):
+            return self.column(key)
+        if isinstance(key, tuple):
+            rows, *rest = key
+            if any(part is not Ellipsis and part != slice(None) for part in rest):
+                raise TypeError("a dataset is indexed by rows, or by the name of a column")
+            key = rows
+        if isinstance(key, (int, np.integer)):
+            key = [int(key)]
+        return self.take(key)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame of all that is here (needs pandas)."""
+        from treewright._base.extras import need
+
+        pandas = need("pandas", "dev", "make a DataFrame")
+        table = {name: self.column(name) for name in self.schema.attribute_names}
+        if self.target is not None and self.schema.target is not None:
+            table[self.schema.target] = self.y
+        return pandas.DataFrame(table)
+
+
+def labels_of(column: Column) -> npt.NDArray[Any]:
+    """Return the values of a nominal column in the type they had before they became text.
+
+    Examples
+    --------
+    >>> from treewright.data.schema import Kind
+    >>> labels_of(Column("y", Kind.NOMINAL, ("0", "1"), LabelType.INTEGER)).tolist()
+    [0, 1]
+    """
+    try:
+        match column.labels:
+            case LabelType.INTEGER:
+                return np.array([int(value) for value in column.values], dtype=np.int64)
+            case LabelType.NUMBER:
+                return np.array([float(value) for value in column.values], dtype=np.float64)
+            case LabelType.BOOLEAN:
+                return np.array([_boolean(value) for value in column.values], dtype=np.bool_)
+            case LabelType.TEXT:
+                return np.array(column.values, dtype=object if not column.values else np.str_)
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"the values are not {column.labels} labels: {error}", column=column.name) from error
+
+
+def _boolean(value: str) -> bool:
+    if value not in {"True", "False"}:
+        raise ValueError(f"{value!r} is not 'True' or 'False'")
+    return value == "True"

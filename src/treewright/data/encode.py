@@ -1,0 +1,122 @@
+"""A raw table and a schema become a `Dataset`.
+
+Two policies for a value that the schema does not declare: while learning it is an error (`Unseen.ERROR`); when new cases
+are predicted it counts as missing, and one warning says how many there were (`Unseen.MISSING`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from enum import Enum, auto
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, DataWarning
+from treewright._base.near_names import did_you_mean, listed
+from treewright.data.dataset import Dataset
+from treewright.data.raw import Codes, Floats, NumberColumn, RawTable, TextColumn, numbers_as_text
+from treewright.data.schema import Column, Schema
+
+
+class Unseen(Enum):
+    """What to do with a value that the schema does not declare."""
+
+    ERROR = auto()
+    MISSING = auto()
+
+
+def encode(
+    raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with_target: bool = True
+) -> Dataset:
+    """Encode the columns that the schema names; columns it does not name are left aside.
+
+    Parameters
+    ----------
+    raw : RawTable
+    schema : Schema
+    unseen : Unseen
+        Policy for undeclared values of the attributes.
+    with_target : bool
+        Whether target and weight are wanted; new cases have none.
+
+    Raises
+    ------
+    DataError
+        With file, line and column where a cell does not fit.
+    """
+    absent = [name for name in schema.attribute_names if name not in raw.columns]
+    if absent:
+        hints = did_you_mean(absent[0], raw.columns)
+        raise raw.error(f"without the columns {listed(absent)}{hints}; there are {listed(raw.columns)}")
+    strangers: dict[str, int] = {}
+    columns = tuple(
+        _encode_column(raw, attribute, unseen, strangers) for attribute in schema.attributes
+    )
+    if strangers:
+        told = ", ".join(f"{count} in {name!r}" for name, count in strangers.items())
+        warnings.warn(f"values never seen while learning count as missing: {told}", DataWarning, stacklevel=2)
+    target = _target(raw, schema) if with_target and schema.target is not None else None
+    weights = _weights(raw, schema.weight) if with_target and schema.weight is not None else None
+    return Dataset(schema, columns, raw.n_rows, target, weights, raw.source)
+
+
+def _encode_column(
+    raw: RawTable, column: Column, unseen: Unseen, strangers: dict[str, int]
+) -> Codes | Floats:
+    cells = raw.column(column.name)
+    if column.is_numeric:
+        return _numbers(raw, column.name, cells)
+    text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
+    codes = _to_declared(text, column)
+    unknown = (codes < 0) & (text.codes >= 0)
+    if unknown.any():
+        if unseen is Unseen.MISSING:
+            strangers[column.name] = int(unknown.sum())
+        else:
+            row = int(np.argmax(unknown))
+            raise _undeclared(raw, text, row, column)
+    return codes
+
+
+def _undeclared(raw: RawTable, text: TextColumn, row: int, column: Column) -> DataError:
+    value = text.values[text.codes[row]]
+    hint = did_you_mean(value, column.values)
+    return raw.error(f"value {value!r} is not declared{hint}; declared are {listed(column.values)}", row, column.name)
+
+
+def _to_declared(text: TextColumn, column: Column) -> Codes:
+    position = {value: code for code, value in enumerate(column.values)}
+    table = np.array([*(position.get(value, -1) for value in text.values), -1], dtype=np.int32)
+    declared: Codes = table[text.codes]
+    return declared
+
+
+def _numbers(raw: RawTable, name: str, cells: NumberColumn | TextColumn) -> Floats:
+    if isinstance(cells, NumberColumn):
+        return cells.values
+    known = cells.codes >= 0
+    if known.any():
+        row = int(np.argmax(known))
+        raise raw.error(f"{cells.values[cells.codes[row]]!r} is not a number", row, name)
+    return np.full(raw.n_rows, np.nan)
+
+
+def _target(raw: RawTable, schema: Schema) -> Codes | Floats:
+    column = schema.target_column
+    strangers: dict[str, int] = {}
+    codes = _encode_column(raw, column, Unseen.ERROR, strangers)
+    missing: npt.NDArray[np.bool_] = np.isnan(codes) if column.is_numeric else codes < 0
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise raw.error(f"the target is missing (in {int(missing.sum())} rows)", row, column.name)
+    return codes
+
+
+def _weights(raw: RawTable, name: str) -> Floats:
+    weights = _numbers(raw, name, raw.column(name))
+    bad = ~(weights >= 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise raw.error("a weight must be a number of at least 0", row, name)
+    return weights

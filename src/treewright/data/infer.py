@@ -1,0 +1,183 @@
+"""A schema proposed from the data, to be shown, overridden and saved.
+
+The rules: text and booleans are nominal, numbers are numeric, whole or not. A target of text, booleans or at most
+20 different whole numbers is a class, else a number. Some learners (ID3, CHAID, CAL) want whole-number columns of few
+different values as nominal; they say so. A format that declares its columns (ARFF, C4.5 names) is believed.
+
+The values of an inferred nominal column stand in a fixed order (numbers by size, else texts by code point), never in
+the order of the rows, so that a shuffled table gives the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treewright._base.errors import ParameterError, SchemaError
+from treewright._base.near_names import listed
+from treewright.data.raw import NumberColumn, RawTable, TextColumn, numbers_as_text
+from treewright.data.schema import MISSING_MARKERS, Column, Kind, LabelType, Schema, Task, with_markers
+
+CLASS_LIMIT = 20
+"""A whole-number target with at most this many different values is a class."""
+
+NOMINAL_LIMIT = 10
+"""Learners without cuts take whole-number columns with at most this many different values as nominal."""
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user knows better than inference.
+
+    Parameters
+    ----------
+    nominal, numeric, ignore : tuple of str
+        Columns of that kind, or to be left out.
+    ordinal : dict of str to tuple of str
+        Columns whose values, from low to high, are ordered.
+    weight : str or None
+        Column of case weights.
+    task : Task or None
+        Whether the target is a class or a number.
+    missing : tuple of str
+        Further texts that mean "missing".
+    """
+
+    nominal: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+    weight: str | None = None
+    task: Task | None = None
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        named = [*self.nominal, *self.numeric, *self.ordinal, *self.ignore]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise ParameterError(f"given more than one kind: {listed(twice)}")
+
+    def kinds(self, target: str | None) -> dict[str, Kind]:
+        """Return the kinds that a reader must know before it reads."""
+        kinds = dict.fromkeys(self.nominal, Kind.NOMINAL)
+        kinds |= dict.fromkeys(self.numeric, Kind.NUMERIC)
+        kinds |= dict.fromkeys(self.ordinal, Kind.ORDINAL)
+        if self.weight is not None:
+            kinds[self.weight] = Kind.NUMERIC
+        if target is not None and self.task is not None:
+            kinds[target] = Kind.NUMERIC if self.task is Task.REGRESSION else Kind.NOMINAL
+        return kinds
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """All texts that mean "missing"."""
+        return with_markers(self.missing) if self.missing else MISSING_MARKERS
+
+
+def infer_schema(
+    raw: RawTable,
+    target: str | None = None,
+    overrides: Overrides | None = None,
+    *,
+    nominal_limit: int = 0,
+) -> Schema:
+    """Propose a schema for a table.
+
+    Parameters
+    ----------
+    raw : RawTable
+    target : str or None
+        The column to predict; None takes the one that the format declares, if any.
+    overrides : Overrides or None
+    nominal_limit : int
+        Whole-number attributes with at most this many different values become nominal.
+
+    Examples
+    --------
+    >>> from treewright.data.raw import RawTable, NumberColumn, text_column
+    >>> raw = RawTable({"age": NumberColumn(np.array([31.0, 42.0])), "buys": text_column(["yes", "no"])}, 2)
+    >>> [(c.name, str(c.kind), c.values) for c in infer_schema(raw, "buys").columns]
+    [('age', 'numeric', ()), ('buys', 'nominal', ('no', 'yes'))]
+    """
+    chosen = overrides or Overrides()
+    declared = raw.declared
+    if target is None and declared is not None:
+        target = declared.target
+    for name in (target, chosen.weight, *chosen.kinds(target), *chosen.ignore):
+        if name is not None:
+            raw.column(name)
+    columns = []
+    for name, cells in raw.columns.items():
+        limit = CLASS_LIMIT if name == target else nominal_limit if name != chosen.weight else 0
+        given = None if declared is None else declared.column(name)
+        columns.append(_propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit))
+    ignored = [*chosen.ignore, *(declared.ignored if declared is not None else ())]
+    return Schema(
+        tuple(columns),
+        target=target,
+        weight=chosen.weight,
+        ignored=tuple(dict.fromkeys(name for name in ignored if name != target)),
+        missing_markers=chosen.markers,
+    )
+
+
+def _propose(
+    raw: RawTable,
+    name: str,
+    cells: NumberColumn | TextColumn,
+    wanted: Kind | None,
+    given: Column | None,
+    order: tuple[str, ...] | None,
+    limit: int,
+) -> Column:
+    if order is not None:
+        return _ordinal(raw, name, cells, order)
+    if given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values):
+        if not given.is_numeric or not _few_whole_numbers(cells, limit):
+            return given
+    if wanted is Kind.NUMERIC:
+        if isinstance(cells, TextColumn) and cells.values:
+            raise SchemaError(f"has texts such as {cells.values[0]!r}, so it cannot be numeric", column=name)
+        return Column(name, Kind.NUMERIC)
+    if isinstance(cells, NumberColumn):
+        if wanted is None and not _few_whole_numbers(cells, limit):
+            return Column(name, Kind.NUMERIC)
+        text = numbers_as_text(cells)
+        return Column(name, Kind.NOMINAL, text.values, text.labels)
+    values = cells.values if cells.declared else in_fixed_order(cells.values)
+    return Column(name, Kind.NOMINAL, values, cells.labels)
+
+
+def _few_whole_numbers(cells: NumberColumn | TextColumn, limit: int) -> bool:
+    if limit == 0 or not isinstance(cells, NumberColumn):
+        return False
+    distinct = np.unique(cells.values[~np.isnan(cells.values)])
+    return 0 < len(distinct) <= limit and bool(np.all(distinct == np.floor(distinct)))
+
+
+def _ordinal(raw: RawTable, name: str, cells: NumberColumn | TextColumn, order: tuple[str, ...]) -> Column:
+    text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
+    for code, value in enumerate(text.values):
+        if value not in order:
+            row = int(np.argmax(text.codes == code))
+            raise raw.error(f"value {value!r} is not in the order given: {' < '.join(order)}", row, name)
+    return Column(name, Kind.ORDINAL, order, text.labels)
+
+
+def in_fixed_order(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Sort texts as numbers where all of them are, else by code point.
+
+    Examples
+    --------
+    >>> in_fixed_order(("10", "9", "100")), in_fixed_order(("b", "10", "a"))
+    (('9', '10', '100'), ('10', 'a', 'b'))
+    """
+    try:
+        return tuple(sorted(values, key=lambda value: (float(value), value)))
+    except ValueError:
+        return tuple(sorted(values))
+
+
+__all__ = ["CLASS_LIMIT", "NOMINAL_LIMIT", "LabelType", "Overrides", "in_fixed_order", "infer_schema"]

@@ -1,0 +1,1 @@
+"""From frequency tables to a tree: criteria, candidates, stopping, recipes, growers."""

@@ -1,0 +1,115 @@
+"""Making a tree from nodes in any order, and taking one apart again.
+
+Growers and pruners work on `NodeRecord` lists; `build_tree` numbers what is reachable from the root depth first, so
+that the same tree has the same numbers and the same bytes in whatever order it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.schema import Schema, Task
+from treewright.model.split import Split
+from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
+
+
+@dataclass
+class NodeRecord:
+    """A node in the making: its statistics and, once divided, its test and the numbers of its children.
+
+    `counts` are class weights; a regression node has an empty array and `sse` instead.
+    """
+
+    weight: float
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    outcome: int | float
+    split: Split | None = None
+    children: list[int] = field(default_factory=list)
+    stop: Stop | None = None
+    sse: float | None = None
+    estimate: float | None = None
+
+    def become_leaf(self, stop: Stop) -> None:
+        """Forget test and children."""
+        self.split = None
+        self.children = []
+        self.stop = stop
+
+
+def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> tuple[Tree, list[int]]:
+    """Return the tree below `root`, and for each of its nodes the number of its record.
+
+    The tree is validated.
+    """
+    order = _depth_first(records, root)
+    number = {record: node for node, record in enumerate(order)}
+    nodes = [records[index] for index in order]
+    splits = [node.split for node in nodes]
+    regression = schema.task is Task.REGRESSION
+    estimates = [node.estimate for node in nodes]
+    tree = Tree(
+        schema=schema,
+        attribute=np.array([LEAF if s is None else s.attribute for s in splits], dtype=np.int32),
+        test=np.array([0 if s is None else TESTS.index(s.test) for s in splits], dtype=np.int8),
+        cut=np.array([np.nan if s is None or s.cut is None else s.cut for s in splits], dtype=np.float64),
+        missing=np.array([-1 if s is None else s.missing for s in splits], dtype=np.int32),
+        child_start=_starts([len(node.children) for node in nodes]),
+        children=np.array([number[child] for node in nodes for child in node.children], dtype=np.int32),
+        value_start=_starts([0 if s is None else len(s.branch_of) for s in splits]),
+        value_branch=np.array([b for s in splits if s is not None for b in s.branch_of], dtype=np.int32),
+        bound_start=_starts([0 if s is None else len(s.bounds) for s in splits]),
+        bounds=np.array([b for s in splits if s is not None for b in s.bounds], dtype=np.float64),
+        weight=np.array([node.weight for node in nodes], dtype=np.float64),
+        counts=_counts([node.counts for node in nodes], regression),
+        outcome=np.array([node.outcome for node in nodes], dtype=np.float64 if regression else np.int32),
+        stop=np.array([-1 if node.stop is None else STOPS.index(node.stop) for node in nodes], dtype=np.int8),
+        sse=np.array([node.sse or 0.0 for node in nodes]) if regression else None,
+        estimate=np.array(estimates, dtype=np.float64) if any(e is not None for e in estimates) else None,
+    )
+    tree.validate()
+    return tree, order
+
+
+def records_of(tree: Tree) -> list[NodeRecord]:
+    """Take a tree apart into records with the same numbers."""
+    return [
+        NodeRecord(
+            weight=float(tree.weight[index]),
+            counts=tree.counts[index],
+            outcome=tree.outcome[index].item(),
+            split=tree.split(index),
+            children=tree.children_of(index).tolist(),
+            stop=tree.node(index).stop,
+            sse=None if tree.sse is None else float(tree.sse[index]),
+            estimate=None if tree.estimate is None else float(tree.estimate[index]),
+        )
+        for index in range(tree.n_nodes)
+    ]
+
+
+def _depth_first(records: Sequence[NodeRecord], root: int) -> list[int]:
+    order: list[int] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting.extend(reversed(records[node].children))
+    return order
+
+
+def _starts(lengths: list[int]) -> npt.NDArray[np.int32]:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def _counts(
+    rows: list[npt.NDArray[np.int64] | npt.NDArray[np.float64]], regression: bool
+) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+    if regression:
+        return np.zeros((len(rows), 0))
+    counts = np.array(rows)
+    whole = counts.astype(np.int64)
+    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

@@ -1,0 +1,70 @@
+"""A tree as nested plain data, made without recursion.
+
+A node is ``{"class", "n", "e", "dist"}`` and, when it is an inner one, also ``"attr"``, ``"test"``, ``"cut"`` (threshold),
+``"value"`` (equals) or ``"intervals"``, ``"missing"`` and ``"children"``, a list of ``[label, node]``. Labels are ``"<="`` and
+``">"``, the value, the list of values, ``"="`` and ``"!="``, or the number of the interval. Regression nodes have ``"value"`` and
+``"sse"`` instead of ``"class"``, ``"e"`` and ``"dist"``. Leaves say why they stopped under ``"stop"``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treewright.model.split import FRACTIONAL, Split, Test
+from treewright.model.tree import Node, Tree
+
+
+def tree_to_dict(tree: Tree) -> dict[str, Any]:
+    """Return the nested form of a tree."""
+    nodes = [_node(node) for node in tree]
+    for index in range(tree.n_nodes - 1, -1, -1):
+        split = tree.split(index)
+        if split is None:
+            continue
+        column = tree.schema.attributes[split.attribute]
+        labels = [_plain(label) for label in split.labels(column)]
+        below = [nodes[child] for child in tree.children_of(index)]
+        nodes[index] |= {"attr": column.name, "test": str(split.test), **_details(split, column.values)}
+        nodes[index]["missing"] = "fractional" if split.missing == FRACTIONAL else labels[split.missing]
+        nodes[index]["children"] = [[label, node] for label, node in zip(labels, below, strict=True)]
+    return nodes[0]
+
+
+def _node(node: Node) -> dict[str, Any]:
+    tree, index = node.tree, node.index
+    if tree.sse is not None:
+        result: dict[str, Any] = {"value": node.outcome, "n": plain_number(node.weight), "sse": float(tree.sse[index])}
+    else:
+        result = {
+            "class": node.outcome,
+            "n": plain_number(node.weight),
+            "e": plain_number(float(tree.errors[index])),
+            "dist": node.distribution,
+        }
+    if tree.estimate is not None:
+        result["estimate"] = float(tree.estimate[index])
+    if node.stop is not None:
+        result["stop"] = str(node.stop)
+    return result
+
+
+def _details(split: Split, values: tuple[str, ...]) -> dict[str, Any]:
+    if split.test is Test.THRESHOLD:
+        return {"cut": split.cut}
+    if split.test is Test.EQUALS:
+        return {"value": values[split.branch_of.index(0)]}
+    if split.test is Test.INTERVALS:
+        return {"intervals": list(split.bounds)}
+    return {}
+
+
+def _plain(label: Any) -> Any:
+    return list(label) if isinstance(label, tuple) else label
+
+
+def plain_number(value: float | np.generic) -> int | float:
+    """Return an int where the number is whole, so that counts look like counts."""
+    number = float(value)
+    return int(number) if number.is_integer() else number

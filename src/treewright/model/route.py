@@ -1,0 +1,155 @@
+"""Sending cases down a tree.
+
+Vocabulary
+----------
+visit
+    A case at a node with a share of its weight. A case with all its values makes one visit per level; where a
+    value is missing and the split is fractional, its share is divided among the branches in proportion to their weight.
+
+Everything goes level by level over arrays of visits, so depth costs no stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.model.split import FRACTIONAL, Test
+from treewright.model.tree import LEAF, TESTS, Tree
+
+Rows = npt.NDArray[np.intp]
+Nodes = npt.NDArray[np.int32]
+Shares = npt.NDArray[np.float64]
+
+BATCH = 65_536
+"""Rows routed at once."""
+
+VISITS_AT_ONCE = 8_000_000
+"""Bound on the visits held at once when missing values multiply them."""
+
+_THRESHOLD = TESTS.index(Test.THRESHOLD)
+_INTERVALS = TESTS.index(Test.INTERVALS)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Cases at nodes: parallel arrays of row, node and share of the case's weight."""
+
+    rows: Rows
+    nodes: Nodes
+    shares: Shares
+
+
+def leaf_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
+    """Yield the visits to leaves, batch by batch, rows counted from the start of the dataset."""
+    for levels in _batches(tree, cases):
+        found = [_choose(visits, tree.attribute[visits.nodes] == LEAF) for visits in levels]
+        yield Visits(
+            np.concatenate([visits.rows for visits in found]),
+            np.concatenate([visits.nodes for visits in found]),
+            np.concatenate([visits.shares for visits in found]),
+        )
+
+
+def all_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
+    """Yield every visit, inner nodes included, batch by batch and level by level."""
+    for levels in _batches(tree, cases):
+        yield from levels
+
+
+def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
+    """Return for each case the leaf that gets most of it (the first of equals)."""
+    leaves = np.zeros(cases.n_rows, dtype=np.int32)
+    for visits in leaf_visits(tree, cases):
+        order = np.lexsort((visits.nodes, -visits.shares, visits.rows))
+        rows = visits.rows[order]
+        first = np.ones(len(rows), dtype=bool)
+        first[1:] = rows[1:] != rows[:-1]
+        leaves[rows[first]] = visits.nodes[order][first]
+    return leaves
+
+
+def _batches(tree: Tree, cases: Dataset) -> Iterator[Iterator[Visits]]:
+    size = BATCH
+    if any(_has_missing(column) for column in cases.columns):
+        size = max(256, min(BATCH, VISITS_AT_ONCE // tree.n_leaves))
+    for start in range(0, cases.n_rows, size):
+        stop = min(start + size, cases.n_rows)
+        yield _levels(tree, cases, np.arange(start, stop, dtype=np.intp))
+
+
+def _has_missing(column: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> bool:
+    return bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
+
+
+def _levels(tree: Tree, cases: Dataset, rows: Rows) -> Iterator[Visits]:
+    visits = Visits(rows, np.zeros(len(rows), dtype=np.int32), np.ones(len(rows)))
+    while len(visits.rows):
+        yield visits
+        visits = _descend(tree, cases, _choose(visits, tree.attribute[visits.nodes] != LEAF))
+
+
+def _choose(visits: Visits, mask: npt.NDArray[np.bool_]) -> Visits:
+    return Visits(visits.rows[mask], visits.nodes[mask], visits.shares[mask])
+
+
+def _descend(tree: Tree, cases: Dataset, visits: Visits) -> Visits:
+    branches = branches_at(tree, cases, visits.rows, visits.nodes)
+    lost = branches < 0
+    if not lost.any():
+        return Visits(visits.rows, tree.children[tree.child_start[visits.nodes] + branches], visits.shares)
+    default = tree.missing[visits.nodes]
+    branches = np.where(lost & (default != FRACTIONAL), default, branches)
+    whole = branches >= 0
+    straight = Visits(
+        visits.rows[whole],
+        tree.children[tree.child_start[visits.nodes[whole]] + branches[whole]],
+        visits.shares[whole],
+    )
+    divided = _divide(tree, _choose(visits, ~whole))
+    return Visits(
+        np.concatenate((straight.rows, divided.rows)),
+        np.concatenate((straight.nodes, divided.nodes)),
+        np.concatenate((straight.shares, divided.shares)),
+    )
+
+
+def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
+    """Return the branch that each case takes at its (inner) node, -1 where its value is missing."""
+    branches = np.full(len(rows), -1, dtype=np.int32)
+    attributes = tree.attribute[nodes]
+    for attribute in np.unique(attributes):
+        here = np.flatnonzero(attributes == attribute)
+        at = nodes[here]
+        values = cases.columns[attribute][rows[here]]
+        if not tree.schema.attributes[attribute].is_numeric:
+            known = values >= 0
+            branches[here[known]] = tree.value_branch[tree.value_start[at[known]] + values[known]]
+            continue
+        known = ~np.isnan(values)
+        by_cut = known & (tree.test[at] == _THRESHOLD)
+        branches[here[by_cut]] = values[by_cut] > tree.cut[at[by_cut]]
+        for node in np.unique(at[known & (tree.test[at] == _INTERVALS)]):
+            same = known & (at == node)
+            bounds = tree.bounds[tree.bound_start[node] : tree.bound_start[node + 1]]
+            branches[here[same]] = np.searchsorted(bounds, values[same], side="left")
+    return branches
+
+
+def _divide(tree: Tree, visits: Visits) -> Visits:
+    start = tree.child_start[visits.nodes]
+    many = tree.child_start[visits.nodes + 1] - start
+    owner = np.repeat(np.arange(len(many)), many)
+    offset = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
+    children = tree.children[start[owner] + offset]
+    parents = visits.nodes[owner]
+    total = np.bincount(owner, weights=tree.weight[children], minlength=len(many))
+    # Pruning may leave branches that do not add up to their node: then the node's own weight is the measure (C4.5).
+    measure = np.where(tree.weight[parents] > 0, tree.weight[parents], total[owner])
+    shares = visits.shares[owner] * tree.weight[children] / np.where(measure > 0, measure, 1.0)
+    reached = shares > 0
+    return Visits(visits.rows[owner][reached], children[reached], shares[reached])

@@ -1,0 +1,170 @@
+"""A tree as lines of text, for a terminal.
+
+Small trees are set in columns; wide ones are indented by three places a level; a tree deeper than `BLOCK` levels is cut
+into numbered subtrees, as Quinlan's program did, so that a depth of thousands prints in reasonable lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treewright._base.printable import number, printable
+from treewright.model.split import Test
+from treewright.model.tree import Node, Tree
+
+BLOCK = 30
+"""Levels printed before a subtree gets a block of its own."""
+
+LONGEST_LABEL = 60
+"""Longer labels (sets of many values) are shortened."""
+
+
+@dataclass
+class _Line:
+    left: str
+    right: str
+
+
+def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100) -> str:
+    """Return the lines of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_depth : int or None
+        Levels to print; what is below is counted, not shown.
+    width : int
+        Columns available; wider trees are set more narrowly.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> print(fit(sample("play-tennis"), ID3()).tree.to_text())
+    Outlook
+    ├─ Sunny     Humidity
+    │            ├─ High    No   3
+    │            └─ Normal  Yes  2
+    ├─ Overcast  Yes             4
+    └─ Rain      Wind
+                 ├─ Weak    Yes  3
+                 └─ Strong  No   2
+    """
+    blocks: list[list[_Line]] = []
+    names: dict[int, str] = {}
+    waiting = [0]
+    while waiting:
+        root = waiting.pop(0)
+        lines, deeper = _block(tree, root, max_depth, names, width)
+        if root in names:
+            lines.insert(0, _Line(f"Subtree {names[root]}", ""))
+        blocks.append(lines)
+        waiting.extend(deeper)
+    return "\n\n".join(_set(lines) for lines in blocks)
+
+
+def _block(
+    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], width: int
+) -> tuple[list[_Line], list[int]]:
+    deeper: list[int] = []
+    lines = _lines(tree, root, max_depth, names, deeper, aligned=True)
+    if max(len(line.left) + len(line.right) + 2 for line in lines) > width:
+        for node in deeper:
+            del names[node]
+        deeper = []
+        lines = _lines(tree, root, max_depth, names, deeper, aligned=False)
+    return lines, deeper
+
+
+def _lines(
+    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], deeper: list[int], *, aligned: bool
+) -> list[_Line]:
+    top = int(tree.depths[root])
+    lines: list[_Line] = []
+    # (node, text before its own words, indentation of what is below it)
+    waiting: list[tuple[int, str, str]] = [(root, "", "")]
+    while waiting:
+        index, before, below = waiting.pop()
+        node = tree.node(index)
+        if node.is_leaf:
+            lines.append(_Line(before + outcome_text(node), cases_text(node)))
+            continue
+        if max_depth is not None and node.depth >= max_depth:
+            hidden = _size_below(tree, index) - 1
+            lines.append(_Line(f"{before}{outcome_text(node)} … {hidden} more nodes", cases_text(node)))
+            continue
+        if node.depth - top >= BLOCK:
+            names[index] = f"[S{len(names) + 1}]"
+            deeper.append(index)
+            lines.append(_Line(before + names[index], cases_text(node)))
+            continue
+        lines.append(_Line(before + printable(node.attribute.name), ""))
+        waiting.extend(reversed(_branches(node, below, aligned=aligned)))
+    return lines
+
+
+def _branches(node: Node, below: str, *, aligned: bool) -> list[tuple[int, str, str]]:
+    labels = branch_labels(node)
+    longest = max(len(label) for label in labels)
+    entries = []
+    for position, (label, child) in enumerate(zip(labels, node.children, strict=True)):
+        last = position == len(labels) - 1
+        corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        if aligned:
+            entries.append((child.index, f"{below}{corner}{label.ljust(longest)}  ", below + bar + " " * (longest + 2)))
+        else:
+            entries.append((child.index, f"{below}{corner}{label}: ", below + bar))
+    return entries
+
+
+def branch_labels(node: Node) -> list[str]:
+    """Return the condition of each branch, shortened where it is very long."""
+    split = node.split
+    if split is None:
+        return []
+    labels = [split.describe(branch, node.attribute) for branch in range(split.n_branches)]
+    if split.test is Test.SUBSET:
+        return [_shortened(label) for label in labels]
+    return [printable(label, LONGEST_LABEL) for label in labels]
+
+
+def _shortened(label: str) -> str:
+    if len(label) <= LONGEST_LABEL:
+        return label
+    values = label[1:-1].split(", ")
+    shown: list[str] = []
+    while values and len(", ".join([*shown, values[0]])) < LONGEST_LABEL - 12:
+        shown.append(values.pop(0))
+    return f"{{{', '.join([*shown, f'… {len(values)} more'])}}}"
+
+
+def outcome_text(node: Node) -> str:
+    """Return the class, or the mean with enough digits."""
+    outcome = node.outcome
+    return printable(outcome) if isinstance(outcome, str) else f"{outcome:.6g}"
+
+
+def cases_text(node: Node) -> str:
+    """Return the number of cases and, after a stroke, how many of them the node gets wrong."""
+    cases = number(node.weight)
+    if node.tree.is_regression:
+        return cases
+    errors = number(float(node.tree.errors[node.index]))
+    return cases if errors == "0" else f"{cases}/{errors}"
+
+
+def _set(lines: list[_Line]) -> str:
+    left = max((len(line.left) for line in lines if line.right), default=0)
+    return "\n".join(
+        f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines
+    )
+
+
+def _size_below(tree: Tree, root: int) -> int:
+    """Count the nodes of a subtree: they are numbered in one run from its root."""
+    depth = tree.depths[root]
+    end = root + 1
+    while end < tree.n_nodes and tree.depths[end] > depth:
+        end += 1
+    return end - root

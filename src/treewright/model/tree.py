@@ -1,0 +1,365 @@
+"""The tree: immutable arrays over nodes that are numbered depth first, branches in order.
+
+Vocabulary
+----------
+weight
+    Weighted number of training cases that reached the node (`n`).
+counts
+    Weight of each class at the node; the first sum of the target and sums of squares for regression are `mean` and `sse`.
+outcome
+    The class (index) or number that the node says when it is asked as a leaf.
+stop
+    Why a leaf is a leaf.
+
+Invariants
+----------
+Node 0 is the root and a child has a higher number than its parent, so that one pass forward visits parents
+first, one pass backward children first, and nothing needs recursion. `validate` checks all of it, also for
+trees that come from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ModelFormatError, ParameterError
+from treewright.data.schema import Column, Schema, Task
+from treewright.model.split import NUMERIC_TESTS, Split, Test
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+TESTS = tuple(Test)
+"""The forms of a test in the order of their codes."""
+
+LEAF = -1
+"""In `attribute`: no test, the node is a leaf."""
+
+
+class Stop(StrEnum):
+    """Why a node was not divided."""
+
+    PURE = "pure"
+    EMPTY = "no cases"
+    NO_ATTRIBUTES = "no attributes left"
+    NO_GAIN = "no admissible test"
+    TOO_FEW = "too few cases"
+    DEPTH = "depth limit"
+    LEAVES = "leaf limit"
+    SMALL_GAIN = "gain below the minimum"
+    PRUNED = "pruned"
+
+
+STOPS = tuple(Stop)
+"""The reasons in the order of their codes."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree.
+
+    Parameters
+    ----------
+    schema : Schema
+    attribute : array of int
+        Attribute tested at each node, `LEAF` for leaves.
+    test, cut, missing : arrays
+        Form of the test (index in `TESTS`), its cut (NaN where it has none), the way of missing values.
+    child_start, children : arrays of int
+        Children of node i are ``children[child_start[i]:child_start[i + 1]]``, one per branch.
+    value_start, value_branch : arrays of int
+        The same for the branch of each declared value of a nominal test.
+    bound_start, bounds : arrays
+        The same for the bounds of intervals.
+    weight : array of float
+    counts : array, nodes x classes
+        Whole numbers where all weights are; zero columns for regression.
+    outcome : array
+        Class index, or mean of the target.
+    sse : array of float or None
+        For regression, the sum of squares around the mean.
+    stop : array of int
+        Index in `STOPS` for leaves, -1 for inner nodes.
+    estimate : array of float or None
+        Errors estimated by a pruning method.
+    """
+
+    schema: Schema
+    attribute: Ints
+    test: npt.NDArray[np.int8]
+    cut: Floats
+    missing: Ints
+    child_start: Ints
+    children: Ints
+    value_start: Ints
+    value_branch: Ints
+    bound_start: Ints
+    bounds: Floats
+    weight: Floats
+    counts: npt.NDArray[np.int64] | Floats
+    outcome: Ints | Floats
+    stop: npt.NDArray[np.int8]
+    sse: Floats | None = None
+    estimate: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    # -- shape -------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.attribute)
+
+    @cached_property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.attribute == LEAF))
+
+    @cached_property
+    def parent(self) -> Ints:
+        """Parent of each node; -1 for the root."""
+        parent = np.full(self.n_nodes, -1, dtype=np.int32)
+        parent[self.children] = np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.child_start))
+        return parent
+
+    @cached_property
+    def depths(self) -> Ints:
+        """Depth of each node; the root has depth 0."""
+        depths = np.zeros(self.n_nodes, dtype=np.int32)
+        parent = self.parent
+        for node in range(1, self.n_nodes):
+            depths[node] = depths[parent[node]] + 1
+        return depths
+
+    @property
+    def depth(self) -> int:
+        """Depth of the deepest leaf."""
+        return int(self.depths.max())
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves hold numbers instead of classes."""
+        return self.schema.task is Task.REGRESSION
+
+    def __len__(self) -> int:
+        return self.n_nodes
+
+    def __repr__(self) -> str:
+        return f"<Tree: {self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    # -- nodes -------------------------------------------------------------------------------------------------------
+
+    def node(self, index: int) -> Node:
+        """Return a view of one node.
+
+        Examples
+        --------
+        >>> from treewright.data.samples import sample
+        >>> from treewright.grow.recipe import ID3
+        >>> from treewright.learn import fit
+        >>> root = fit(sample("play-tennis"), ID3()).tree.node(0)
+        >>> root.attribute.name, root.weight, root.distribution
+        ('Outlook', 14.0, {'Yes': 9, 'No': 5})
+        """
+        if not 0 <= index < self.n_nodes:
+            raise ParameterError(f"there is no node {index}; the nodes are 0 to {self.n_nodes - 1}")
+        return Node(self, int(index))
+
+    def __iter__(self) -> Iterator[Node]:
+        return (Node(self, index) for index in range(self.n_nodes))
+
+    def children_of(self, node: int) -> Ints:
+        """Return the children of a node, one per branch."""
+        return self.children[self.child_start[node] : self.child_start[node + 1]]
+
+    def split(self, node: int) -> Split | None:
+        """Return the test of a node, None for a leaf."""
+        attribute = int(self.attribute[node])
+        if attribute == LEAF:
+            return None
+        test = TESTS[self.test[node]]
+        return Split(
+            attribute,
+            test,
+            int(self.child_start[node + 1] - self.child_start[node]),
+            int(self.missing[node]),
+            float(self.cut[node]) if test is Test.THRESHOLD else None,
+            tuple(self.value_branch[self.value_start[node] : self.value_start[node + 1]].tolist()),
+            tuple(self.bounds[self.bound_start[node] : self.bound_start[node + 1]].tolist()),
+        )
+
+    @cached_property
+    def errors(self) -> Floats:
+        """Training error weight of each node taken as a leaf (classification)."""
+        if self.is_regression:
+            raise ParameterError("a regression tree counts no errors; see sse")
+        own = self.counts[np.arange(self.n_nodes), self.outcome]
+        errors: Floats = np.where(self.weight > 0, self.weight - own, 0.0)
+        return errors
+
+    # -- forms -------------------------------------------------------------------------------------------------------
+
+    def to_text(self, *, max_depth: int | None = None, width: int = 100) -> str:
+        """Return the tree as lines of text."""
+        from treewright.model.text import tree_text
+
+        return tree_text(self, max_depth=max_depth, width=width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as nested plain data (see the documentation of the shape)."""
+        from treewright.model.nested import tree_to_dict
+
+        return tree_to_dict(self)
+
+    # -- validity ----------------------------------------------------------------------------------------------------
+
+    def validate(self) -> None:
+        """Raise `ModelFormatError` unless every invariant holds."""
+        n = self.n_nodes
+        if n == 0:
+            raise ModelFormatError("a tree has at least one node")
+        for name in ("test", "cut", "missing", "weight", "outcome", "stop"):
+            if len(getattr(self, name)) != n:
+                raise ModelFormatError(f"{name} has {len(getattr(self, name))} entries for {n} nodes")
+        classes = 0 if self.is_regression else len(self.schema.classes)
+        if self.counts.shape != (n, classes):
+            raise ModelFormatError(f"counts have shape {self.counts.shape}, expected {(n, classes)}")
+        for optional in (self.sse, self.estimate):
+            if optional is not None and (len(optional) != n or not np.all(np.isfinite(optional))):
+                raise ModelFormatError("sse or estimate is damaged")
+        if self.is_regression and self.sse is None:
+            raise ModelFormatError("a regression tree needs sse")
+        self._validate_links()
+        self._validate_numbers()
+        for node in range(n):
+            self._validate_node(node)
+
+    def _validate_links(self) -> None:
+        n = self.n_nodes
+        for name, flat in (("child", self.children), ("value", self.value_branch), ("bound", self.bounds)):
+            start = getattr(self, f"{name}_start")
+            if len(start) != n + 1 or start[0] != 0 or start[-1] != len(flat) or np.any(np.diff(start) < 0):
+                raise ModelFormatError(f"{name}_start does not fit")
+        if len(self.children) != n - 1 or not np.array_equal(np.sort(self.children), np.arange(1, n)):
+            raise ModelFormatError("every node but the root must be the child of exactly one node")
+        owner = np.repeat(np.arange(n), np.diff(self.child_start))
+        if np.any(self.children <= owner):
+            raise ModelFormatError("a child must come after its parent")
+        inner = self.attribute != LEAF
+        if np.any((np.diff(self.child_start) > 0) != inner):
+            raise ModelFormatError("inner nodes have branches and leaves have none")
+
+    def _validate_numbers(self) -> None:
+        for name in ("weight", "counts", "outcome"):
+            if not np.all(np.isfinite(getattr(self, name))):
+                raise ModelFormatError(f"{name} has a number that is not finite")
+        if np.any(self.weight < 0) or np.any(self.counts < 0) or (self.sse is not None and np.any(self.sse < 0)):
+            raise ModelFormatError("a weight, a count or a sum of squares is negative")
+        if not self.is_regression and np.any((self.outcome < 0) | (self.outcome >= len(self.schema.classes))):
+            raise ModelFormatError("an outcome is not a class")
+        if np.any((self.attribute < LEAF) | (self.attribute >= len(self.schema.attributes))):
+            raise ModelFormatError("a node tests an attribute that the schema does not have")
+        if np.any((self.test < 0) | (self.test >= len(TESTS))):
+            raise ModelFormatError("a node has an unknown form of test")
+        leaf = self.attribute == LEAF
+        if np.any((self.stop < -1) | (self.stop >= len(STOPS))) or np.any((self.stop >= 0) != leaf):
+            raise ModelFormatError("leaves, and only leaves, say why they stopped")
+
+    def _validate_node(self, node: int) -> None:
+        values = int(self.value_start[node + 1] - self.value_start[node])
+        if self.attribute[node] == LEAF:
+            if values or self.bound_start[node + 1] != self.bound_start[node]:
+                raise ModelFormatError(f"leaf {node} has values or bounds")
+            return
+        try:
+            split = self.split(node)
+        except ParameterError as error:
+            raise ModelFormatError(f"node {node}: {error}") from error
+        column = self.schema.attributes[self.attribute[node]]
+        if split is None or (split.test in NUMERIC_TESTS) != column.is_numeric:
+            raise ModelFormatError(f"node {node}: {column.kind} attribute {column.name!r} cannot be tested so")
+        if not column.is_numeric and values != len(column.values):
+            raise ModelFormatError(f"node {node}: {values} values, but {column.name!r} declares {len(column.values)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A view of one node of a tree."""
+
+    tree: Tree
+    index: int
+
+    @property
+    def split(self) -> Split | None:
+        """The test, None for a leaf."""
+        return self.tree.split(self.index)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node has no test."""
+        return bool(self.tree.attribute[self.index] == LEAF)
+
+    @property
+    def attribute(self) -> Column:
+        """The column that is tested."""
+        if self.is_leaf:
+            raise ParameterError(f"node {self.index} is a leaf and tests nothing")
+        return self.tree.schema.attributes[self.tree.attribute[self.index]]
+
+    @property
+    def weight(self) -> float:
+        """Weighted number of training cases."""
+        return float(self.tree.weight[self.index])
+
+    @property
+    def distribution(self) -> dict[str, int | float]:
+        """Weight of each class that occurs."""
+        counts = self.tree.counts[self.index].tolist()
+        return {name: count for name, count in zip(self.tree.schema.classes, counts, strict=True) if count}
+
+    @property
+    def outcome(self) -> str | float:
+        """The class, or the mean of the target."""
+        value = self.tree.outcome[self.index]
+        return float(value) if self.tree.is_regression else self.tree.schema.classes[int(value)]
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why a leaf is a leaf."""
+        code = int(self.tree.stop[self.index])
+        return STOPS[code] if code >= 0 else None
+
+    @property
+    def depth(self) -> int:
+        """Number of tests above."""
+        return int(self.tree.depths[self.index])
+
+    @property
+    def children(self) -> Sequence[Node]:
+        """The nodes below, one per branch."""
+        return [Node(self.tree, int(child)) for child in self.tree.children_of(self.index)]
+
+    @property
+    def path(self) -> list[tuple[int, int]]:
+        """The way from the root: pairs of node and branch taken there."""
+        steps = []
+        node, parent = self.index, int(self.tree.parent[self.index])
+        while parent >= 0:
+            branch = int(np.flatnonzero(self.tree.children_of(parent) == node)[0])
+            steps.append((parent, branch))
+            node, parent = parent, int(self.tree.parent[parent])
+        return steps[::-1]

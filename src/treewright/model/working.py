@@ -1,0 +1,64 @@
+"""What was looked at when a node was divided: the counted tables and the verdict on each attribute.
+
+Only counts and verdicts are kept, never derived numbers: whoever explains a node computes gains and entropies from
+these, and gets the same ones on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.model.split import Split
+
+Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+class Verdict(StrEnum):
+    """What became of an attribute at a node."""
+
+    CHOSEN = "chosen"
+    CONSIDERED = "considered"
+    BELOW_AVERAGE = "below the average gain"
+    NO_GAIN = "no gain"
+    NO_SPLIT_INFORMATION = "no split information"
+    TOO_FEW = "too few cases in two branches"
+    ONE_VALUE = "one value only"
+    ALL_MISSING = "all values missing"
+    USED_ABOVE = "used above"
+    NOT_DRAWN = "not drawn"
+    SMALL_GAIN = "gain below the minimum"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One attribute at one node.
+
+    Parameters
+    ----------
+    attribute : int
+    verdict : Verdict
+    split : Split or None
+        The best test of this attribute; None where there is none.
+    counts : array, branches x classes
+        Of the cases with a known value; for regression the columns are weight, sum and sum of squares.
+    unknown : array
+        The same for the cases without a value.
+    tries : int
+        For a cut: how many cuts were compared.
+    """
+
+    attribute: int
+    verdict: Verdict
+    split: Split | None
+    counts: Counts
+    unknown: Counts
+    tries: int = 0
+
+    @property
+    def cells(self) -> int:
+        """Size, for the budget of what a model keeps."""
+        return int(self.counts.size + self.unknown.size)

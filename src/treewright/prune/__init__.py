@@ -1,0 +1,1 @@
+"""Tree to smaller tree, one method per file."""

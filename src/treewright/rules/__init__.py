@@ -1,0 +1,1 @@
+"""From a tree to ordered rules: extract, generalise, select, order."""
