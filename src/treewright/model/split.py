@@ -12,6 +12,8 @@ equals
     One value goes to branch 0, all the others to branch 1.
 intervals
     A number goes to the branch of the interval it lies in; a bound belongs to the interval below it.
+known
+    A threshold at `KNOWN`, the largest number there is: all that have a value go left, the missing ones right.
 missing
     A case without a value goes down every branch in proportion (`FRACTIONAL`) or down one default branch. A value
     that belongs to no branch is treated as missing.
@@ -37,6 +39,9 @@ from treewright.data.schema import Column
 
 FRACTIONAL = -1
 """Missing values go down every branch, in proportion to its weight."""
+
+KNOWN = float(np.finfo(np.float64).max)
+"""The cut that only tells whether a number is known."""
 
 Branches = npt.NDArray[np.int32]
 Label = str | tuple[str, ...] | int
@@ -205,6 +210,8 @@ class Split:
         """
         match self.test:
             case Test.THRESHOLD:
+                if self.cut == KNOWN:
+                    return "missing" if branch == self.missing else "known"
                 return f"{'<=' if branch == 0 else '>'} {_number(self.cut)}"
             case Test.NOMINAL:
                 return printable(column.values[branch])

@@ -1,0 +1,93 @@
+"""The frequency table: what a criterion sees instead of rows.
+
+Vocabulary
+----------
+outcome
+    A row of the table: a declared value of a nominal attribute, an interval, or a distinct number of a numeric one.
+statistic
+    A column: the weight of one class; for a numeric target the three columns are the weight, the sum and the
+    sum of squares of the deviations from the mean of the node (so that a large mean costs no digits).
+unknown
+    One more row, for the cases whose value is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+
+Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FrequencyTable:
+    """Outcomes x classes (or moments) of one attribute at one node.
+
+    Parameters
+    ----------
+    counts : array, outcomes x statistics
+        Whole numbers where the weights are.
+    unknown : array of statistics
+    cases : array of int
+        Number of cases of each outcome, whatever they weigh.
+    values : array of float or None
+        For a numeric attribute the distinct numbers, ascending; None for declared values and intervals.
+    unknown_cases : int
+        Number of cases without a value.
+
+    Examples
+    --------
+    >>> table = FrequencyTable(np.array([[2, 3], [4, 0], [3, 2]]), np.array([0, 0]), np.array([5, 4, 5]))
+    >>> table.known.tolist(), (table + table).weight
+    ([9, 5], 28.0)
+    """
+
+    counts: Counts
+    unknown: Counts
+    cases: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64] | None = None
+    unknown_cases: int = 0
+
+    @property
+    def known(self) -> Counts:
+        """Column sums over the cases with a value."""
+        return self.counts.sum(axis=0)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all cases, unknown included (classification tables)."""
+        return float(self.counts.sum() + self.unknown.sum())
+
+    def __add__(self, other: FrequencyTable) -> FrequencyTable:
+        """Add the table of other cases, outcome by outcome."""
+        self._check(other)
+        return FrequencyTable(
+            self.counts + other.counts,
+            self.unknown + other.unknown,
+            self.cases + other.cases,
+            self.values,
+            self.unknown_cases + other.unknown_cases,
+        )
+
+    def __sub__(self, other: FrequencyTable) -> FrequencyTable:
+        """Take away the table of some of the cases: what remains is the table of the others."""
+        self._check(other)
+        return FrequencyTable(
+            self.counts - other.counts,
+            self.unknown - other.unknown,
+            self.cases - other.cases,
+            self.values,
+            self.unknown_cases - other.unknown_cases,
+        )
+
+    def _check(self, other: FrequencyTable) -> None:
+        if self.counts.shape != other.counts.shape:
+            raise ParameterError(f"tables of shape {self.counts.shape} and {other.counts.shape} do not go together")
+        if (self.values is None) != (other.values is None) or (
+            self.values is not None and not np.array_equal(self.values, other.values)
+        ):
+            raise ParameterError("tables of different numbers do not go together")

@@ -1,0 +1,185 @@
+"""How well will the model do on cases it has not seen? Folds, accuracy with its interval, and the baseline.
+
+Vocabulary
+----------
+fold
+    A part of the cases that is predicted by a model learned from the others. Folds are stratified: every class (or, for a numeric
+    target, every stretch of its range) is spread evenly over them.
+baseline
+    The accuracy of always saying the most frequent class; the error of always saying the mean.
+pooled
+    All folds' predictions are counted together, so every case counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.model.model import TreeModel
+
+Fit = Callable[[Dataset], TreeModel]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """Accuracy on unseen cases, pooled over the folds."""
+
+    folds: int
+    tested: int
+    correct: int
+    accuracy: float
+    low: float
+    high: float
+    baseline: float
+    baseline_class: str
+
+    @property
+    def better_than_baseline(self) -> bool:
+        """Whether the whole interval lies above the baseline."""
+        return self.low > self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """Root mean squared error on unseen cases, pooled over the folds, and the share of variance explained."""
+
+    folds: int
+    tested: int
+    rmse: float
+    r2: float
+    baseline_rmse: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def wilson_interval(correct: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval for a proportion (Wilson 1927).
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(9, 14)
+    >>> round(low, 3), round(high, 3)
+    (0.388, 0.837)
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    p = correct / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.intp]:
+    """Return the fold of each case: shuffled by the seed, dealt out class by class (or along the ranks of a numeric target).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> folds = stratified_folds(sample("play-tennis"), 5)
+    >>> np.bincount(folds).tolist()
+    [3, 3, 3, 3, 2]
+    """
+    if not 2 <= k <= dataset.n_rows:
+        raise ParameterError(f"the number of folds must be from 2 to the number of cases, {dataset.n_rows}, not {k}")
+    if dataset.target is None:
+        raise ParameterError("folds are made along the target, and there is none")
+    mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
+    dealt = mixed[np.argsort(dataset.target[mixed], kind="stable")]
+    folds = np.empty(dataset.n_rows, dtype=np.intp)
+    folds[dealt] = np.arange(dataset.n_rows) % k
+    return folds
+
+
+def fold_pairs(folds: npt.NDArray[np.intp], used: int | None = None) -> Iterator[tuple[Rows, Rows]]:
+    """Yield training and test rows of each fold, or of the first few."""
+    for fold in range(int(folds.max()) + 1 if used is None else used):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+
+def cross_validate(
+    dataset: Dataset,
+    fit: Fit,
+    folds: int = 10,
+    *,
+    used: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> AccuracyEstimate | ErrorEstimate:
+    """Estimate by k-fold cross-validation; `used` folds only, where all would take too long (1: a hold-out).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : callable
+        Learns a model from the training part.
+    folds, used, seed : int
+    progress : callable or None
+        Called with folds done and folds in all.
+    """
+    parts = stratified_folds(dataset, folds, seed)
+    number = folds if used is None else used
+    tested, predicted = [], []
+    for done, (train, test) in enumerate(fold_pairs(parts, number)):
+        model = fit(dataset.take(train))
+        cases = dataset.take(test)
+        if dataset.schema.task is Task.REGRESSION:
+            predicted.append(model.predict(cases))
+        else:
+            predicted.append(model.predict_codes(cases))
+        tested.append(test)
+        if progress is not None:
+            progress(done + 1, number)
+    rows = np.concatenate(tested)
+    said = np.concatenate(predicted)
+    truth = np.zeros(0) if dataset.target is None else dataset.target[rows]
+    weights = np.ones(len(rows)) if dataset.weights is None else dataset.weights[rows]
+    if dataset.schema.task is Task.REGRESSION:
+        return _error(number, truth, said, weights)
+    return _accuracy(dataset, number, truth, said)
+
+
+def _accuracy(
+    dataset: Dataset, folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any]
+) -> AccuracyEstimate:
+    correct = int(np.count_nonzero(truth == said))
+    low, high = wilson_interval(correct, len(truth))
+    counts = np.bincount(truth.astype(np.intp), minlength=len(dataset.schema.classes))
+    most = int(np.argmax(counts))
+    return AccuracyEstimate(
+        folds,
+        len(truth),
+        correct,
+        correct / len(truth),
+        low,
+        high,
+        float(counts[most]) / len(truth),
+        dataset.schema.classes[most],
+    )
+
+
+def _error(
+    folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any], weights: npt.NDArray[np.float64]
+) -> ErrorEstimate:
+    total = weights.sum()
+    squares = float((weights * (truth - said) ** 2).sum())
+    around_mean = float((weights * (truth - (weights * truth).sum() / total) ** 2).sum())
+    r2 = 1 - squares / around_mean if around_mean > 0 else 0.0
+    return ErrorEstimate(folds, len(truth), sqrt(squares / total), r2, sqrt(around_mean / total))

@@ -1,0 +1,263 @@
+"""From the table of one attribute to its best test.
+
+Vocabulary
+----------
+candidate
+    The best test that an attribute offers at a node, with the table of its branches; or none, with the reason.
+tie
+    Scores that differ by less than a billionth of the better one are equal; then the lower cut, the earlier value and
+    (in `choice`) the earlier column win. The rule takes the greatest score first and then the first that ties with it, so
+    it does not depend on the order of looking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.counts.engine import Engine
+from treewright.counts.table import Counts, FrequencyTable
+from treewright.data.schema import Column, Kind
+from treewright.grow.criteria import Criterion, criterion_named, split_information
+from treewright.grow.recipe import Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
+from treewright.grow.subsets import ordered_cuts, subsets_to_compare
+from treewright.model.split import FRACTIONAL, KNOWN, Split
+from treewright.model.working import Verdict
+
+TIE = 1e-9
+"""Relative difference below which two scores are equal."""
+
+LARGEST_SIDE = 25.0
+"""C4.5 never asks for more than this weight on each side of a cut."""
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An attribute at a node.
+
+    Parameters
+    ----------
+    attribute : int
+    verdict : Verdict
+        `Verdict.CONSIDERED` while it may still win, otherwise why it cannot.
+    counts, unknown : array
+        Table of the branches of the test.
+    split : Split or None
+    score : float
+        Of the criterion, times the share of known values, less the correction of a cut.
+    split_info : float
+        Entropy of the branches.
+    tries : int
+        Cuts compared.
+    """
+
+    attribute: int
+    verdict: Verdict
+    counts: Counts
+    unknown: Counts
+    split: Split | None = None
+    score: float = 0.0
+    split_info: float = 0.0
+    tries: int = 0
+
+
+def first_of_ties(scores: Floats) -> int:
+    """Return the first place whose score ties with the greatest.
+
+    Examples
+    --------
+    >>> first_of_ties(np.array([0.1, 0.3, 0.3 + 1e-14, 0.2]))
+    1
+    """
+    best = scores.max()
+    return int(np.argmax(scores >= best - TIE * abs(best)))
+
+
+class Examiner:
+    """Finds the best test of attributes, by the rules of one recipe over one engine.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    engine : Engine
+    bounds : dict of int to tuple of float
+        Bounds of the numeric attributes that were made intervals.
+    """
+
+    def __init__(self, recipe: Recipe, engine: Engine, bounds: dict[int, tuple[float, ...]]) -> None:
+        self._recipe = recipe
+        self._engine = engine
+        self._bounds = bounds
+        self._criterion: Criterion = criterion_named(recipe.criterion)
+        self._classification = recipe.criterion != "variance"
+
+    def examine(self, attribute: int, table: FrequencyTable) -> Candidate:
+        """Return the candidate of an attribute."""
+        column = self._engine.schema.attributes[attribute]
+        known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
+        if known <= 0:
+            return Candidate(attribute, Verdict.ALL_MISSING, table.counts[:0], table.unknown)
+        outcomes = np.count_nonzero(table.cases)
+        if outcomes + (column.is_numeric and self._learns_side(table)) < 2:
+            return Candidate(attribute, Verdict.ONE_VALUE, table.counts, table.unknown)
+        if column.is_numeric and attribute not in self._bounds:
+            return self._cut(attribute, table)
+        if self._is_multiway(column):
+            return self._multiway(attribute, column, table)
+        return self._binary(attribute, column, table)
+
+    def _is_multiway(self, column: Column) -> bool:
+        if column.kind is Kind.ORDINAL:
+            return self._recipe.ordinal is OrdinalTest.MULTIWAY
+        return self._recipe.nominal is NominalTest.MULTIWAY
+
+    # -- one branch per value ----------------------------------------------------------------------------------------
+
+    def _multiway(self, attribute: int, column: Column, table: FrequencyTable) -> Candidate:
+        weights = self._branch_weights(table.counts)
+        stopping = self._recipe.stopping
+        missing = self._missing(weights)
+        if column.is_numeric:
+            split = Split.intervals(attribute, self._bounds[attribute], missing)
+        else:
+            split = Split.multiway(attribute, len(column.values), missing)
+        enough = np.count_nonzero((weights >= stopping.min_branch) & (table.cases >= stopping.min_leaf))
+        if enough < 2:
+            return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown, split)
+        return self._scored(split, table.counts, table.unknown, self._criterion.of_table(table.counts))
+
+    # -- two branches ------------------------------------------------------------------------------------------------
+
+    def _binary(self, attribute: int, column: Column, table: FrequencyTable) -> Candidate:
+        """Find the best division of declared values; where the side is learned, missing is one value more."""
+        learned = self._learns_side(table)
+        cases = np.append(table.cases, table.unknown_cases) if learned else table.cases
+        counts = np.concatenate((table.counts, table.unknown[None, :])) if learned else table.counts
+        if column.kind is Kind.ORDINAL:
+            sides = ordered_cuts(table.cases, missing=learned)
+        else:
+            sides = subsets_to_compare(counts, cases, regression=not self._classification)
+        left = _sums_of(sides, counts)
+        right = counts.sum(axis=0) - left
+        fits = self._large_enough(sides @ cases, int(cases.sum()))
+        if not fits.any():
+            return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown)
+        scores = np.where(fits, self._criterion.of_cuts(left, right), -np.inf)
+        best = first_of_ties(scores)
+        branch_of = np.where(sides[best], 0, 1)
+        if column.kind is not Kind.ORDINAL:
+            branch_of = np.where(cases > 0, branch_of, -1)
+        home = int(branch_of[-1]) if learned else self._missing(self._branch_weights(np.stack((left[best], right[best]))))
+        of_values = branch_of[: len(table.cases)]
+        if len({0, 1} & set(of_values.tolist())) < 2:
+            # All values on one side: only known against missing divides, and a subset test cannot say that.
+            return Candidate(attribute, Verdict.NO_GAIN, table.counts, table.unknown)
+        known = np.stack([table.counts[of_values == branch].sum(axis=0) for branch in (0, 1)])
+        split = Split.subsets(attribute, of_values.tolist(), home)
+        return self._scored(split, known, table.unknown, float(scores[best]), tries=int(fits.sum()))
+
+    def _cut(self, attribute: int, table: FrequencyTable) -> Candidate:
+        rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
+        values = table.values if table.values is not None else np.zeros(0)
+        left = np.cumsum(table.counts, axis=0)
+        cases = np.cumsum(table.cases)
+        places = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
+        if self._learns_side(table):
+            return self._cut_with_side(attribute, table, left, cases)
+        places = places[self._large_enough(cases[places], int(cases[-1]))]
+        if len(places) == 0:
+            return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+        scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
+        best = first_of_ties(scores)
+        place = int(places[best])
+        counts = np.stack((left[place], left[-1] - left[place]))
+        cut = self._placed(rule, attribute, float(values[place]), float(values[place + 1]))
+        split = Split.threshold(attribute, cut, self._missing(self._branch_weights(counts)))
+        return self._scored(split, counts, table.unknown, float(scores[best]), tries=len(places))
+
+    def _cut_with_side(self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints) -> Candidate:
+        """Try every cut with the missing cases on the right (the last one: known against missing), then on the left."""
+        values = table.values if table.values is not None else np.zeros(0)
+        lower = np.concatenate((left, left[:-1] + table.unknown))
+        lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
+        places = np.flatnonzero(self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases))
+        if len(places) == 0:
+            return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+        whole = left[-1] + table.unknown
+        scores = self._criterion.of_cuts(lower[places], whole - lower[places])
+        best = first_of_ties(scores)
+        place, home = int(places[best]), 1
+        if place >= len(values):
+            place, home = place - len(values), 0
+        cut = KNOWN if place == len(values) - 1 else self._placed(Cuts(), attribute, float(values[place]), float(values[place + 1]))
+        split = Split.threshold(attribute, cut, home)
+        counts = np.stack((left[place], left[-1] - left[place]))
+        return self._scored(split, counts, table.unknown, float(scores[best]), tries=len(places))
+
+    def _learns_side(self, table: FrequencyTable) -> bool:
+        return self._recipe.missing is MissingPolicy.LEARNED and table.unknown_cases > 0
+
+    def _large_enough(self, left_cases: Ints, all_cases: int) -> npt.NDArray[np.bool_]:
+        least = self._recipe.stopping.min_leaf
+        fits: npt.NDArray[np.bool_] = (left_cases >= least) & (all_cases - left_cases >= least)
+        return fits
+
+    def _admissible(
+        self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats
+    ) -> npt.NDArray[np.bool_]:
+        fits = values[:-1] < values[1:] - rule.gap
+        if rule.relative_side:
+            known = float(table.counts.sum())
+            least = self._recipe.stopping.min_branch
+            if known < 2 * least:
+                return np.zeros_like(fits)
+            side = 0.1 * known / left.shape[1]
+            side = least if side <= least else min(side, LARGEST_SIDE)
+            low = self._branch_weights(left)
+            fits &= (low >= side) & (low <= known - side)
+        return fits
+
+    def _placed(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
+        middle = low / 2 + high / 2
+        if not low <= middle < high:
+            middle = low
+        if rule.placement is Placement.DATA_VALUE:
+            return self._engine.largest_value_not_above(attribute, middle)
+        return middle
+
+    # -- scores ------------------------------------------------------------------------------------------------------
+
+    def _scored(self, split: Split, counts: Counts, unknown: Counts, score: float, *, tries: int = 0) -> Candidate:
+        known = float(self._branch_weights(counts).sum())
+        weight = known + float(self._branch_weights(unknown[None, :]).sum())
+        if self._recipe.missing is not MissingPolicy.LEARNED:
+            score *= known / weight
+        verdict = Verdict.CONSIDERED
+        if tries and split.cut is not None and isinstance(self._recipe.numeric, Cuts) and self._recipe.numeric.correction:
+            score -= log2(tries) / weight
+            if score <= 0:
+                verdict = Verdict.NO_GAIN
+        information = split_information(counts, unknown) if self._classification else 0.0
+        return Candidate(split.attribute, verdict, counts, unknown, split, score, information, tries)
+
+    def _branch_weights(self, rows: Counts) -> npt.NDArray[np.generic]:
+        return rows.sum(axis=1) if self._classification else rows[:, 0]
+
+    def _missing(self, weights: npt.NDArray[np.generic]) -> int:
+        if self._recipe.missing is MissingPolicy.FRACTIONAL:
+            return FRACTIONAL
+        return int(np.argmax(weights))
+
+
+def _sums_of(sides: npt.NDArray[np.bool_], counts: Counts) -> Counts:
+    """Add up the rows on the left of each candidate, row after row (no matrix product: its order of adding varies)."""
+    left = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
+    for value in range(counts.shape[0]):
+        left = left + sides[:, value : value + 1] * counts[value]
+    return left

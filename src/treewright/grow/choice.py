@@ -1,0 +1,98 @@
+"""The rule that chooses one attribute among the candidates of a node.
+
+`Choice.HIGHEST` takes the best score. C4.5's rule (`Choice.RATIO`) first asks for a gain of at least the average, then takes the best
+ratio of gain to split information; nominal attributes with very many values stay out of the average, but may win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.grow.candidates import Candidate, first_of_ties
+from treewright.grow.recipe import Choice
+from treewright.model.working import Verdict
+
+EPSILON = 1e-3
+"""C4.5's tolerance in comparisons of gains."""
+
+MANY_VALUES = 0.3
+"""A nominal attribute with at least this share of the number of cases as values stays out of the average."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The candidates with their final verdicts, and the place of the winner (None: no test is admissible)."""
+
+    candidates: tuple[Candidate, ...]
+    winner: int | None
+    average_gain: float | None = None
+
+    @property
+    def best(self) -> Candidate | None:
+        """The winning candidate."""
+        return None if self.winner is None else self.candidates[self.winner]
+
+
+def choose(rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> Chosen:
+    """Apply a rule of choice."""
+    if rule is Choice.HIGHEST:
+        return _highest(candidates)
+    return _c45(rule, candidates, schema, n_cases)
+
+
+def _highest(candidates: Sequence[Candidate]) -> Chosen:
+    scores = np.array([c.score if c.verdict is Verdict.CONSIDERED else -np.inf for c in candidates])
+    return _with_winner(list(candidates), scores, None)
+
+
+def _c45(rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> Chosen:
+    average = average_gain(candidates, schema, n_cases)
+    judged: list[Candidate] = []
+    worths = []
+    for candidate in candidates:
+        verdict, worth = _worth(rule, candidate, average)
+        judged.append(replace(candidate, verdict=verdict))
+        worths.append(worth)
+    return _with_winner(judged, np.array(worths), average if rule is Choice.RATIO else None)
+
+
+def _worth(rule: Choice, candidate: Candidate, average: float) -> tuple[Verdict, float]:
+    if candidate.verdict is not Verdict.CONSIDERED or candidate.score <= -EPSILON:
+        return candidate.verdict, -np.inf
+    if rule is Choice.GAIN:
+        if candidate.split_info <= 0:
+            return Verdict.NO_SPLIT_INFORMATION, -np.inf
+        return Verdict.CONSIDERED, candidate.score
+    if candidate.score < average - EPSILON:
+        return Verdict.BELOW_AVERAGE, -np.inf
+    if candidate.split_info <= EPSILON:
+        return Verdict.NO_SPLIT_INFORMATION, -np.inf
+    return Verdict.CONSIDERED, candidate.score / candidate.split_info
+
+
+def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> float:
+    """Return C4.5's average: over the possible tests, attributes with very many values left out.
+
+    If no attribute counts the average is infinite, so that none can be chosen by the ratio.
+    """
+    many = [len(column.values) >= MANY_VALUES * n_cases for column in schema.attributes]
+    if all(many):
+        many = [False] * len(many)
+    gains = [
+        candidate.score
+        for candidate in candidates
+        if candidate.verdict is Verdict.CONSIDERED and candidate.score > -EPSILON and not many[candidate.attribute]
+    ]
+    return sum(gains) / len(gains) if gains else np.inf
+
+
+def _with_winner(candidates: list[Candidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None) -> Chosen:
+    if len(scores) == 0 or not np.isfinite(scores.max()):
+        return Chosen(tuple(candidates), None, average)
+    winner = first_of_ties(scores)
+    candidates[winner] = replace(candidates[winner], verdict=Verdict.CHOSEN)
+    return Chosen(tuple(candidates), winner, average)

@@ -1,0 +1,296 @@
+"""Criteria: a frequency table in, a number out. Pure functions that never see a row.
+
+Vocabulary
+----------
+total impurity
+    Impurity times weight, per row of a table: n H (entropy, in bits), n G (Gini), the sum of squares (variance). It adds up over
+    branches, so a gain is a difference of totals divided by the weight.
+criterion
+    How good a test is. Most are the decrease of an impurity; chi-square is a statistic of the whole table. Either way a
+    criterion scores a table (any number of branches), and many binary tables at once (the cuts of a numeric attribute).
+
+Sums over classes are made one class after the other, sums over branches one branch after the other: every engine adds in
+the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean
+from treewright._base.nlogn import nlogn
+from treewright.counts.table import Counts
+
+Floats = npt.NDArray[np.float64]
+
+
+def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
+    total = np.zeros(columns.shape[0])
+    for column in columns.T:
+        total = total + column
+    return total
+
+
+def total_entropy(rows: Counts) -> Floats:
+    """Return n H in bits of each row of class counts."""
+    return nlogn(rows.sum(axis=1)) - _column_sum(nlogn(rows))
+
+
+def total_gini(rows: Counts) -> Floats:
+    """Return n (1 - sum p^2) of each row of class counts."""
+    n = rows.sum(axis=1).astype(np.float64)
+    squares = _column_sum(rows.astype(np.float64) ** 2)
+    return n - np.divide(squares, n, out=np.zeros_like(n), where=n > 0)
+
+
+def total_variance(rows: Counts) -> Floats:
+    """Return the sum of squares around the mean of each row (weight, sum, sum of squares)."""
+    n, total, squares = rows[:, 0], rows[:, 1], rows[:, 2]
+    explained = np.divide(total * total, n, out=np.zeros_like(total), where=n > 0)
+    return np.maximum(squares - explained, 0.0)
+
+
+class Criterion(Protocol):
+    """Scores tests by their tables; higher is better."""
+
+    @property
+    def name(self) -> str:
+        """The name by which a recipe calls it."""
+
+    def of_table(self, counts: Counts) -> float:
+        """Score one table of branches x statistics."""
+
+    def of_cuts(self, left: Counts, right: Counts) -> Floats:
+        """Score many binary tables, given by their left and right rows."""
+
+
+@dataclass(frozen=True)
+class Decrease:
+    """The criterion "how much does the impurity fall", per case."""
+
+    name: str
+    total: Callable[[Counts], Floats]
+
+    def of_table(self, counts: Counts) -> float:
+        """Return the decrease from the whole table to its branches."""
+        whole = counts.sum(axis=0, keepdims=True)
+        n = _weight(whole, self.total)
+        if n[0] <= 0:
+            return 0.0
+        before = float(self.total(whole)[0])
+        after = 0.0
+        for part in self.total(counts).tolist():
+            after += part
+        return float(_clean(np.array([before - after]), before)[0]) / float(n[0])
+
+    def of_cuts(self, left: Counts, right: Counts) -> Floats:
+        """Return the decrease for each pair of a left and a right row."""
+        whole = left[:1] + right[:1]
+        before = float(self.total(whole)[0])
+        after = self.total(left) + self.total(right)
+        decrease: Floats = _clean(before - after, before) / float(_weight(whole, self.total)[0])
+        return decrease
+
+
+def _weight(rows: Counts, total: Callable[[Counts], Floats]) -> npt.NDArray[np.generic]:
+    return rows[:, 0] if total is total_variance else rows.sum(axis=1)
+
+
+def _clean(decrease: Floats, before: float) -> Floats:
+    """Make what is only rounding an exact zero, so that a test without any gain is one everywhere."""
+    return np.where(np.abs(decrease) <= 1e-12 * before, 0.0, decrease)
+
+
+@dataclass(frozen=True)
+class ChiSquareStatistic:
+    """The criterion "how far is the table from independence"."""
+
+    name: str = "chi2"
+
+    def of_table(self, counts: Counts) -> float:
+        """Return Pearson's statistic of the table."""
+        return chi_square_statistic(counts)
+
+    def of_cuts(self, left: Counts, right: Counts) -> Floats:
+        """Return Pearson's statistic of each binary table."""
+        return np.array([chi_square_statistic(np.stack(pair)) for pair in zip(left, right, strict=True)])
+
+
+ENTROPY = Decrease("entropy", total_entropy)
+GINI = Decrease("gini", total_gini)
+VARIANCE = Decrease("variance", total_variance)
+CHI_SQUARE = ChiSquareStatistic()
+
+CRITERIA: dict[str, Criterion] = {
+    "entropy": ENTROPY,
+    "gain": ENTROPY,
+    "gain_ratio": ENTROPY,  # the ratio is taken by the rule of choice, after the gains of all attributes are known
+    "gini": GINI,
+    "chi2": CHI_SQUARE,
+    "variance": VARIANCE,
+}
+"""Criteria by the name that recipes use."""
+
+
+def criterion_named(name: str) -> Criterion:
+    """Return a criterion by name."""
+    if name not in CRITERIA:
+        raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}, not {name!r}{did_you_mean(str(name), CRITERIA)}")
+    return CRITERIA[name]
+
+
+# -- the textbook quantities of one table ----------------------------------------------------------------------------
+
+
+def entropy(counts: Counts) -> float:
+    """Return the entropy of class counts, in bits.
+
+    Examples
+    --------
+    >>> round(entropy(np.array([9, 5])), 3)
+    0.94
+    """
+    n = float(counts.sum())
+    return float(total_entropy(counts[None, :])[0]) / n if n > 0 else 0.0
+
+
+def gini(counts: Counts) -> float:
+    """Return the Gini index of class counts.
+
+    Examples
+    --------
+    >>> round(gini(np.array([4, 5, 15])), 4)
+    0.5382
+    """
+    n = float(counts.sum())
+    return float(total_gini(counts[None, :])[0]) / n if n > 0 else 0.0
+
+
+def remainder(counts: Counts) -> float:
+    """Return the mean entropy after the test (R(S, A), E_new).
+
+    Examples
+    --------
+    >>> round(remainder(np.array([[0, 2], [4, 0], [2, 4]])), 3)
+    0.459
+    """
+    n = float(counts.sum())
+    return float(sum(total_entropy(counts).tolist())) / n if n > 0 else 0.0
+
+
+def information_gain(counts: Counts, unknown: Counts | None = None) -> float:
+    """Return the information gain of a table, times the share of known values.
+
+    Examples
+    --------
+    >>> round(information_gain(np.array([[3, 4], [6, 1]])), 4)
+    0.1518
+    """
+    gain = ENTROPY.of_table(counts)
+    if unknown is None:
+        return gain
+    known = float(counts.sum())
+    return gain * known / (known + float(unknown.sum())) if known > 0 else 0.0
+
+
+def split_information(counts: Counts, unknown: Counts | None = None) -> float:
+    """Return the entropy of the branches themselves; unknown counts as one more branch.
+
+    Examples
+    --------
+    >>> split_information(np.array([[16], [8], [8]]))
+    1.5
+    """
+    branches = counts.sum(axis=1)
+    if unknown is not None and unknown.sum() > 0:
+        branches = np.concatenate((unknown.sum(keepdims=True), branches))
+    return entropy(branches)
+
+
+def gain_ratio(counts: Counts, unknown: Counts | None = None) -> float:
+    """Return gain divided by split information, 0 where the latter is 0.
+
+    Examples
+    --------
+    >>> round(gain_ratio(np.array([[2, 3], [4, 0], [3, 2]])), 3)
+    0.156
+    """
+    information = split_information(counts, unknown)
+    return information_gain(counts, unknown) / information if information > 0 else 0.0
+
+
+def gini_decrease(counts: Counts) -> float:
+    """Return how much a test lowers the Gini index.
+
+    Examples
+    --------
+    >>> round(gini_decrease(np.array([[2, 3], [4, 0], [3, 2]])), 4)
+    0.1163
+    """
+    return GINI.of_table(counts)
+
+
+def variance_decrease(moments: Counts) -> float:
+    """Return how much a test lowers the variance; columns are weight, sum and sum of squares.
+
+    Examples
+    --------
+    >>> variance_decrease(np.array([[2.0, 2.0, 2.0], [2.0, 6.0, 18.0]]))
+    1.0
+    """
+    return VARIANCE.of_table(moments)
+
+
+class ChiSquare(NamedTuple):
+    """Pearson's statistic with its degrees of freedom and upper tail."""
+
+    statistic: float
+    df: int
+    p: float
+
+
+def chi_square_statistic(counts: Counts) -> float:
+    """Return Pearson's statistic over the rows and columns that are not empty."""
+    observed = _non_empty(counts).astype(np.float64)
+    expected = expected_counts(observed)
+    return float(((observed - expected) ** 2 / expected).sum()) if observed.size else 0.0
+
+
+def expected_counts(observed: Counts) -> Floats:
+    """Return what independence would give: row sum times column sum divided by the total.
+
+    Examples
+    --------
+    >>> float(expected_counts(np.array([[27, 281], [73, 619]]))[0, 0])
+    30.8
+    """
+    n = observed.sum()
+    expected: Floats = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0, keepdims=True) / n
+    return expected
+
+
+def chi_square(counts: Counts) -> ChiSquare:
+    """Return Pearson's statistic, its degrees of freedom (v - 1)(k - 1) and its p-value.
+
+    Examples
+    --------
+    >>> result = chi_square(np.array([[10, 0], [0, 10]]))
+    >>> result.statistic, result.df, f"{result.p:.3e}"
+    (20.0, 1, '7.744e-06')
+    """
+    from scipy.special import chdtrc
+
+    rows, columns = _non_empty(counts).shape
+    df = max(rows - 1, 0) * max(columns - 1, 0)
+    statistic = chi_square_statistic(counts)
+    return ChiSquare(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
+
+
+def _non_empty(counts: Counts) -> Counts:
+    return counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]

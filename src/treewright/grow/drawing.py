@@ -1,0 +1,45 @@
+"""Drawing attributes at a node, by a hash of the seed and the node's place in the tree.
+
+The order in which nodes are grown, and by how many threads, therefore cannot change what is drawn.
+"""
+
+from __future__ import annotations
+
+_MASK = 2**64 - 1
+_STEP = 0x9E3779B97F4A7C15
+
+
+def mixed(number: int) -> int:
+    """Scatter the bits of a 64-bit number (the finaliser of SplitMix64, Steele et al. 2014)."""
+    number = (number + _STEP) & _MASK
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _MASK
+    return number ^ (number >> 31)
+
+
+def root_key(seed: int) -> int:
+    """Return the key of the root."""
+    return mixed(seed & _MASK)
+
+
+def child_key(key: int, branch: int) -> int:
+    """Return the key of a child."""
+    return mixed(key ^ mixed(branch + 1))
+
+
+def shuffled(key: int, n: int) -> list[int]:
+    """Return 0..n-1 in an order that the key decides.
+
+    Examples
+    --------
+    >>> sorted(shuffled(root_key(7), 5)), shuffled(root_key(7), 5) == shuffled(root_key(7), 5)
+    ([0, 1, 2, 3, 4], True)
+    """
+    order = list(range(n))
+    state = key
+    for last in range(n - 1, 0, -1):
+        state = (state + _STEP) & _MASK
+        # The bias of the remainder is below n / 2^64.
+        chosen = mixed(state) % (last + 1)
+        order[last], order[chosen] = order[chosen], order[last]
+    return order

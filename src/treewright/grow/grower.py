@@ -1,0 +1,330 @@
+"""Growing: open nodes in, decisions out, until nothing is open.
+
+The grower asks an engine for tables, examines every attribute, lets the recipe's rule choose and divides. It goes level by level,
+so that an engine can count for all open nodes of a level at once; under a limit on leaves it opens the best node first.
+The tree does not depend on which.
+
+Vocabulary
+----------
+open node
+    A node that is not decided yet: the engine knows its cases.
+decision
+    Either a test with its working, or a reason to stop.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.counts.engine import Engine, Summary
+from treewright.counts.table import Counts, FrequencyTable
+from treewright.data.schema import Task
+from treewright.grow.candidates import Candidate, Examiner
+from treewright.grow.choice import Chosen, choose
+from treewright.grow.discretise import mdl_bounds
+from treewright.grow.drawing import child_key, root_key, shuffled
+from treewright.grow.recipe import Intervals, Recipe
+from treewright.model.build import NodeRecord, build_tree
+from treewright.model.split import Split, Test
+from treewright.model.tree import Stop, Tree
+from treewright.model.working import Examined, Verdict
+
+WORKING_CELLS = 20_000
+"""Table cells that a model keeps to explain itself; the top of the tree comes first."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of cases in finished leaves and the number of all cases."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """An open node: its number at the engine, its record, and what its place in the tree says."""
+
+    engine_node: int
+    record: int
+    depth: int
+    used: frozenset[int]
+    key: int
+
+
+@dataclass(frozen=True)
+class _Decision:
+    node: _Open
+    summary: Summary
+    chosen: Chosen | None
+    stop: Stop | None
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree and, for its nodes, the working that was kept."""
+
+    tree: Tree
+    working: dict[int, tuple[Examined, ...]]
+
+
+def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:
+    """Grow a tree by a recipe over an engine."""
+    return _Grower(engine, recipe, progress).grow()
+
+
+def look_again(
+    engine: Engine, recipe: Recipe, path: Sequence[tuple[Split, int]]
+) -> tuple[Examined, ...] | None:
+    """Examine one node anew: walk down the tests and branches that lead to it, and count there.
+
+    Returns None where the recipe stops before it counts anything (a pure node, say).
+    """
+    return _Grower(engine, recipe, None).look_again(path)
+
+
+class _Grower:
+    def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
+        self._engine = engine
+        self._recipe = recipe
+        self._progress = progress
+        self._schema = engine.schema
+        self._regression = self._schema.task is Task.REGRESSION
+        self._records: list[NodeRecord] = []
+        self._working: dict[int, tuple[Examined, ...]] = {}
+        self._cells_left = WORKING_CELLS
+        self._cases_done = 0
+        self._bounds: dict[int, tuple[float, ...]] = {}
+
+    def look_again(self, path: Sequence[tuple[Split, int]]) -> tuple[Examined, ...] | None:
+        node = self._prepared_root()
+        self._cells_left = sys.maxsize
+        for split, branch in path:
+            children = self._engine.divide(node.engine_node, split)
+            used = node.used | {split.attribute} if self._bars(split.test) else node.used
+            node = _Open(children[branch], 0, node.depth + 1, used, child_key(node.key, branch))
+        self._decide([node])
+        return self._working.get(0)
+
+    def _prepared_root(self) -> _Open:
+        root = self._opened_root()
+        if isinstance(self._recipe.numeric, Intervals):
+            self._make_intervals(root.engine_node)
+        self._examiner = Examiner(self._recipe, self._engine, self._bounds)
+        return root
+
+    def grow(self) -> Grown:
+        root = self._prepared_root()
+        if self._recipe.stopping.max_leaves is None:
+            self._grow_by_levels(root)
+        else:
+            self._grow_best_first(root, self._recipe.stopping.max_leaves)
+        tree, order = build_tree(self._schema, self._records)
+        number = {record: node for node, record in enumerate(order)}
+        return Grown(tree, {number[record]: work for record, work in self._working.items()})
+
+    def _opened_root(self) -> _Open:
+        node = self._engine.root()
+        [summary] = self._engine.summaries([node])
+        self._records.append(self._record(summary, None))
+        seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
+        return _Open(node, 0, 0, frozenset(), root_key(seed))
+
+    def _make_intervals(self, root: int) -> None:
+        numeric = [index for index, column in enumerate(self._schema.attributes) if column.is_numeric]
+        [tables] = self._engine.count([(root, numeric)])
+        for attribute, table in zip(numeric, tables, strict=True):
+            self._bounds[attribute] = mdl_bounds(table)
+            self._engine.use_intervals(attribute, self._bounds[attribute])
+
+    # -- the two orders of growing -----------------------------------------------------------------------------------
+
+    def _grow_by_levels(self, root: _Open) -> None:
+        level = [root]
+        while level:
+            below: list[_Open] = []
+            for decision in self._decide(level):
+                below += self._carry_out(decision)
+            level = below
+
+    def _grow_best_first(self, root: _Open, max_leaves: int) -> None:
+        leaves = 1
+        waiting: list[tuple[float, int, _Decision]] = []
+        fresh = self._decide([root])
+        while fresh or waiting:
+            for decision in fresh:
+                if decision.stop is not None:
+                    self._carry_out(decision)
+                else:
+                    heapq.heappush(waiting, (-self._worth(decision), decision.node.record, decision))
+            if not waiting:
+                return
+            _, _, decision = heapq.heappop(waiting)
+            winner = decision.chosen.best if decision.chosen is not None else None
+            branches = winner.split.n_branches if winner is not None and winner.split is not None else 0
+            if leaves + branches - 1 > max_leaves:
+                self._carry_out(_Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
+                fresh = []
+                continue
+            leaves += branches - 1
+            fresh = self._decide(self._carry_out(decision))
+
+    @staticmethod
+    def _worth(decision: _Decision) -> float:
+        best = decision.chosen.best if decision.chosen is not None else None
+        return 0.0 if best is None else best.score * decision.summary.weight
+
+    # -- deciding ----------------------------------------------------------------------------------------------------
+
+    def _decide(self, nodes: Sequence[_Open]) -> list[_Decision]:
+        summaries = self._engine.summaries([node.engine_node for node in nodes])
+        stops = [self._stop_before_counting(node, summary) for node, summary in zip(nodes, summaries, strict=True)]
+        open_nodes = [(node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None]
+        asked = [self._attributes_for(node) for node, _ in open_nodes]
+        counted = self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
+        decided = iter(
+            self._decision(node, summary, free, tables)
+            for (node, summary), free, tables in zip(open_nodes, asked, counted, strict=True)
+        )
+        return [
+            next(decided) if stop is None else _Decision(node, summary, None, stop)
+            for node, summary, stop in zip(nodes, summaries, stops, strict=True)
+        ]
+
+    def _stop_before_counting(self, node: _Open, summary: Summary) -> Stop | None:
+        stopping = self._recipe.stopping
+        if summary.cases == 0:
+            return Stop.EMPTY
+        if summary.pure:
+            return Stop.PURE
+        if stopping.max_depth is not None and node.depth >= stopping.max_depth:
+            return Stop.DEPTH
+        if (
+            summary.cases < stopping.min_cases
+            or summary.cases < 2 * stopping.min_leaf
+            or summary.weight < stopping.min_weight
+        ):
+            return Stop.TOO_FEW
+        if len(node.used) == len(self._schema.attributes):
+            return Stop.NO_ATTRIBUTES
+        return None
+
+    def _attributes_for(self, node: _Open) -> list[int]:
+        return [index for index in range(len(self._schema.attributes)) if index not in node.used]
+
+    def _decision(self, node: _Open, summary: Summary, free: Sequence[int], tables: Sequence[FrequencyTable]) -> _Decision:
+        found = {
+            attribute: self._examiner.examine(attribute, table) for attribute, table in zip(free, tables, strict=True)
+        }
+        drawn = self._drawn(node, list(found.values()))
+        chosen = choose(self._recipe.choice, drawn, self._schema, self._engine.n_cases)
+        best = chosen.best
+        stop = None
+        if best is None:
+            stop = Stop.NO_GAIN
+        elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
+            stop = Stop.SMALL_GAIN
+        self._keep_working(node, summary, chosen, stop)
+        return _Decision(node, summary, chosen, stop)
+
+    @property
+    def _total_weight(self) -> float:
+        return self._records[0].weight
+
+    def _drawn(self, node: _Open, candidates: list[Candidate]) -> list[Candidate]:
+        """Leave the attributes that were drawn; more are drawn only while none of them can be tested."""
+        draw = self._recipe.draw
+        if draw is None or draw.attributes >= len(candidates):
+            return candidates
+        order = shuffled(node.key, len(candidates))
+        kept = set(order[: draw.attributes])
+        for place in order[draw.attributes :]:
+            if any(candidates[index].verdict is Verdict.CONSIDERED for index in kept):
+                break
+            kept.add(place)
+        return [
+            candidate if index in kept else _dismissed(candidate, Verdict.NOT_DRAWN)
+            for index, candidate in enumerate(candidates)
+        ]
+
+    # -- carrying out ------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, decision: _Decision) -> list[_Open]:
+        node, record = decision.node, self._records[decision.node.record]
+        best = decision.chosen.best if decision.chosen is not None else None
+        if decision.stop is not None or best is None or best.split is None:
+            record.become_leaf(decision.stop or Stop.NO_GAIN)
+            self._engine.close(node.engine_node)
+            self._cases_done += decision.summary.cases
+            if self._progress is not None:
+                self._progress(self._cases_done, self._engine.n_cases)
+            return []
+        record.split = best.split
+        children = self._engine.divide(node.engine_node, best.split)
+        used = node.used | {best.split.attribute} if self._bars(best.split.test) else node.used
+        opened = []
+        for branch, (child, summary) in enumerate(zip(children, self._engine.summaries(children), strict=True)):
+            record.children.append(len(self._records))
+            opened.append(_Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch)))
+            self._records.append(self._record(summary, record))
+        return opened
+
+    def _bars(self, test: Test) -> bool:
+        return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}
+
+    def _record(self, summary: Summary, parent: NodeRecord | None) -> NodeRecord:
+        empty = parent is not None and summary.cases == 0
+        if self._regression:
+            outcome: int | float = parent.outcome if empty and parent is not None else summary.mean
+            return NodeRecord(summary.weight, np.zeros(0), outcome, sse=summary.sse)
+        outcome = parent.outcome if empty and parent is not None else _majority(summary.statistics)
+        return NodeRecord(summary.weight, summary.statistics, outcome)
+
+    def _keep_working(self, node: _Open, summary: Summary, chosen: Chosen, stop: Stop | None) -> None:
+        used = [_unused(attribute, self._width) for attribute in sorted(node.used)]
+        examined = [_examined(candidate, stop, summary, self._regression) for candidate in chosen.candidates]
+        entries = tuple(sorted((*examined, *used), key=lambda one: one.attribute))
+        cells = sum(one.cells for one in entries)
+        if cells > self._cells_left:
+            self._cells_left = 0
+            return
+        self._cells_left -= cells
+        self._working[node.record] = entries
+
+    @property
+    def _width(self) -> int:
+        return 3 if self._regression else len(self._schema.classes)
+
+
+def _majority(counts: Counts) -> int:
+    """Return the first class of the greatest weight; weights that differ by rounding only are equal."""
+    best = float(counts.max())
+    return int(np.argmax(counts >= best * (1 - 1e-12)))
+
+
+def _dismissed(candidate: Candidate, verdict: Verdict) -> Candidate:
+    return Candidate(candidate.attribute, verdict, candidate.counts[:0], candidate.unknown)
+
+
+def _unused(attribute: int, width: int) -> Examined:
+    nothing = np.zeros((0, width), dtype=np.int64)
+    return Examined(attribute, Verdict.USED_ABOVE, None, nothing, nothing.sum(axis=0))
+
+
+def _examined(candidate: Candidate, stop: Stop | None, summary: Summary, regression: bool) -> Examined:
+    verdict = candidate.verdict
+    if verdict is Verdict.CHOSEN and stop is not None:
+        verdict = Verdict.SMALL_GAIN
+    counts, unknown = candidate.counts, candidate.unknown
+    if regression:
+        counts = _plain_moments(counts, summary.mean)
+        unknown = _plain_moments(unknown[None, :], summary.mean)[0]
+    if candidate.split is None:
+        counts = counts[:0]
+    return Examined(candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries)
+
+
+def _plain_moments(moments: Counts, mean: float) -> Counts:
+    """Turn sums of deviations from the mean into sums of the target itself."""
+    n, total, squares = moments[:, 0], moments[:, 1], moments[:, 2]
+    return np.stack((n, total + n * mean, squares + 2 * mean * total + n * mean * mean), axis=1)

@@ -1,0 +1,289 @@
+"""Recipes: an algorithm is a value, not a branch in the code.
+
+A recipe says how tests are formed (nominal, ordinal, numeric attributes, missing values), how they are scored, which rule
+chooses among them, and when to stop. ID3, C4.5 and CART are three such values; a user makes another one with `dataclasses.replace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from treewright._base.errors import ModelFormatError, ParameterError
+from treewright.data.infer import NOMINAL_LIMIT
+from treewright.grow.criteria import criterion_named
+
+
+def _check_limit(name: str, value: int | None, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+class NominalTest(StrEnum):
+    """The tests that a nominal attribute offers."""
+
+    MULTIWAY = "one branch per value"
+    SUBSETS = "two sets of values"
+
+
+class OrdinalTest(StrEnum):
+    """The tests that an ordinal attribute offers."""
+
+    MULTIWAY = "one branch per value"
+    ORDERED = "lower against higher values"
+
+
+class Placement(StrEnum):
+    """Where a cut between two neighbouring numbers is put."""
+
+    MIDPOINT = "midpoint"
+    DATA_VALUE = "largest value in the data not above the midpoint"
+
+
+class MissingPolicy(StrEnum):
+    """What becomes of cases without a value."""
+
+    FRACTIONAL = "fractional"
+    MAJORITY = "heaviest branch"
+    LEARNED = "the side where they fit best"
+
+
+class Choice(StrEnum):
+    """The rule that chooses among the attributes."""
+
+    HIGHEST = "highest score"
+    RATIO = "highest gain ratio among gains of at least the average"
+    GAIN = "highest gain"
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """How numeric attributes are cut in two.
+
+    Parameters
+    ----------
+    placement : Placement
+    gap : float
+        Neighbouring numbers must be further apart than this.
+    relative_side : bool
+        C4.5's minimum side: a tenth of the known weight per class, at least the minimum of objects, at most 25.
+    correction : bool
+        Whether log2(tries)/cases is taken off the gain of the best cut, and what remains must be positive.
+    """
+
+    placement: Placement = Placement.MIDPOINT
+    gap: float = 0.0
+    relative_side: bool = False
+    correction: bool = False
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Numeric attributes are made nominal before growing.
+
+    Parameters
+    ----------
+    method : str
+        ``"mdl"``: entropy cuts as long as they pay by description length (Fayyad and Irani).
+    """
+
+    method: str = "mdl"
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a node is left as it is.
+
+    Parameters
+    ----------
+    max_depth, max_leaves : int or None
+    min_cases : int
+        Cases that a node needs to be divided (counted, not weighed).
+    min_leaf : int
+        Cases that every branch of a cut needs (counted).
+    min_weight : float
+        Weight that a node needs to be divided.
+    min_branch : float
+        Weight that at least two branches need.
+    min_decrease : float
+        Least score of the chosen test times the share of all cases in the node.
+    """
+
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_cases: int = 2
+    min_leaf: int = 1
+    min_weight: float = 0.0
+    min_branch: float = 0.0
+    min_decrease: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_limit("max_depth", self.max_depth, 0)
+        _check_limit("max_leaves", self.max_leaves, 2)
+        _check_limit("min_cases", self.min_cases, 2)
+        _check_limit("min_leaf", self.min_leaf, 1)
+        for name in ("min_weight", "min_branch", "min_decrease"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ParameterError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Only some attributes, drawn anew at each node, are looked at.
+
+    Parameters
+    ----------
+    attributes : int
+        How many.
+    seed : int
+        Decides the drawing together with the place of the node, so that the order of growing does not matter.
+    """
+
+    attributes: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An algorithm as a value.
+
+    Parameters
+    ----------
+    name : str
+        For people.
+    criterion : str
+        Name in `treewright.grow.criteria.CRITERIA`.
+    nominal, ordinal : NominalTest, OrdinalTest
+    numeric : Cuts or Intervals
+    missing : MissingPolicy
+    choice : Choice
+    once_per_path : bool
+        Whether a test with a branch per value bars its attribute further down.
+    stopping : Stopping
+    draw : Draw or None
+    nominal_limit : int
+        Whole-number columns with at most this many values are proposed as nominal when the schema is inferred.
+
+    Examples
+    --------
+    >>> ID3().criterion, C45().choice.name, CART().nominal.name
+    ('gain', 'RATIO', 'SUBSETS')
+    """
+
+    name: str
+    criterion: str
+    nominal: NominalTest = NominalTest.MULTIWAY
+    ordinal: OrdinalTest = OrdinalTest.MULTIWAY
+    numeric: Cuts | Intervals = Cuts()
+    missing: MissingPolicy = MissingPolicy.MAJORITY
+    choice: Choice = Choice.HIGHEST
+    once_per_path: bool = True
+    stopping: Stopping = Stopping()
+    draw: Draw | None = None
+    nominal_limit: int = 0
+
+    def __post_init__(self) -> None:
+        criterion_named(self.criterion)
+        if self.missing is MissingPolicy.LEARNED and (
+            self.nominal is not NominalTest.SUBSETS or self.ordinal is not OrdinalTest.ORDERED
+        ):
+            raise ParameterError("a side for missing values is learned only by tests with two branches")
+        if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
+            raise ParameterError(f"the method of intervals must be 'mdl', not {self.numeric.method!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        plain = asdict(self)
+        plain["numeric"] = {"kind": type(self.numeric).__name__.lower(), **asdict(self.numeric)}
+        return plain
+
+
+def ID3(*, max_depth: int | None = None, max_leaves: int | None = None, min_cases: int = 2) -> Recipe:  # noqa: N802
+    """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
+    return Recipe(
+        "ID3",
+        "gain",
+        numeric=Intervals(),
+        stopping=Stopping(max_depth, max_leaves, min_cases),
+        nominal_limit=NOMINAL_LIMIT,
+    )
+
+
+def C45(  # noqa: N802
+    *,
+    min_objects: float = 2,
+    criterion: str = "gain_ratio",
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+) -> Recipe:
+    """Return C4.5's growth: gain ratio among gains of at least the average, cuts at data values, fractional cases."""
+    choices = {"gain_ratio": Choice.RATIO, "gain": Choice.GAIN}
+    if criterion not in choices:
+        raise ParameterError(f"criterion must be 'gain_ratio' or 'gain' for C4.5, not {criterion!r}")
+    if not 0 < min_objects < float("inf"):
+        raise ParameterError(f"min_objects must be a positive number, not {min_objects!r}")
+    return Recipe(
+        "C4.5",
+        criterion,
+        numeric=Cuts(Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=True),
+        missing=MissingPolicy.FRACTIONAL,
+        choice=choices[criterion],
+        stopping=Stopping(max_depth, max_leaves, min_weight=2 * min_objects, min_branch=min_objects),
+    )
+
+
+def CART(  # noqa: N802
+    *,
+    criterion: str = "gini",
+    missing: MissingPolicy = MissingPolicy.LEARNED,
+    stopping: Stopping | None = None,
+    draw: Draw | None = None,
+) -> Recipe:
+    """Return CART's growth: two branches, Gini (or entropy), variance for a numeric target."""
+    return Recipe(
+        "CART",
+        criterion,
+        nominal=NominalTest.SUBSETS,
+        ordinal=OrdinalTest.ORDERED,
+        missing=missing,
+        once_per_path=False,
+        stopping=stopping or Stopping(),
+        draw=draw,
+    )
+
+
+def for_regression(recipe: Recipe) -> Recipe:
+    """Return the recipe with variance as its criterion, for a numeric target."""
+    return replace(recipe, criterion="variance")
+
+
+def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
+    """Make the recipe again that a model file describes.
+
+    Examples
+    --------
+    >>> recipe_from_dict(C45().to_dict()) == C45()
+    True
+    """
+    try:
+        numeric = dict(plain["numeric"])
+        kind = {"cuts": Cuts, "intervals": Intervals}[numeric.pop("kind")]
+        if kind is Cuts:
+            numeric["placement"] = Placement(numeric["placement"])
+        return Recipe(
+            name=plain["name"],
+            criterion=plain["criterion"],
+            nominal=NominalTest(plain["nominal"]),
+            ordinal=OrdinalTest(plain["ordinal"]),
+            numeric=kind(**numeric),
+            missing=MissingPolicy(plain["missing"]),
+            choice=Choice(plain["choice"]),
+            once_per_path=plain["once_per_path"],
+            stopping=Stopping(**plain["stopping"]),
+            draw=None if plain["draw"] is None else Draw(**plain["draw"]),
+            nominal_limit=plain["nominal_limit"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFormatError(f"the recipe in the model cannot be understood: {error!r:.100}") from error
