@@ -1,1 +1,96 @@
-"""Decision trees that show their working."""
+"""Decision trees that show their working: ID3, C4.5, CART and their kin.
+
+Names are imported when they are first used, so that reading a model does not import a learner, and the command line starts
+without scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from treewright._base.version import __version__
+
+if TYPE_CHECKING:
+    from treewright._base.errors import DataError, DataWarning, ModelFormatError, ParameterError, SchemaError, TreewrightError
+    from treewright.data.dataset import Dataset
+    from treewright.data.samples import sample
+    from treewright.data.schema import Column, Kind, Schema
+    from treewright.data.tables import read
+    from treewright.estimators.trees import C45Classifier, CARTClassifier, CARTRegressor, ID3Classifier
+    from treewright.grow.recipe import C45, CART, ID3, Recipe
+    from treewright.learn import fit
+    from treewright.model.format import load_model as load
+    from treewright.model.model import TreeModel
+    from treewright.model.split import Split
+    from treewright.model.tree import Tree
+
+_HOME = {
+    "C45": "treewright.grow.recipe",
+    "C45Classifier": "treewright.estimators.trees",
+    "CART": "treewright.grow.recipe",
+    "CARTClassifier": "treewright.estimators.trees",
+    "CARTRegressor": "treewright.estimators.trees",
+    "Column": "treewright.data.schema",
+    "DataError": "treewright._base.errors",
+    "DataWarning": "treewright._base.errors",
+    "Dataset": "treewright.data.dataset",
+    "ID3": "treewright.grow.recipe",
+    "ID3Classifier": "treewright.estimators.trees",
+    "Kind": "treewright.data.schema",
+    "ModelFormatError": "treewright._base.errors",
+    "ParameterError": "treewright._base.errors",
+    "Recipe": "treewright.grow.recipe",
+    "Schema": "treewright.data.schema",
+    "SchemaError": "treewright._base.errors",
+    "Split": "treewright.model.split",
+    "Tree": "treewright.model.tree",
+    "TreeModel": "treewright.model.model",
+    "TreewrightError": "treewright._base.errors",
+    "fit": "treewright.learn",
+    "load": "treewright.model.format:load_model",
+    "read": "treewright.data.tables",
+    "sample": "treewright.data.samples",
+}
+
+__all__ = [
+    "C45",
+    "CART",
+    "ID3",
+    "C45Classifier",
+    "CARTClassifier",
+    "CARTRegressor",
+    "Column",
+    "DataError",
+    "DataWarning",
+    "Dataset",
+    "ID3Classifier",
+    "Kind",
+    "ModelFormatError",
+    "ParameterError",
+    "Recipe",
+    "Schema",
+    "SchemaError",
+    "Split",
+    "Tree",
+    "TreeModel",
+    "TreewrightError",
+    "__version__",
+    "fit",
+    "load",
+    "read",
+    "sample",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'treewright' has no attribute {name!r}")
+    module, _, inner = _HOME[name].partition(":")
+    value = getattr(importlib.import_module(module), inner or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -88,9 +88,15 @@ class Examiner:
     engine : Engine
     bounds : dict of int to tuple of float
         Bounds of the numeric attributes that were made intervals.
+    total_weight : float
+        Weight of all training cases.
     """
 
-    def __init__(self, recipe: Recipe, engine: Engine, bounds: dict[int, tuple[float, ...]]) -> None:
+    def __init__(
+        self, recipe: Recipe, engine: Engine, bounds: dict[int, tuple[float, ...]], total_weight: float
+    ) -> None:
+        # Sums of weights may fall short of a share by rounding only.
+        self._least_side = recipe.stopping.min_share * total_weight * (1 - 1e-12)
         self._recipe = recipe
         self._engine = engine
         self._bounds = bounds
@@ -145,7 +151,7 @@ class Examiner:
             sides = subsets_to_compare(counts, cases, regression=not self._classification)
         left = _sums_of(sides, counts)
         right = counts.sum(axis=0) - left
-        fits = self._large_enough(sides @ cases, int(cases.sum()))
+        fits = self._large_enough(sides @ cases, int(cases.sum())) & self._heavy_enough(left, right)
         if not fits.any():
             return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown)
         scores = np.where(fits, self._criterion.of_cuts(left, right), -np.inf)
@@ -171,6 +177,7 @@ class Examiner:
         if self._learns_side(table):
             return self._cut_with_side(attribute, table, left, cases)
         places = places[self._large_enough(cases[places], int(cases[-1]))]
+        places = places[self._heavy_enough(left[places], left[-1] - left[places])]
         if len(places) == 0:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
@@ -186,10 +193,11 @@ class Examiner:
         values = table.values if table.values is not None else np.zeros(0)
         lower = np.concatenate((left, left[:-1] + table.unknown))
         lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
-        places = np.flatnonzero(self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases))
+        whole = left[-1] + table.unknown
+        fits = self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases)
+        places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
         if len(places) == 0:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
-        whole = left[-1] + table.unknown
         scores = self._criterion.of_cuts(lower[places], whole - lower[places])
         best = first_of_ties(scores)
         place, home = int(places[best]), 1
@@ -206,6 +214,11 @@ class Examiner:
     def _large_enough(self, left_cases: Ints, all_cases: int) -> npt.NDArray[np.bool_]:
         least = self._recipe.stopping.min_leaf
         fits: npt.NDArray[np.bool_] = (left_cases >= least) & (all_cases - left_cases >= least)
+        return fits
+
+    def _heavy_enough(self, left: Counts, right: Counts) -> npt.NDArray[np.bool_]:
+        least = self._least_side
+        fits: npt.NDArray[np.bool_] = (self._branch_weights(left) >= least) & (self._branch_weights(right) >= least)
         return fits
 
     def _admissible(

@@ -110,7 +110,7 @@ class _Grower:
         root = self._opened_root()
         if isinstance(self._recipe.numeric, Intervals):
             self._make_intervals(root.engine_node)
-        self._examiner = Examiner(self._recipe, self._engine, self._bounds)
+        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
         return root
 
     def grow(self) -> Grown:
@@ -203,6 +203,7 @@ class _Grower:
             summary.cases < stopping.min_cases
             or summary.cases < 2 * stopping.min_leaf
             or summary.weight < stopping.min_weight
+            or summary.weight < 2 * stopping.min_share * self._total_weight * (1 - 1e-12)
         ):
             return Stop.TOO_FEW
         if len(node.used) == len(self._schema.attributes):

@@ -107,6 +107,8 @@ class Stopping:
         Weight that a node needs to be divided.
     min_branch : float
         Weight that at least two branches need.
+    min_share : float
+        Share of the weight of all cases that each branch of a test with two branches needs.
     min_decrease : float
         Least score of the chosen test times the share of all cases in the node.
     """
@@ -117,6 +119,7 @@ class Stopping:
     min_leaf: int = 1
     min_weight: float = 0.0
     min_branch: float = 0.0
+    min_share: float = 0.0
     min_decrease: float = 0.0
 
     def __post_init__(self) -> None:
@@ -124,6 +127,8 @@ class Stopping:
         _check_limit("max_leaves", self.max_leaves, 2)
         _check_limit("min_cases", self.min_cases, 2)
         _check_limit("min_leaf", self.min_leaf, 1)
+        if not 0 <= self.min_share <= 0.5:
+            raise ParameterError(f"min_share must be a number from 0 to 0.5, not {self.min_share!r}")
         for name in ("min_weight", "min_branch", "min_decrease"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ParameterError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
@@ -186,6 +191,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         criterion_named(self.criterion)
+        if self.criterion == "gain_ratio" and self.choice is not Choice.RATIO:
+            raise ParameterError("the gain ratio goes with its own rule of choice, Choice.RATIO")
         if self.missing is MissingPolicy.LEARNED and (
             self.nominal is not NominalTest.SUBSETS or self.ordinal is not OrdinalTest.ORDERED
         ):
@@ -200,11 +207,20 @@ class Recipe:
         return plain
 
 
-def ID3(*, max_depth: int | None = None, max_leaves: int | None = None, min_cases: int = 2) -> Recipe:  # noqa: N802
+def ID3(  # noqa: N802
+    *,
+    criterion: str = "gain",
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    min_cases: int = 2,
+) -> Recipe:
     """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
+    allowed = ("gain", "gini", "chi2")
+    if criterion not in allowed:
+        raise ParameterError(f"criterion must be one of {', '.join(map(repr, allowed))} for ID3, not {criterion!r}")
     return Recipe(
         "ID3",
-        "gain",
+        criterion,
         numeric=Intervals(),
         stopping=Stopping(max_depth, max_leaves, min_cases),
         nominal_limit=NOMINAL_LIMIT,

@@ -8,6 +8,7 @@ A node is ``{"class", "n", "e", "dist"}`` and, when it is an inner one, also ``"
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,35 @@ def plain_number(value: float | np.generic) -> int | float:
     """Return an int where the number is whole, so that counts look like counts."""
     number = float(value)
     return int(number) if number.is_integer() else number
+
+
+def tree_to_json(tree: Tree) -> str:
+    """Return the nested form as JSON text, written without recursion, so that any depth can be printed.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> tree = fit(sample("play-tennis"), ID3()).tree
+    >>> json.loads(tree_to_json(tree)) == tree.to_dict()
+    True
+    """
+    pieces: list[str] = []
+    waiting: list[str | dict[str, Any]] = [tree_to_dict(tree)]
+    while waiting:
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            pieces.append(piece)
+            continue
+        children = piece.get("children")
+        own = json.dumps({key: value for key, value in piece.items() if key != "children"}, ensure_ascii=False)
+        if children is None:
+            pieces.append(own)
+            continue
+        pieces.append(own[:-1] + ', "children": [')
+        waiting.append("]}")
+        for place in range(len(children) - 1, -1, -1):
+            label, child = children[place]
+            waiting += ["]", child, f"{', ' if place else ''}[{json.dumps(label, ensure_ascii=False)}, "]
+    return "".join(pieces)

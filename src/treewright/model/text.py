@@ -25,7 +25,7 @@ class _Line:
     right: str
 
 
-def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100) -> str:
+def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100, numbers: bool = False) -> str:
     """Return the lines of a tree.
 
     Parameters
@@ -35,6 +35,8 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100) -> 
         Levels to print; what is below is counted, not shown.
     width : int
         Columns available; wider trees are set more narrowly.
+    numbers : bool
+        Whether to print the number of each node.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100) -> 
     waiting = [0]
     while waiting:
         root = waiting.pop(0)
-        lines, deeper = _block(tree, root, max_depth, names, width)
+        lines, deeper = _block(tree, root, max_depth, names, width, numbers)
         if root in names:
             lines.insert(0, _Line(f"Subtree {names[root]}", ""))
         blocks.append(lines)
@@ -65,20 +67,27 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100) -> 
 
 
 def _block(
-    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], width: int
+    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], width: int, numbers: bool
 ) -> tuple[list[_Line], list[int]]:
     deeper: list[int] = []
-    lines = _lines(tree, root, max_depth, names, deeper, aligned=True)
+    lines = _lines(tree, root, max_depth, names, deeper, numbers, aligned=True)
     if max(len(line.left) + len(line.right) + 2 for line in lines) > width:
         for node in deeper:
             del names[node]
         deeper = []
-        lines = _lines(tree, root, max_depth, names, deeper, aligned=False)
+        lines = _lines(tree, root, max_depth, names, deeper, numbers, aligned=False)
     return lines, deeper
 
 
 def _lines(
-    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], deeper: list[int], *, aligned: bool
+    tree: Tree,
+    root: int,
+    max_depth: int | None,
+    names: dict[int, str],
+    deeper: list[int],
+    numbers: bool,
+    *,
+    aligned: bool,
 ) -> list[_Line]:
     top = int(tree.depths[root])
     lines: list[_Line] = []
@@ -87,6 +96,7 @@ def _lines(
     while waiting:
         index, before, below = waiting.pop()
         node = tree.node(index)
+        before += f"[{index}] " if numbers else ""
         if node.is_leaf:
             lines.append(_Line(before + outcome_text(node), cases_text(node)))
             continue

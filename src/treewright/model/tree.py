@@ -213,11 +213,11 @@ class Tree:
 
     # -- forms -------------------------------------------------------------------------------------------------------
 
-    def to_text(self, *, max_depth: int | None = None, width: int = 100) -> str:
-        """Return the tree as lines of text."""
+    def to_text(self, *, max_depth: int | None = None, width: int = 100, numbers: bool = False) -> str:
+        """Return the tree as lines of text, on request with the numbers of its nodes."""
         from treewright.model.text import tree_text
 
-        return tree_text(self, max_depth=max_depth, width=width)
+        return tree_text(self, max_depth=max_depth, width=width, numbers=numbers)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested plain data (see the documentation of the shape)."""

@@ -1,0 +1,125 @@
+"""treewright data: what the columns of a file are taken to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.options import json_option, reading_options, schema_options
+from treewright.cli.output import note, say, say_json
+
+if TYPE_CHECKING:
+    from treewright.data.infer import Overrides
+    from treewright.data.raw import RawTable
+    from treewright.data.schema import Column, Schema
+
+SHOWN_VALUES = 6
+
+
+@click.command("data")
+@click.argument("source", metavar="FILE", required=False)
+@click.option("-t", "--target", metavar="COL", help="The column to predict.")
+@click.option("--save", "save", metavar="FILE", help="Write the schema, to be edited and given to `train --schema`.")
+@click.option("--samples", is_flag=True, help="List the bundled tables.")
+@schema_options
+@reading_options
+@json_option
+def command(
+    source: str | None,
+    target: str | None,
+    save: str | None,
+    samples: bool,
+    overrides: Overrides,
+    schema: Schema | None,
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Show what the columns of FILE are taken to be; options correct it."""
+    if samples:
+        _list_samples(as_json)
+        return
+    if source is None:
+        raise click.UsageError("name a FILE, or --samples to list the bundled tables")
+    from dataclasses import replace
+
+    from treewright.data.encode import encode
+    from treewright.data.infer import infer_schema
+    from treewright.data.tables import raw_source, read_for
+
+    if schema is not None:
+        proposed = schema if target is None else replace(schema, target=target)
+        raw = read_for(source, proposed, **how)
+    else:
+        raw = raw_source(source, kinds=overrides.kinds(target), missing=overrides.markers, **how)
+        proposed = infer_schema(raw, target, overrides)
+    encode(raw, proposed)
+    if save is not None:
+        proposed.save(save)
+        note(f"schema written to {save}")
+    if as_json:
+        say_json(proposed.to_dict() | {"rows": raw.n_rows})
+    else:
+        _print(raw, proposed)
+
+
+def _print(raw: RawTable, schema: Schema) -> None:
+    from treewright._base.printable import printable
+    from treewright.explain.blackboard import aligned
+
+    say(f"{printable(raw.source or 'data')}   {raw.n_rows:,} rows, {len(schema.columns)} columns\n")
+    rows = [["column", "kind", "missing", "values"]]
+    for column in schema.columns:
+        role = _role(schema, column)
+        kind = f"{column.kind}, {role}" if role else str(column.kind)
+        rows.append([printable(column.name, 40), kind, f"{_missing(raw, column):,}", _values(raw, column)])
+    for line in aligned(rows, last_left=True):
+        say(line)
+    if schema.target is None:
+        say("\nNo target yet: train with --target COL.")
+
+
+def _role(schema: Schema, column: Column) -> str:
+    if column.name == schema.target:
+        return "target"
+    if column.name == schema.weight:
+        return "weight"
+    return "ignored" if column.name in schema.ignored else ""
+
+
+def _missing(raw: RawTable, column: Column) -> int:
+    import numpy as np
+
+    from treewright.data.raw import NumberColumn
+
+    cells = raw.column(column.name)
+    return int(np.isnan(cells.values).sum()) if isinstance(cells, NumberColumn) else int((cells.codes < 0).sum())
+
+
+def _values(raw: RawTable, column: Column) -> str:
+    import numpy as np
+
+    from treewright._base.printable import printable
+    from treewright.data.raw import NumberColumn
+
+    if not column.is_numeric:
+        joint = " < " if column.kind == "ordinal" else ", "
+        shown = joint.join(printable(value, 20) for value in column.values[:SHOWN_VALUES])
+        return shown + (f" and {len(column.values) - SHOWN_VALUES:,} more" if len(column.values) > SHOWN_VALUES else "")
+    cells = raw.column(column.name)
+    known = cells.values[~np.isnan(cells.values)] if isinstance(cells, NumberColumn) else np.zeros(0)
+    return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "none"
+
+
+def _list_samples(as_json: bool) -> None:
+    from treewright.data.samples import SAMPLES, sample
+
+    entries = [
+        {"name": f"sample:{one.name}", "rows": len(sample(one.name)), "target": one.columns[-1].name, "source": one.source}
+        for one in SAMPLES.values()
+    ]
+    if as_json:
+        say_json(entries)
+        return
+    for entry in entries:
+        say(f"{entry['name']!s:<24}{entry['rows']!s:>3} rows, target {entry['target']}: {entry['source']}")

@@ -1,0 +1,44 @@
+"""treewright explain: the working of a node, as on a blackboard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rich_click as click
+
+from treewright.cli.options import json_option, reading_options
+from treewright.cli.output import say, say_json
+
+
+@click.command("explain")
+@click.argument("model_file", metavar="MODEL")
+@click.option("--node", "nodes", multiple=True, metavar="root|N", help="Which node (repeatable; default root; see `show --numbers`).")
+@click.option("--all", "everything", is_flag=True, help="Every node that has working.")
+@click.option("--data", "source", metavar="FILE", help="The training data, for nodes whose working a large model did not keep.")
+@reading_options
+@json_option
+def command(
+    model_file: str, nodes: tuple[str, ...], everything: bool, source: str | None, how: dict[str, Any], as_json: bool
+) -> None:
+    """Print the frequency tables and the calculation for every attribute at a node of MODEL."""
+    from treewright.data.tables import read
+    from treewright.explain.blackboard import blackboard
+    from treewright.explain.node import explain_node
+    from treewright.model.format import load_model
+
+    model = load_model(model_file)
+    data = None if source is None else read(source, schema=model.schema, **how)
+    chosen = sorted(model.working) if everything else [_number(node, model.tree.n_nodes) for node in nodes or ("root",)]
+    explanations = [explain_node(model, node, data) for node in chosen]
+    if as_json:
+        say_json([one.to_dict() for one in explanations])
+    else:
+        say("\n\n\n".join(blackboard(one) for one in explanations))
+
+
+def _number(text: str, n_nodes: int) -> int:
+    if text == "root":
+        return 0
+    if not text.isdecimal() or int(text) >= n_nodes:
+        raise click.BadParameter(f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}", param_hint="--node")
+    return int(text)

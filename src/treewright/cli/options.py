@@ -1,0 +1,105 @@
+"""Options that several verbs share, and what they mean to the rooms below."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from treewright.data.infer import Overrides
+    from treewright.data.schema import Schema
+
+Function = Callable[..., Any]
+
+_SCHEMA_OPTIONS = (
+    click.option("--nominal", "nominal", multiple=True, metavar="COL", help="This column is nominal (repeatable)."),
+    click.option("--numeric", "numeric", multiple=True, metavar="COL", help="This column is numeric (repeatable)."),
+    click.option(
+        "--ordinal", "ordinal", multiple=True, metavar='"COL=a<b<c"', help="This column is ordinal, low to high (repeatable)."
+    ),
+    click.option("--ignore", "ignore", multiple=True, metavar="COL", help="Leave this column out (repeatable)."),
+    click.option("--weight", metavar="COL", help="Column of case weights."),
+    click.option("--task", type=click.Choice(["classification", "regression"]), help="Whether the target is a class or a number."),
+    click.option("--missing", "missing", multiple=True, metavar="TEXT", help="This text, too, means missing (repeatable)."),
+    click.option("--schema", "schema_file", metavar="FILE", help="Schema saved by `data --save`; replaces all of the above."),
+)
+
+_READING_OPTIONS = (
+    click.option("--format", "format_", metavar="NAME", help="csv, tsv, arff, names or parquet, where the name does not tell."),
+    click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file."),
+    click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
+)
+
+
+def reading_options(function: Function) -> Function:
+    """Add how a file is read; the function gets `how`."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, format_: str | None, delimiter: str | None, encoding: str | None, **rest: Any) -> Any:
+        how = {"format": format_, "delimiter": delimiter, "encoding": encoding}
+        return function(*args, how={key: value for key, value in how.items() if value is not None}, **rest)
+
+    return _decorated(wrapper, _READING_OPTIONS)
+
+
+def schema_options(function: Function) -> Function:
+    """Add what the columns are; the function gets `overrides` and `schema`."""
+
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        nominal: tuple[str, ...],
+        numeric: tuple[str, ...],
+        ordinal: tuple[str, ...],
+        ignore: tuple[str, ...],
+        weight: str | None,
+        task: str | None,
+        missing: tuple[str, ...],
+        schema_file: str | None,
+        **rest: Any,
+    ) -> Any:
+        from treewright.data.infer import Overrides
+        from treewright.data.schema import Task
+
+        overrides = Overrides(
+            nominal, numeric, _orders(ordinal), ignore, weight, None if task is None else Task(task), missing
+        )
+        return function(*args, overrides=overrides, schema=_schema(schema_file, overrides), **rest)
+
+    return _decorated(wrapper, _SCHEMA_OPTIONS)
+
+
+def json_option(function: Function) -> Function:
+    """Add --json."""
+    return _decorated(function, (click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),))
+
+
+def _decorated(function: Function, options: tuple[Callable[[Function], Function], ...]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    orders = {}
+    for text in texts:
+        name, equals, order = text.partition("=")
+        values = tuple(value.strip() for value in order.split("<"))
+        if not equals or len(values) < 2 or not all(values):
+            raise click.BadParameter(f"{text!r} is not of the form COL=a<b<c", param_hint="--ordinal")
+        orders[name.strip()] = values
+    return orders
+
+
+def _schema(path: str | None, overrides: Overrides) -> Schema | None:
+    if path is None:
+        return None
+    from treewright.data.infer import Overrides
+    from treewright.data.schema import Schema
+
+    if overrides != Overrides():
+        raise click.UsageError("--schema says all about the columns; it does not go with options for single columns")
+    return Schema.load(path)

@@ -1,0 +1,157 @@
+"""What people see: result lines on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
+    from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
+    from treewright.model.tree import Tree
+
+PATIENCE = 0.5
+"""Seconds before a progress bar appears."""
+
+
+def say(text: str) -> None:
+    """Print a result."""
+    click.echo(text)
+
+
+def note(text: str) -> None:
+    """Print a note beside the result."""
+    click.echo(text, err=True)
+
+
+def say_json(data: Any) -> None:
+    """Print a result as JSON."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False))
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings about the data as one line each, without Python's decoration."""
+    from treewright._base.errors import DataWarning
+    from treewright._base.printable import printable
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        yield
+    for warning in caught:
+        note(f"note: {printable(str(warning.message))}")
+
+
+class ProgressBar:
+    """A bar on standard error, shown only on a terminal and only for work that takes a while."""
+
+    def __init__(self, description: str) -> None:
+        self._description = description
+        self._start = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the work is."""
+        if self._bar is None:
+            if not sys.stderr.isatty() or time.monotonic() - self._start < PATIENCE:
+                return
+            self._open(total)
+        self._bar.update(self._task, completed=done, total=total)
+
+    def _open(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(self._description, total=total)
+        self._bar.start()
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def percent(share: float) -> str:
+    """Print a share as a whole percentage, never rounding to a certainty that is not there.
+
+    Examples
+    --------
+    >>> percent(0.643), percent(0.999), percent(1.0), percent(0.001)
+    ('64 %', '99.9 %', '100 %', '0.1 %')
+    """
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        shown = f"{100 * share:.1f}"
+        return "> 99.9 %" if shown == "100.0" else "< 0.1 %" if shown == "0.0" else f"{shown} %"
+    return f"{100 * share:.0f} %"
+
+
+def data_line(data: Dataset) -> str:
+    """Describe a dataset in one line."""
+    from pathlib import PurePath
+
+    import numpy as np
+
+    from treewright._base.printable import printable
+    from treewright.data.schema import Task
+
+    kinds = [str(column.kind) for column in data.schema.attributes]
+    parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
+    name = PurePath(data.source).name if data.source else "data"
+    line = f"{printable(name)}   {data.n_rows:,} rows, {' + '.join(parts) or 'no'} attributes"
+    if data.target is None or data.schema.target is None:
+        return line
+    target = printable(data.schema.target)
+    if data.schema.task is Task.REGRESSION:
+        return f"{line}, target {target}: mean {data.target.mean():.6g}, from {data.target.min():.6g} to {data.target.max():.6g}"
+    counts = np.bincount(data.target, minlength=len(data.schema.classes)).tolist()
+    told = [f"{printable(name, 30)} {count:,}" for name, count in zip(data.schema.classes, counts, strict=True)]
+    shown = ", ".join(told[:8]) + (f" and {len(told) - 8} more" if len(told) > 8 else "")
+    return f"{line}, target {target}: {shown}"
+
+
+def size_line(tree: Tree) -> str:
+    """Say how large a tree is."""
+    return f"{_many(tree.n_nodes, 'node', 'nodes')}, {_many(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}."
+
+
+def _many(n: int, one: str, several: str) -> str:
+    return f"{n:,} {one if n == 1 else several}"
+
+
+def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int) -> str:
+    """Say what the estimate is and whether it is worth anything."""
+    from treewright._base.printable import printable
+    from treewright.evaluate.estimate import ErrorEstimate
+
+    way = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
+    if isinstance(estimate, ErrorEstimate):
+        return (
+            f"{way} of the root mean squared error {estimate.rmse:.4g}; always the mean gives {estimate.baseline_rmse:.4g} "
+            f"({percent(max(estimate.r2, 0.0))} of the variance explained)."
+        )
+    line = (
+        f"{way} {percent(estimate.accuracy)} ({percent(estimate.low)} to {percent(estimate.high)}); "
+        f'always "{printable(estimate.baseline_class, 30)}" gives {percent(estimate.baseline)}'
+    )
+    if estimate.better_than_baseline:
+        return f"{line}."
+    why = "too few rows to trust" if estimate.tested < 50 else "no better than that, beyond chance"
+    return f"{line}: {why}."

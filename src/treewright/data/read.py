@@ -1,0 +1,137 @@
+"""Reading a file of any format.
+
+Vocabulary
+----------
+format
+    ``csv``, ``tsv``, ``arff``, ``names`` (C4.5) or ``parquet``. It is what the caller says, else what the
+    name ends in, else what the content shows.
+
+Invariants
+----------
+The result is a `RawTable` that knows its source, or one of Treewright's errors is raised.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean, listed
+from treewright.data.raw import RawTable
+from treewright.data.read_arff import read_arff
+from treewright.data.read_names import names_and_data_paths, read_names
+from treewright.data.read_text import read_delimited
+from treewright.data.schema import MISSING_MARKERS, Kind
+from treewright.data.text_source import Source, TextSource
+
+FORMATS = ("csv", "tsv", "arff", "names", "parquet")
+"""The formats that can be read."""
+
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".arff": "arff",
+    ".names": "names",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_HEAD = 1 << 16
+
+
+def read_raw(
+    source: Source,
+    *,
+    format: str | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    missing: Collection[str] = MISSING_MARKERS,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+) -> RawTable:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    source : str, path or binary file
+        A path, ``"-"`` for standard input, or a file object opened in binary mode; text may be gzipped.
+    format : {"csv", "tsv", "arff", "names", "parquet"}, optional
+        Found by name and content if not given.
+    kinds : mapping of str to Kind, optional
+        Kinds that are known for some columns.
+    missing : collection of str
+        Texts that mean "missing" in text files.
+    encoding : str, optional
+        Of text files; UTF-8 unless given or told by a byte order mark.
+    delimiter : str, optional
+        For csv and tsv; found if not given.
+    header : bool, default=True
+        For csv and tsv: whether the first record holds the names.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_raw(io.BytesIO(b"wind,t\nweak,20\n"))
+    >>> table.n_rows, list(table.columns)
+    (1, ['wind', 't'])
+    """
+    if format is not None and format not in FORMATS:
+        hint = did_you_mean(format, FORMATS) if isinstance(format, str) else ""
+        raise ParameterError(f"format {format!r} is not one of {listed(FORMATS)}{hint}")
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) and source != "-" else None
+    opened: TextSource | None = None
+    if path is None or not _is_names(path, format):
+        opened = TextSource(source)
+        format = format or _format_of(opened)
+    if format == "names" or opened is None:
+        if path is None:
+            raise ParameterError("format 'names' needs a path, for it consists of two files")
+        return read_names(path, kinds=kinds, missing=missing, encoding=encoding)
+    if format == "parquet":
+        from treewright.data.read_parquet import read_parquet
+
+        return read_parquet(opened, kinds=kinds)
+    if format == "arff":
+        return read_arff(opened, kinds=kinds, missing=missing, encoding=encoding)
+    return read_delimited(
+        opened,
+        kinds=kinds,
+        missing=missing,
+        delimiter=delimiter,
+        header=header,
+        encoding=encoding,
+        prefer_tab=format == "tsv",
+    )
+
+
+def _is_names(path: str, wanted: str | None) -> bool:
+    """Tell whether a path belongs to a C4.5 data set: by its ending, or by the names file beside it."""
+    if wanted is not None:
+        return wanted == "names"
+    suffix = _suffix(path)
+    if suffix == ".names":
+        return True
+    if suffix in (".data", ".test"):
+        return os.path.exists(names_and_data_paths(path)[0])
+    # A stem: there is no such file, but both that belong to it are there.
+    return not os.path.exists(path) and all(map(os.path.exists, names_and_data_paths(path)))
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path.removesuffix(".gz"))[1].lower()
+
+
+def _format_of(source: TextSource) -> str:
+    """Return the format by the ending of the name, else by the content."""
+    known = _BY_SUFFIX.get(_suffix(source.path)) if source.path is not None else None
+    if known is not None:
+        return known
+    head = source.head(_HEAD)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    for line in head.decode(source.encoding(), errors="ignore").splitlines():
+        text = line.strip()
+        if text and not text.startswith("%"):
+            return "arff" if text.lower().startswith("@relation") else "csv"
+    return "csv"

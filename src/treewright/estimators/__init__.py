@@ -1,0 +1,1 @@
+"""scikit-learn estimators: parameters in, room calls, fitted attributes out. No algorithm lives here."""

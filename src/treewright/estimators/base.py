@@ -1,0 +1,354 @@
+"""What all tree estimators share: taking data as they are, fitting, and asking the fitted model.
+
+Vocabulary
+----------
+declared order
+    The order of classes and values in the schema, which decides ties; `classes_` is sorted, as scikit-learn wants.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from treewright._base.errors import DataError, ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.encode import encode
+from treewright.data.frames import raw_table
+from treewright.data.infer import infer_schema
+from treewright.data.raw import RawTable, number_text
+from treewright.data.schema import Column, Kind, LabelType, Schema
+from treewright.explain.importance import impurity_importance
+from treewright.grow.recipe import Recipe
+from treewright.learn import fit as fit_model
+from treewright.model.model import TreeModel
+from treewright.model.route import all_visits
+from treewright.model.tree import Tree
+
+Labels = npt.NDArray[Any]
+
+
+class TreeEstimator(BaseEstimator):
+    """Base of the tree estimators; subclasses say the recipe."""
+
+    schema: Schema | Mapping[str, Any] | None
+    model_: TreeModel
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        raise NotImplementedError  # pragma: no cover - every estimator has its own
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that strings, categories and missing values are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # -- taking data -------------------------------------------------------------------------------------------------
+
+    def _raw(self, X: Any, *, reset: bool) -> RawTable:
+        """Return the columns of a dataframe or array, with scikit-learn's own checks."""
+        if is_frame(X):
+            if reset:
+                validate_data(self, X, skip_check_array=True)
+            return raw_table(X)
+        array = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        names = self._declared.attribute_names if reset and self._declared is not None else None
+        if not reset:
+            names = self.schema_.attribute_names
+        if names is not None and len(names) != array.shape[1]:
+            raise DataError(f"the schema has {len(names)} attributes, the data have {array.shape[1]} columns")
+        return raw_table(array, names=names)
+
+    @property
+    def _declared(self) -> Schema | None:
+        schema = self.schema
+        return Schema.from_dict(schema) if isinstance(schema, Mapping) else schema
+
+    def _encoded(self, X: Any, target: Column, nominal_limit: int) -> Dataset:
+        """Encode the attributes by the schema given, by the dataset's own, or by an inferred one."""
+        declared = self._declared
+        if isinstance(X, Dataset):
+            self.n_features_in_ = len(X.columns)
+            self.feature_names_in_ = np.array(X.schema.attribute_names, dtype=object)
+            if declared is None or declared.attributes == X.schema.attributes:
+                return Dataset(_with_target(X.schema.attributes, target), X.columns, X.n_rows, source=X.source)
+            raise DataError("the data were read with another schema than the estimator's")
+        raw = self._raw(X, reset=True)
+        attributes = (
+            declared.attributes if declared is not None else infer_schema(raw, nominal_limit=nominal_limit).columns
+        )
+        return encode(raw, _with_target(attributes, target), with_target=False)
+
+    def _cases(self, X: Any) -> Dataset:
+        check_is_fitted(self)
+        return self.model_.cases(X if isinstance(X, Dataset) else self._raw(X, reset=False))
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def tree_(self) -> Tree:
+        """The fitted tree."""
+        check_is_fitted(self)
+        return self.model_.tree
+
+    @property
+    def schema_(self) -> Schema:
+        """The schema the tree was grown with."""
+        return self.model_.schema
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """Share of each attribute in the decrease of impurity."""
+        check_is_fitted(self)
+        return impurity_importance(self.model_.tree, str(self.model_.recipe.get("criterion")))
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree."""
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree_.n_leaves
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the leaf that each case ends in; a divided case counts for the leaf that gets most of it."""
+        cases = self._cases(X)
+        return self.model_.apply(cases)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return a sparse matrix, cases x nodes, of the share of each case that passes a node."""
+        cases = self._cases(X)
+        visits = list(all_visits(self.tree_, cases))
+        rows = np.concatenate([visit.rows for visit in visits])
+        nodes = np.concatenate([visit.nodes for visit in visits])
+        shares = np.concatenate([visit.shares for visit in visits])
+        return csr_matrix((shares, (rows, nodes)), shape=(cases.n_rows, self.tree_.n_nodes))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model; `treewright.load` reads it back, without scikit-learn."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):
+    """Base of the classifiers."""
+
+    smoothing: None | str | float
+    class_weight: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeClassifier:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text, categories and missing values as they are.
+        y : array of labels
+        sample_weight : array or None
+
+        Returns
+        -------
+        self
+        """
+        labels = _labels(self, y)
+        name = str(getattr(y, "name", None) or "y")
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        target = self._target(X, name, self.classes_)
+        recipe = self._recipe(len(labels), _width(X))
+        data = self._encoded(X, target, recipe.nominal_limit)
+        if data.n_rows != len(labels):
+            raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
+        to_declared = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        weights = self._weights(data, labels, sample_weight)
+        self.n_classes_ = len(self.classes_)
+        fitted = Dataset(data.schema, data.columns, data.n_rows, to_declared[codes], weights, data.source)
+        self.model_ = fit_model(fitted, recipe, smoothing=self.smoothing)
+        self._columns = to_declared
+        return self
+
+    def _target(self, X: Any, name: str, classes: Labels) -> Column:
+        """Return the target column: the declared one if its classes are among these labels, else the sorted labels."""
+        texts = _texts(classes)
+        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        if schema is not None and schema.target is not None:
+            column = schema.target_column
+            strange = [text for text in texts if text not in column.values]
+            if self._declared is not None and (column.is_numeric or strange):
+                raise DataError(f"classes {strange} of y are not declared: {list(column.values)}", column=column.name)
+            if not strange:
+                return Column(column.name, Kind.NOMINAL, column.values, _label_type(classes))
+        return Column(name, Kind.NOMINAL, tuple(texts), _label_type(classes))
+
+    def _weights(self, data: Dataset, labels: Labels, sample_weight: Any) -> npt.NDArray[np.float64] | None:
+        if sample_weight is None and self.class_weight is None:
+            return None
+        weights = _case_weights(data, sample_weight)
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, labels)
+        if not np.any(weights > 0):
+            raise DataError("all weights are zero, so there is nothing to learn from")
+        return weights
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of each case."""
+        cases = self._cases(X)
+        codes = self.model_.predict_codes(cases)
+        back = np.zeros(len(self.schema_.classes), dtype=np.intp)
+        back[self._columns] = np.arange(len(self._columns))
+        return self.classes_[back[codes]]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the probability of each class, columns in the order of `classes_`."""
+        cases = self._cases(X)
+        return self.model_.predict_proba(cases)[:, self._columns]
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the logarithm of `predict_proba`; -inf for a class that the leaf has not."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class TreeRegressor(RegressorMixin, TreeEstimator):
+    """Base of the regressors."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRegressor:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+        y : array of numbers
+        sample_weight : array or None
+
+        Returns
+        -------
+        self
+        """
+        numbers = _numbers(self, y)
+        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
+        recipe = self._recipe(len(numbers), _width(X))
+        data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
+        if data.n_rows != len(numbers):
+            raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
+        weights = None if sample_weight is None else _case_weights(data, sample_weight)
+        if weights is not None and not np.any(weights > 0):
+            raise DataError("all weights are zero, so there is nothing to learn from")
+        fitted = Dataset(data.schema, data.columns, data.n_rows, numbers, weights, data.source)
+        self.model_ = fit_model(fitted, recipe)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the predicted number of each case."""
+        cases = self._cases(X)
+        return self.model_.predict(cases)
+
+
+# -- details ---------------------------------------------------------------------------------------------------------
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a dataframe of some library."""
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _width(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return int(shape[1]) if shape is not None and len(shape) == 2 else 1
+
+
+def _labels(estimator: TreeClassifier, y: Any) -> Labels:
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.dtype.kind == "O":
+        missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
+        if missing:
+            raise DataError(f"y contains NaN or None in row {missing[0]}: every case needs its class")
+        if all(isinstance(label, str) for label in labels.tolist()):
+            labels = labels.astype(object)
+    check_classification_targets(labels)
+    return labels
+
+
+def _numbers(estimator: TreeRegressor, y: Any) -> npt.NDArray[np.float64]:
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    numbers = column_or_1d(y, warn=True)
+    if numbers.dtype.kind == "c":
+        raise DataError("Complex data not supported: y must hold real numbers")
+    try:
+        numbers = numbers.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y must hold numbers: {error}") from error
+    assert_all_finite(numbers, input_name="y")
+    return numbers
+
+
+def _case_weights(data: Dataset, sample_weight: Any) -> npt.NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(data.n_rows)
+    weights: npt.NDArray[np.float64] = _check_sample_weight(
+        sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
+    )
+    return weights
+
+
+def _label_type(classes: Labels) -> LabelType:
+    return {"b": LabelType.BOOLEAN, "i": LabelType.INTEGER, "u": LabelType.INTEGER, "f": LabelType.NUMBER}.get(
+        classes.dtype.kind, LabelType.TEXT
+    )
+
+
+def _texts(classes: Labels) -> list[str]:
+    if classes.dtype.kind == "f":
+        return [number_text(label) for label in classes.tolist()]
+    return [str(label) for label in classes.tolist()]
+
+
+def _with_target(attributes: tuple[Column, ...], target: Column) -> Schema:
+    names = {column.name for column in attributes}
+    while target.name in names:
+        target = Column(f"{target.name}_", target.kind, target.values, target.labels)
+    return Schema((*attributes, target), target=target.name)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a whole number for our own hashing from any of scikit-learn's ways to say a seed."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def cases_from(value: Any, n_rows: int, name: str) -> int:
+    """Return a number of cases given as such or as a share of all.
+
+    Examples
+    --------
+    >>> cases_from(5, 100, "min_samples_leaf"), cases_from(0.1, 25, "min_samples_leaf")
+    (5, 3)
+    """
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (float, np.floating)) and 0 < value <= 1:
+        return int(np.ceil(value * n_rows))
+    raise ParameterError(f"{name} must be a whole number or a share above 0 and at most 1, not {value!r}")

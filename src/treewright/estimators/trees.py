@@ -1,0 +1,315 @@
+"""The tree estimators: ID3, C4.5 and CART."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from treewright._base.errors import ParameterError
+from treewright.data.schema import Schema
+from treewright.estimators.base import TreeClassifier, TreeRegressor, cases_from, seed_of
+from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
+
+_CART_MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
+
+
+class ID3Classifier(TreeClassifier):
+    """ID3 (Quinlan 1986): information gain, one branch per value, no pruning.
+
+    Parameters
+    ----------
+    criterion : {"gain", "gini", "chi2"}, default "gain"
+        What the chosen attribute has most of.
+    max_depth, max_leaf_nodes : int or None
+    min_samples_split : int or float, default 2
+        Cases (or share of all cases) that a node needs to be divided.
+    class_weight : dict, "balanced" or None
+    smoothing : None, "laplace" or float
+        How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
+    schema : Schema, dict or None
+        What the columns are; None infers it. Numeric columns are made nominal by entropy with the MDL stop;
+        whole-number columns of at most 10 values are taken as nominal.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    schema_ : Schema
+    classes_ : array
+        Sorted labels.
+    model_ : TreeModel
+        What `save` writes.
+
+    Examples
+    --------
+    >>> import treewright
+    >>> weather = treewright.read("sample:play-tennis")
+    >>> clf = ID3Classifier().fit(weather.X, weather.y)
+    >>> clf.tree_.node(0).attribute.name, float(clf.score(weather.X, weather.y))
+    ('Outlook', 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gain",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int | float = 2,
+        class_weight: Mapping[Any, float] | str | None = None,
+        smoothing: None | str | float = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.class_weight = class_weight
+        self.smoothing = smoothing
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        return ID3(
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+        )
+
+
+class C45Classifier(TreeClassifier):
+    """C4.5 (Quinlan 1993): gain ratio, cuts of numeric attributes, fractional cases for missing values.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "gain"}, default "gain_ratio"
+    min_objects : float, default 2
+        Weight that at least two branches of a test need.
+    max_depth, max_leaf_nodes : int or None
+    class_weight : dict, "balanced" or None
+    smoothing : None, "laplace" or float
+        How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
+    schema : Schema, dict or None
+        What the columns are; None infers it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    schema_ : Schema
+    classes_ : array
+        Sorted labels.
+    model_ : TreeModel
+        What `save` writes.
+
+    Examples
+    --------
+    >>> import treewright
+    >>> weather = treewright.read("sample:play-tennis")
+    >>> C45Classifier().fit(weather.X, weather.y).predict(weather.X)[:3].tolist()
+    ['No', 'No', 'Yes']
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gain_ratio",
+        min_objects: float = 2,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        smoothing: None | str | float = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.min_objects = min_objects
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.class_weight = class_weight
+        self.smoothing = smoothing
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        return C45(
+            min_objects=self.min_objects,
+            criterion=self.criterion,
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+        )
+
+
+class _CART:
+    """The parameters that CART's classifier and regressor share."""
+
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    max_features: int | float | str | None
+    random_state: Any
+    missing: str
+
+    def _cart(self, criterion: str, n_rows: int, n_attributes: int) -> Recipe:
+        if self.missing not in _CART_MISSING:
+            raise ParameterError(f"missing must be one of {', '.join(map(repr, _CART_MISSING))}, not {self.missing!r}")
+        stopping = Stopping(
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
+            min_share=self.min_weight_fraction_leaf,
+            min_decrease=self.min_impurity_decrease,
+        )
+        draw = None
+        if self.max_features is not None:
+            draw = Draw(_attributes_drawn(self.max_features, n_attributes), seed_of(self.random_state))
+        return CART(criterion=criterion, missing=_CART_MISSING[self.missing], stopping=stopping, draw=draw)
+
+
+class CARTClassifier(_CART, TreeClassifier):
+    """CART (Breiman et al. 1984) for classes: binary splits by Gini or entropy.
+
+    Without arguments it grows the full tree, as scikit-learn's does; nominal columns are split by sets of their values.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "chi2"}, default "gini"
+    max_depth : int or None
+    min_samples_split, min_samples_leaf : int or float
+        Cases (or share of all cases) that a node needs to be divided, that each branch needs.
+    min_weight_fraction_leaf : float
+        Share of the weight of all cases that each branch needs.
+    max_leaf_nodes : int or None
+        Grow best-first up to this many leaves.
+    min_impurity_decrease : float
+        Least decrease of impurity, weighted by the share of cases in the node.
+    max_features : int, float, "sqrt", "log2" or None
+        Attributes drawn at each node.
+    missing : {"best_side", "majority"}, default "best_side"
+        Cases without a value go to the side where they fit best, or to the side of the most cases.
+    class_weight : dict, "balanced" or None
+    smoothing : None, "laplace" or float
+    random_state : int, RandomState or None
+        Only used with `max_features`.
+    schema : Schema, dict or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CARTClassifier().fit(X, y)
+    >>> clf.tree_.n_nodes, float(clf.score(X, y))
+    (17, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_features: int | float | str | None = None,
+        missing: str = "best_side",
+        class_weight: Mapping[Any, float] | str | None = None,
+        smoothing: None | str | float = None,
+        random_state: Any = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.missing = missing
+        self.class_weight = class_weight
+        self.smoothing = smoothing
+        self.random_state = random_state
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        allowed = ("gini", "entropy", "chi2")
+        if self.criterion not in allowed:
+            raise ParameterError(f"criterion must be one of {', '.join(map(repr, allowed))}, not {self.criterion!r}")
+        return self._cart(self.criterion, n_rows, n_attributes)
+
+
+class CARTRegressor(_CART, TreeRegressor):
+    """CART (Breiman et al. 1984) for numbers: binary splits by variance.
+
+    Parameters
+    ----------
+    criterion : {"squared_error"}, default "squared_error"
+    max_depth : int or None
+    min_samples_split, min_samples_leaf : int or float
+    min_weight_fraction_leaf : float
+    max_leaf_nodes : int or None
+    min_impurity_decrease : float
+    max_features : int, float, "sqrt", "log2" or None
+    missing : {"best_side", "majority"}, default "best_side"
+    random_state : int, RandomState or None
+    schema : Schema, dict or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> CARTRegressor(max_depth=1).fit(X, [1.0, 1.0, 5.0, 5.0]).predict([[1.5], [9.0]]).tolist()
+    [1.0, 5.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_features: int | float | str | None = None,
+        missing: str = "best_side",
+        random_state: Any = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.missing = missing
+        self.random_state = random_state
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        if self.criterion != "squared_error":
+            raise ParameterError(f"criterion must be 'squared_error', not {self.criterion!r}")
+        return self._cart("variance", n_rows, n_attributes)
+
+
+def _attributes_drawn(max_features: int | float | str, n_attributes: int) -> int:
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_attributes)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_attributes)) + 1 if n_attributes else 1)
+    if isinstance(max_features, bool) or isinstance(max_features, str):
+        raise ParameterError(f"max_features must be a number, 'sqrt', 'log2' or None, not {max_features!r}")
+    if isinstance(max_features, (int, np.integer)):
+        if not 1 <= max_features <= n_attributes:
+            raise ParameterError(f"max_features must be from 1 to {n_attributes}, the number of attributes, not {max_features}")
+        return int(max_features)
+    if not 0 < max_features <= 1:
+        raise ParameterError(f"max_features as a share must be above 0 and at most 1, not {max_features!r}")
+    return max(1, int(max_features * n_attributes))
