@@ -1,7 +1,7 @@
 """Decision trees that show their working: ID3, C4.5, CART and their kin.
 
-Names are imported when they are first used, so that reading a model does not import a learner, and the command line starts
-without scikit-learn.
+Names are imported when they are first used, so that reading a model does not import a learner, and the command line
+starts without scikit-learn.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from treewright._base.version import __version__
 
 if TYPE_CHECKING:
-    from treewright._base.errors import DataError, DataWarning, ModelFormatError, ParameterError, SchemaError, TreewrightError
+    from treewright._base.errors import (
+        DataError,
+        DataWarning,
+        ModelFormatError,
+        ParameterError,
+        SchemaError,
+        TreewrightError,
+    )
     from treewright.data.dataset import Dataset
     from treewright.data.samples import sample
     from treewright.data.schema import Column, Kind, Schema

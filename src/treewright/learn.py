@@ -14,7 +14,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.grow.grower import Progress, grow
-from treewright.grow.recipe import NominalTest, MissingPolicy, Recipe, for_regression
+from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe, for_regression
 from treewright.grow.subsets import SEARCH
 from treewright.model.model import Smoothing, TreeModel
 

@@ -33,6 +33,4 @@ def need(module: str, extra: str, purpose: str) -> ModuleType:
         if error.name is None or error.name.split(".")[0] != module.split(".", maxsplit=1)[0]:
             raise
         package = module.split(".", maxsplit=1)[0]
-        raise MissingExtraError(
-            f'{package} is needed to {purpose}: pip install "treewright[{extra}]"'
-        ) from error
+        raise MissingExtraError(f'{package} is needed to {purpose}: pip install "treewright[{extra}]"') from error

@@ -1,7 +1,8 @@
 """n log2 n, the one function that every entropy here is made of.
 
-It is computed by the scalar logarithm of the C library, never by a vectorised one, whose last bit may differ: engines that count in
-other places must come to the same decision. Whole numbers, the usual case, are looked up in a table that grows on demand.
+It is computed by the scalar logarithm of the C library, never by a vectorised one, whose last bit may differ: engines
+that count in other places must come to the same decision. Whole numbers, the usual case, are looked up in a table
+that grows on demand.
 """
 
 from __future__ import annotations

@@ -115,7 +115,12 @@ def _list_samples(as_json: bool) -> None:
     from treewright.data.samples import SAMPLES, sample
 
     entries = [
-        {"name": f"sample:{one.name}", "rows": len(sample(one.name)), "target": one.columns[-1].name, "source": one.source}
+        {
+            "name": f"sample:{one.name}",
+            "rows": len(sample(one.name)),
+            "target": one.columns[-1].name,
+            "source": one.source,
+        }
         for one in SAMPLES.values()
     ]
     if as_json:

@@ -12,13 +12,29 @@ from treewright.cli.output import say, say_json
 
 @click.command("explain")
 @click.argument("model_file", metavar="MODEL")
-@click.option("--node", "nodes", multiple=True, metavar="root|N", help="Which node (repeatable; default root; see `show --numbers`).")
+@click.option(
+    "--node",
+    "nodes",
+    multiple=True,
+    metavar="root|N",
+    help="Which node (repeatable; default root; see `show --numbers`).",
+)
 @click.option("--all", "everything", is_flag=True, help="Every node that has working.")
-@click.option("--data", "source", metavar="FILE", help="The training data, for nodes whose working a large model did not keep.")
+@click.option(
+    "--data",
+    "source",
+    metavar="FILE",
+    help="The training data, for nodes whose working a large model did not keep.",
+)
 @reading_options
 @json_option
 def command(
-    model_file: str, nodes: tuple[str, ...], everything: bool, source: str | None, how: dict[str, Any], as_json: bool
+    model_file: str,
+    nodes: tuple[str, ...],
+    everything: bool,
+    source: str | None,
+    how: dict[str, Any],
+    as_json: bool,
 ) -> None:
     """Print the frequency tables and the calculation for every attribute at a node of MODEL."""
     from treewright.data.tables import read

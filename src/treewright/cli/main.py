@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import rich_click as click
+from click.exceptions import Exit
 
 from treewright._base.errors import DataError, ModelFormatError, ParameterError, TreewrightError
 from treewright._base.near_names import did_you_mean
@@ -63,7 +64,7 @@ def run(arguments: list[str]) -> int:
     try:
         treewright.main(arguments, prog_name="treewright", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
+    except Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
         error.show()

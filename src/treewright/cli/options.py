@@ -18,17 +18,41 @@ _SCHEMA_OPTIONS = (
     click.option("--nominal", "nominal", multiple=True, metavar="COL", help="This column is nominal (repeatable)."),
     click.option("--numeric", "numeric", multiple=True, metavar="COL", help="This column is numeric (repeatable)."),
     click.option(
-        "--ordinal", "ordinal", multiple=True, metavar='"COL=a<b<c"', help="This column is ordinal, low to high (repeatable)."
+        "--ordinal",
+        "ordinal",
+        multiple=True,
+        metavar='"COL=a<b<c"',
+        help="This column is ordinal, low to high (repeatable).",
     ),
     click.option("--ignore", "ignore", multiple=True, metavar="COL", help="Leave this column out (repeatable)."),
     click.option("--weight", metavar="COL", help="Column of case weights."),
-    click.option("--task", type=click.Choice(["classification", "regression"]), help="Whether the target is a class or a number."),
-    click.option("--missing", "missing", multiple=True, metavar="TEXT", help="This text, too, means missing (repeatable)."),
-    click.option("--schema", "schema_file", metavar="FILE", help="Schema saved by `data --save`; replaces all of the above."),
+    click.option(
+        "--task",
+        type=click.Choice(["classification", "regression"]),
+        help="Whether the target is a class or a number.",
+    ),
+    click.option(
+        "--missing",
+        "missing",
+        multiple=True,
+        metavar="TEXT",
+        help="This text, too, means missing (repeatable).",
+    ),
+    click.option(
+        "--schema",
+        "schema_file",
+        metavar="FILE",
+        help="Schema saved by `data --save`; replaces all of the above.",
+    ),
 )
 
 _READING_OPTIONS = (
-    click.option("--format", "format_", metavar="NAME", help="csv, tsv, arff, names or parquet, where the name does not tell."),
+    click.option(
+        "--format",
+        "format_",
+        metavar="NAME",
+        help="csv, tsv, arff, names or parquet, where the name does not tell.",
+    ),
     click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file."),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
 )

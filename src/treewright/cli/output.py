@@ -120,7 +120,8 @@ def data_line(data: Dataset) -> str:
         return line
     target = printable(data.schema.target)
     if data.schema.task is Task.REGRESSION:
-        return f"{line}, target {target}: mean {data.target.mean():.6g}, from {data.target.min():.6g} to {data.target.max():.6g}"
+        low, mean, high = data.target.min(), data.target.mean(), data.target.max()
+        return f"{line}, target {target}: mean {mean:.6g}, from {low:.6g} to {high:.6g}"
     counts = np.bincount(data.target, minlength=len(data.schema.classes)).tolist()
     told = [f"{printable(name, 30)} {count:,}" for name, count in zip(data.schema.classes, counts, strict=True)]
     shown = ", ".join(told[:8]) + (f" and {len(told) - 8} more" if len(told) > 8 else "")
@@ -144,8 +145,8 @@ def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int) -> str
     way = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
     if isinstance(estimate, ErrorEstimate):
         return (
-            f"{way} of the root mean squared error {estimate.rmse:.4g}; always the mean gives {estimate.baseline_rmse:.4g} "
-            f"({percent(max(estimate.r2, 0.0))} of the variance explained)."
+            f"{way} of the root mean squared error {estimate.rmse:.4g}; always the mean gives "
+            f"{estimate.baseline_rmse:.4g} ({percent(max(estimate.r2, 0.0))} of the variance explained)."
         )
     line = (
         f"{way} {percent(estimate.accuracy)} ({percent(estimate.low)} to {percent(estimate.high)}); "

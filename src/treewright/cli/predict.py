@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -83,7 +84,7 @@ def _cells(raw: RawTable, name: str) -> Iterator[Any]:
 
     column = raw.column(name)
     if isinstance(column, NumberColumn):
-        return (None if value != value else number_text(value) for value in column.values.tolist())
+        return (None if isnan(value) else number_text(value) for value in column.values.tolist())
     values = (*column.values, None)
     return (values[code] for code in column.codes.tolist())
 

@@ -72,7 +72,8 @@ def command(
 ) -> None:
     """Learn a tree from FILE and print it with an honest estimate.
 
-    FILE is CSV, TSV, Parquet, ARFF, C4.5 names/data, "-" for standard input, or sample:NAME (see `treewright data --samples`).
+    FILE is CSV, TSV, Parquet, ARFF, C4.5 names/data, "-" for standard input, or sample:NAME (see `treewright data
+    --samples`).
     """
     from treewright.data.tables import read, require_rows
     from treewright.learn import fit
@@ -104,7 +105,12 @@ def recipe_for(algorithm: str, limits: dict[str, Any]) -> Recipe:
 
     given = {name: value for name, value in limits.items() if value is not None}
     allowed = {
-        "id3": {"criterion": "criterion", "max_depth": "max_depth", "max_leaves": "max_leaves", "min_split": "min_cases"},
+        "id3": {
+            "criterion": "criterion",
+            "max_depth": "max_depth",
+            "max_leaves": "max_leaves",
+            "min_split": "min_cases",
+        },
         "c45": {
             "criterion": "criterion",
             "max_depth": "max_depth",
@@ -132,7 +138,7 @@ def recipe_for(algorithm: str, limits: dict[str, Any]) -> Recipe:
     return ID3(**chosen) if algorithm == "id3" else C45(**chosen)
 
 
-def _smoothing(text: str | None) -> None | str | float:
+def _smoothing(text: str | None) -> str | float | None:
     if text is None or text == "laplace":
         return text
     try:
@@ -159,9 +165,7 @@ def _estimate(
         return None, chosen
     used = 1 if folds is None and data.n_rows > ALL_FOLDS_UP_TO else None
     with ProgressBar("cross-validating") as bar:
-        estimate = cross_validate(
-            data, lambda part: fit(part, recipe), chosen, used=used, seed=seed, progress=bar
-        )
+        estimate = cross_validate(data, lambda part: fit(part, recipe), chosen, used=used, seed=seed, progress=bar)
     return estimate, chosen
 
 
@@ -185,7 +189,10 @@ def _recipe_line(recipe: Recipe, data: Dataset) -> str:
     criterion = "variance" if data.schema.task is Task.REGRESSION else recipe.criterion.replace("_", " ")
     limits = [
         f"{label} {value}"
-        for label, value in (("depth at most", recipe.stopping.max_depth), ("leaves at most", recipe.stopping.max_leaves))
+        for label, value in (
+            ("depth at most", recipe.stopping.max_depth),
+            ("leaves at most", recipe.stopping.max_leaves),
+        )
         if value is not None
     ]
     return f"{recipe.name}   {', '.join([criterion, 'unpruned', *limits])}"

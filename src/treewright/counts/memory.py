@@ -1,15 +1,15 @@
 """The interpreted engine: NumPy over a dataset in memory. Small data, and the readable oracle of all other engines.
 
-Invariants
-----------
-Sums that are not whole numbers are made in one canonical order of the cases, which depends on what the cases are and not
-on where they stand in the file: shuffled rows give the same bits. A node holds its rows in that order.
+Invariants ---------- Sums that are not whole numbers are made in one canonical order of the cases, which depends on
+what the cases are and not on where they stand in the file: shuffled rows give the same bits. A node holds its rows in
+that order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +88,7 @@ class MemoryEngine:
 
     def _prepare_target(self) -> None:
         data = self._dataset
-        target = np.zeros(0) if data.target is None else data.target[self._order]
+        target: npt.NDArray[Any] = np.zeros(0) if data.target is None else data.target[self._order]
         self._weights = None if data.weights is None else data.weights[self._order]
         if self._regression:
             self._numbers = target
@@ -104,7 +104,7 @@ class MemoryEngine:
                 distinct, ranks = np.unique(column[known], return_inverse=True)
                 codes = np.zeros(len(column), dtype=np.int32)
                 codes[known] = ranks + 1
-                self._distinct[attribute] = distinct
+                self._distinct[attribute] = distinct.astype(np.float64)
                 self._codes[attribute] = codes
             else:
                 self._codes[attribute] = (column + 1).astype(np.int32)
@@ -169,7 +169,7 @@ class MemoryEngine:
         pure = bool(numbers.min() == numbers.max())
         w = np.ones(n) if weights is None else weights
         total = float(w.sum())
-        # No dot products: a BLAS may add in another order on another day. Two steps, so that a large mean costs no digits.
+        # No dot products: a BLAS may add in another order on another day. Two steps: a large mean costs no digits.
         mean = float((w * numbers).sum()) / total
         mean = float(numbers[0]) if pure else mean + float((w * (numbers - mean)).sum()) / total
         sse = 0.0 if pure else float((w * (numbers - mean) ** 2).sum())
@@ -187,7 +187,7 @@ class MemoryEngine:
     def _table(self, node: int, attribute: int) -> FrequencyTable:
         cases = self._open[node]
         column = self._column(attribute)
-        codes = column[cases.rows]
+        codes: npt.NDArray[np.integer] = column[cases.rows]
         distinct = self._distinct.get(attribute)
         column_kind = self.schema.attributes[attribute]
         outcomes = len(distinct) if distinct is not None else self._intervals.get(attribute, len(column_kind.values))
@@ -263,5 +263,6 @@ def _part(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
 
 def _any_missing(data: Dataset) -> bool:
     return any(
-        bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any()) for column in data.columns
+        bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
+        for column in data.columns
     )

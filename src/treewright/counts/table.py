@@ -14,13 +14,15 @@ unknown
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 
-Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Counts = npt.NDArray[Any]
+"""Whole numbers (int64) where the weights are, doubles otherwise."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class FrequencyTable:
     @property
     def known(self) -> Counts:
         """Column sums over the cases with a value."""
-        return self.counts.sum(axis=0)
+        known: Counts = self.counts.sum(axis=0)
+        return known
 
     @property
     def weight(self) -> float:
@@ -87,7 +90,7 @@ class FrequencyTable:
     def _check(self, other: FrequencyTable) -> None:
         if self.counts.shape != other.counts.shape:
             raise ParameterError(f"tables of shape {self.counts.shape} and {other.counts.shape} do not go together")
-        if (self.values is None) != (other.values is None) or (
-            self.values is not None and not np.array_equal(self.values, other.values)
-        ):
+        if (self.values is None) != (other.values is None):
+            raise ParameterError("a table of numbers and one of declared values do not go together")
+        if self.values is not None and other.values is not None and not np.array_equal(self.values, other.values):
             raise ParameterError("tables of different numbers do not go together")

@@ -71,7 +71,7 @@ class Dataset:
         return 2
 
     @property
-    def X(self) -> Dataset:
+    def X(self) -> Dataset:  # noqa: N802 - the field's own name
         """The attributes alone; estimators take it as it is, with its schema."""
         return replace(self, target=None, weights=None)
 

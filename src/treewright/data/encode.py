@@ -1,7 +1,7 @@
 """A raw table and a schema become a `Dataset`.
 
-Two policies for a value that the schema does not declare: while learning it is an error (`Unseen.ERROR`); when new cases
-are predicted it counts as missing, and one warning says how many there were (`Unseen.MISSING`).
+Two policies for a value that the schema does not declare: while learning it is an error (`Unseen.ERROR`); when new
+cases are predicted it counts as missing, and one warning says how many there were (`Unseen.MISSING`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ class Unseen(Enum):
     MISSING = auto()
 
 
-def encode(
-    raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with_target: bool = True
-) -> Dataset:
+def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with_target: bool = True) -> Dataset:
     """Encode the columns that the schema names; columns it does not name are left aside.
 
     Parameters
@@ -50,9 +48,7 @@ def encode(
         hints = did_you_mean(absent[0], raw.columns)
         raise raw.error(f"without the columns {listed(absent)}{hints}; there are {listed(raw.columns)}")
     strangers: dict[str, int] = {}
-    columns = tuple(
-        _encode_column(raw, attribute, unseen, strangers) for attribute in schema.attributes
-    )
+    columns = tuple(_encode_column(raw, attribute, unseen, strangers) for attribute in schema.attributes)
     if strangers:
         told = ", ".join(f"{count} in {name!r}" for name, count in strangers.items())
         warnings.warn(f"values never seen while learning count as missing: {told}", DataWarning, stacklevel=2)
@@ -61,9 +57,7 @@ def encode(
     return Dataset(schema, columns, raw.n_rows, target, weights, raw.source)
 
 
-def _encode_column(
-    raw: RawTable, column: Column, unseen: Unseen, strangers: dict[str, int]
-) -> Codes | Floats:
+def _encode_column(raw: RawTable, column: Column, unseen: Unseen, strangers: dict[str, int]) -> Codes | Floats:
     cells = raw.column(column.name)
     if column.is_numeric:
         return _numbers(raw, column.name, cells)

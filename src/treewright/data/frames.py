@@ -57,9 +57,7 @@ class CellTypeError(DataError, TypeError):
     """A cell, or a whole column, of a type that no column can hold."""
 
 
-def raw_table(
-    data: Any, *, kinds: Mapping[str, Kind] | None = None, names: Sequence[str] | None = None
-) -> RawTable:
+def raw_table(data: Any, *, kinds: Mapping[str, Kind] | None = None, names: Sequence[str] | None = None) -> RawTable:
     """Turn data in memory into a raw table.
 
     Parameters
@@ -101,9 +99,7 @@ def _from_array(data: npt.NDArray[Any], kinds: Mapping[str, Kind], names: Sequen
         raise DataError(f"Found array with dim {data.ndim}, while dim 2 is expected")
     rows, width = data.shape
     if width == 0:
-        raise DataError(
-            f"Found array with 0 feature(s) (shape={data.shape}) while a minimum of 1 is required."
-        )
+        raise DataError(f"Found array with 0 feature(s) (shape={data.shape}) while a minimum of 1 is required.")
     names = _array_names(width) if names is None else _given_names(names, width)
     if isinstance(data, np.ma.MaskedArray):
         if data.dtype.kind in "iuf" and not data.mask.any():
@@ -154,18 +150,14 @@ def _from_rows(data: Sequence[Any], kinds: Mapping[str, Kind], names: Sequence[s
         elif isinstance(row, (list, tuple)):
             rows.append(row)
         elif isinstance(row, (str, *_NUMBERS)) or row is None:
-            raise DataError(
-                "Expected 2D array, got 1D array instead. Reshape your data: a table is a list of rows"
-            )
+            raise DataError("Expected 2D array, got 1D array instead. Reshape your data: a table is a list of rows")
         else:
             raise CellTypeError(f"row {number}: a row is a list of cells, not {type(row).__name__}")
         if len(rows[-1]) != len(rows[0]):
             raise DataError(f"row {number}: it has {len(rows[-1])} cells, but row 0 has {len(rows[0])}")
     width = len(rows[0])
     if width == 0:
-        raise DataError(
-            f"Found array with 0 feature(s) (shape=({len(rows)}, 0)) while a minimum of 1 is required."
-        )
+        raise DataError(f"Found array with 0 feature(s) (shape=({len(rows)}, 0)) while a minimum of 1 is required.")
     names = _array_names(width) if names is None else _given_names(names, width)
     return _from_columns(dict(zip(names, zip(*rows, strict=True), strict=True)), kinds)
 
@@ -218,9 +210,7 @@ def _from_frame(data: Any, kinds: Mapping[str, Kind]) -> RawTable:
         if hasattr(data, "collect"):
             raise CellTypeError("the frame is lazy; call .collect() first") from error
         if getattr(data, "ndim", None) == 1:
-            raise DataError(
-                "Expected 2D array, got 1D array instead. Reshape your data into a frame"
-            ) from error
+            raise DataError("Expected 2D array, got 1D array instead. Reshape your data into a frame") from error
         if hasattr(data, "__array__"):
             return _from_array(np.asarray(data), kinds, None)
         raise CellTypeError(
@@ -303,15 +293,11 @@ def array_column(
             numbers = cells.astype(np.float64)
             return NumberColumn(numbers if empty is None else np.where(empty, np.nan, numbers))
         codes = cells.astype(np.int32)
-        return TextColumn(
-            _BOOLEANS, codes if empty is None else np.where(empty, -1, codes), LabelType.BOOLEAN
-        )
+        return TextColumn(_BOOLEANS, codes if empty is None else np.where(empty, -1, codes), LabelType.BOOLEAN)
     if code in "iu":
         values = cells.astype(np.float64)
         if cells.dtype.itemsize == 8 and len(cells) and np.abs(values).max() >= _EXACT:
-            exact = [
-                None if empty is not None and empty[row] else cell for row, cell in enumerate(cells.tolist())
-            ]
+            exact = [None if empty is not None and empty[row] else cell for row, cell in enumerate(cells.tolist())]
             return object_column(exact, name, kind)
     elif code == "f":
         values = cells if cells.dtype == np.float64 else cells.astype(np.float64)
@@ -354,9 +340,7 @@ def object_column(cells: Sequence[Any], name: str, kind: Kind | None = None) -> 
             for row, cell in enumerate(cells)
             if cell is not None and sorts[type(cell)] != sorts[type(first)]
         )
-        raise DataError(
-            f"row {row}: {odd!r:.60} is not a {sorts[type(first)]} as the cells before", column=name
-        )
+        raise DataError(f"row {row}: {odd!r:.60} is not a {sorts[type(first)]} as the cells before", column=name)
     if not found:
         if kind is Kind.NUMERIC:
             return NumberColumn(np.full(len(cells), np.nan))

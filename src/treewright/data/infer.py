@@ -18,7 +18,7 @@ import numpy as np
 from treewright._base.errors import ParameterError, SchemaError
 from treewright._base.near_names import listed
 from treewright.data.raw import NumberColumn, RawTable, TextColumn, numbers_as_text
-from treewright.data.schema import MISSING_MARKERS, Column, Kind, LabelType, Schema, Task, with_markers
+from treewright.data.schema import MISSING_MARKERS, Column, Kind, Schema, Task, with_markers
 
 CLASS_LIMIT = 20
 """A whole-number target with at most this many different values is a class."""
@@ -112,7 +112,9 @@ def infer_schema(
     for name, cells in raw.columns.items():
         limit = CLASS_LIMIT if name == target else nominal_limit if name != chosen.weight else 0
         given = None if declared is None else declared.column(name)
-        columns.append(_propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit))
+        columns.append(
+            _propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit)
+        )
     ignored = [*chosen.ignore, *(declared.ignored if declared is not None else ())]
     return Schema(
         tuple(columns),
@@ -134,9 +136,9 @@ def _propose(
 ) -> Column:
     if order is not None:
         return _ordinal(raw, name, cells, order)
-    if given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values):
-        if not given.is_numeric or not _few_whole_numbers(cells, limit):
-            return given
+    believed = given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values)
+    if given is not None and believed and not (given.is_numeric and _few_whole_numbers(cells, limit)):
+        return given
     if wanted is Kind.NUMERIC:
         if isinstance(cells, TextColumn) and cells.values:
             raise SchemaError(f"has texts such as {cells.values[0]!r}, so it cannot be numeric", column=name)
@@ -178,6 +180,3 @@ def in_fixed_order(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(sorted(values, key=lambda value: (float(value), value)))
     except ValueError:
         return tuple(sorted(values))
-
-
-__all__ = ["CLASS_LIMIT", "NOMINAL_LIMIT", "LabelType", "Overrides", "in_fixed_order", "infer_schema"]

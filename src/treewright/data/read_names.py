@@ -97,9 +97,7 @@ def read_names(
     """
     names_path, data_path = names_and_data_paths(path)
     attributes, target = _read_attributes(TextSource(names_path), encoding)
-    return _read_data(
-        TextSource(data_path), attributes, target, kinds=kinds or {}, missing=missing, encoding=encoding
-    )
+    return _read_data(TextSource(data_path), attributes, target, kinds=kinds or {}, missing=missing, encoding=encoding)
 
 
 def names_and_data_paths(path: str | os.PathLike[str]) -> tuple[str, str]:
@@ -154,9 +152,7 @@ def _read_attributes(source: TextSource, encoding: str | None) -> tuple[list[_At
         known[attribute.name] = line
         attributes.append(attribute)
     if not attributes:
-        raise DataError(
-            "there are no attributes after the classes", source=source.name, line=classes[-1].line
-        )
+        raise DataError("there are no attributes after the classes", source=source.name, line=classes[-1].line)
     if len(classes) == 1 and classes[0].text in known:
         target = classes[0].text
         if next(attribute for attribute in attributes if attribute.name == target).ignored:
@@ -225,9 +221,7 @@ def _parts(source: TextSource, encoding: str | None) -> Iterator[_Part]:
             if letter == "\\" and following not in ("", "\r", "\n"):
                 letter = following
                 position += 1
-            elif letter in ":," or (
-                letter == "." and (not following or following.isspace() or following == "|")
-            ):
+            elif letter in ":," or (letter == "." and (not following or following.isspace() or following == "|")):
                 # A period after an entry that its line has ended already means nothing.
                 if letter != "." or last_end in (",", ":") or "".join(text).strip():
                     yield _Part(_tidy(text), letter, start or number)

@@ -38,9 +38,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
 }
 _GLOB = frozenset("*?[]{}")
-_INTEGERS = frozenset(
-    {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
-)
+_INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"})
 _FLOATS = frozenset({"FLOAT", "DOUBLE"})
 _AS_TEXT = frozenset({"VARCHAR", "DATE", "UUID", "TIME", "TIME_NS"})
@@ -89,8 +87,7 @@ def _read(path: str, source: str, kinds: Mapping[str, Kind]) -> RawTable:
             names = _names(connection, path, len(described), source) or [row[0] for row in described]
             types = [str(row[1]) for row in described]
             chosen = [
-                _expression(row[0], name, kind, source)
-                for row, name, kind in zip(described, names, types, strict=True)
+                _expression(row[0], name, kind, source) for row, name, kind in zip(described, names, types, strict=True)
             ]
             picks = ", ".join(f"{pick} AS c{position}" for position, pick in enumerate(chosen))
             query = f"SELECT {picks} FROM {relation}"  # noqa: S608 - column names are quoted, the path is bound
@@ -164,8 +161,7 @@ def _column(cells: npt.NDArray[Any], name: str, kind: str, wanted: Kind | None) 
     elif kind == _ZONED:
         start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
         objects = [
-            None if cell is None else moment_text(start + dt.timedelta(microseconds=int(cell)))
-            for cell in objects
+            None if cell is None else moment_text(start + dt.timedelta(microseconds=int(cell))) for cell in objects
         ]
     if wanted is Kind.NUMERIC:
         return object_column(objects, name, wanted)

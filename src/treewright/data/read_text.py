@@ -278,9 +278,7 @@ def read_delimited(
                     else:
                         text.add(columns[name])
             except OddCellError as odd:
-                raise DataError(
-                    odd.message, source=source.name, line=int(lines[odd.index]), column=name
-                ) from None
+                raise DataError(odd.message, source=source.name, line=int(lines[odd.index]), column=name) from None
         starts.append(lines)
     all_lines = np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
 

@@ -213,9 +213,7 @@ def sample_table(name: str) -> RawTable:
     """Return a bundled table as if it had been read from a file."""
     chosen = _sample(name)
     rows = [line.split() for line in chosen.rows.strip().splitlines()]
-    cells = {
-        column.name: text_column(row[index] for row in rows) for index, column in enumerate(chosen.columns)
-    }
+    cells = {column.name: text_column(row[index] for row in rows) for index, column in enumerate(chosen.columns)}
     lines = np.arange(1, len(rows) + 1)
     return RawTable(cells, len(rows), source=f"sample:{name}", lines=lines, declared=sample_schema(name))
 

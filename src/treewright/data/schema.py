@@ -227,9 +227,7 @@ class Schema:
         )
         task = data.get("task")
         if task is not None and schema.target is not None and task != str(schema.task):
-            raise SchemaError(
-                f"task is {task!r}, but the target is {schema.target_column.kind}", column=schema.target
-            )
+            raise SchemaError(f"task is {task!r}, but the target is {schema.target_column.kind}", column=schema.target)
         return schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -265,7 +263,7 @@ def _column_from_dict(data: Any) -> Column:
         raise SchemaError(f"a column is an object with a 'name', not {data!r:.80}")
     name = data["name"]
     try:
-        kind = Kind(data.get("kind"))
+        kind = Kind(str(data.get("kind")))
     except ValueError:
         allowed = ", ".join(Kind)
         raise SchemaError(f"kind {data.get('kind')!r:.80} is not one of {allowed}", column=name) from None

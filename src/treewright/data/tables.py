@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
@@ -15,7 +15,7 @@ from treewright.data.read import read_raw
 from treewright.data.samples import sample_table
 from treewright.data.schema import Schema
 
-Source = str | os.PathLike[str] | IO[bytes]
+Source = str | os.PathLike[str] | BinaryIO
 
 SAMPLE_PREFIX = "sample:"
 """``sample:play-tennis`` names a bundled table wherever a file can be named."""

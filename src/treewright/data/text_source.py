@@ -172,9 +172,7 @@ class TextSource:
                 while line := text.readline(MAX_LINE_CHARACTERS):
                     number += 1
                     if "\0" in line:
-                        raise DataError(
-                            "there is a NUL byte; the file is not text", source=self.name, line=number
-                        )
+                        raise DataError("there is a NUL byte; the file is not text", source=self.name, line=number)
                     if len(line) >= MAX_LINE_CHARACTERS:
                         raise DataError(
                             f"the line is longer than {MAX_LINE_CHARACTERS:,} characters; is this a table?",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -56,7 +57,7 @@ class TreeEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Say that strings, categories and missing values are welcome."""
-        tags = super().__sklearn_tags__()
+        tags: Tags = BaseEstimator.__sklearn_tags__(self)
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -152,7 +153,7 @@ class TreeEstimator(BaseEstimator):
 class TreeClassifier(ClassifierMixin, TreeEstimator):
     """Base of the classifiers."""
 
-    smoothing: None | str | float
+    smoothing: str | float | None
     class_weight: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeClassifier:
@@ -279,27 +280,29 @@ def _width(X: Any) -> int:
 def _labels(estimator: TreeClassifier, y: Any) -> Labels:
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    labels = column_or_1d(y, warn=True)
+    labels: Labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.dtype.kind == "O":
-        missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
+        missing = [row for row, label in enumerate(labels.tolist()) if _is_missing(label)]
         if missing:
             raise DataError(f"y contains NaN or None in row {missing[0]}: every case needs its class")
-        if all(isinstance(label, str) for label in labels.tolist()):
-            labels = labels.astype(object)
     check_classification_targets(labels)
     return labels
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and isnan(label)) or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _numbers(estimator: TreeRegressor, y: Any) -> npt.NDArray[np.float64]:
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    numbers = column_or_1d(y, warn=True)
-    if numbers.dtype.kind == "c":
+    given: Labels = column_or_1d(y, warn=True)
+    if given.dtype.kind == "c":
         raise DataError("Complex data not supported: y must hold real numbers")
     try:
-        numbers = numbers.astype(np.float64)
+        numbers: npt.NDArray[np.float64] = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"y must hold numbers: {error}") from error
     assert_all_finite(numbers, input_name="y")
@@ -316,9 +319,12 @@ def _case_weights(data: Dataset, sample_weight: Any) -> npt.NDArray[np.float64]:
 
 
 def _label_type(classes: Labels) -> LabelType:
-    return {"b": LabelType.BOOLEAN, "i": LabelType.INTEGER, "u": LabelType.INTEGER, "f": LabelType.NUMBER}.get(
-        classes.dtype.kind, LabelType.TEXT
-    )
+    return {
+        "b": LabelType.BOOLEAN,
+        "i": LabelType.INTEGER,
+        "u": LabelType.INTEGER,
+        "f": LabelType.NUMBER,
+    }.get(classes.dtype.kind, LabelType.TEXT)
 
 
 def _texts(classes: Labels) -> list[str]:

@@ -58,7 +58,7 @@ class ID3Classifier(TreeClassifier):
         max_leaf_nodes: int | None = None,
         min_samples_split: int | float = 2,
         class_weight: Mapping[Any, float] | str | None = None,
-        smoothing: None | str | float = None,
+        smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
         self.criterion = criterion
@@ -118,7 +118,7 @@ class C45Classifier(TreeClassifier):
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
-        smoothing: None | str | float = None,
+        smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
         self.criterion = criterion
@@ -217,7 +217,7 @@ class CARTClassifier(_CART, TreeClassifier):
         max_features: int | float | str | None = None,
         missing: str = "best_side",
         class_weight: Mapping[Any, float] | str | None = None,
-        smoothing: None | str | float = None,
+        smoothing: str | float | None = None,
         random_state: Any = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
@@ -304,11 +304,13 @@ def _attributes_drawn(max_features: int | float | str, n_attributes: int) -> int
         return max(1, int(np.sqrt(n_attributes)))
     if max_features == "log2":
         return max(1, int(np.log2(n_attributes)) + 1 if n_attributes else 1)
-    if isinstance(max_features, bool) or isinstance(max_features, str):
+    if isinstance(max_features, (bool, str)):
         raise ParameterError(f"max_features must be a number, 'sqrt', 'log2' or None, not {max_features!r}")
     if isinstance(max_features, (int, np.integer)):
         if not 1 <= max_features <= n_attributes:
-            raise ParameterError(f"max_features must be from 1 to {n_attributes}, the number of attributes, not {max_features}")
+            raise ParameterError(
+                f"max_features must be from 1 to {n_attributes}, the number of attributes, not {max_features}"
+            )
         return int(max_features)
     if not 0 < max_features <= 1:
         raise ParameterError(f"max_features as a share must be above 0 and at most 1, not {max_features!r}")

@@ -3,8 +3,8 @@
 Vocabulary
 ----------
 fold
-    A part of the cases that is predicted by a model learned from the others. Folds are stratified: every class (or, for a numeric
-    target, every stretch of its range) is spread evenly over them.
+    A part of the cases that is predicted by a model learned from the others. Folds are stratified: every class (or,
+    for a numeric target, every stretch of its range) is spread evenly over them.
 baseline
     The accuracy of always saying the most frequent class; the error of always saying the mean.
 pooled
@@ -88,7 +88,7 @@ def wilson_interval(correct: float, n: float, confidence: float = 0.95) -> tuple
 
 
 def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.intp]:
-    """Return the fold of each case: shuffled by the seed, dealt out class by class (or along the ranks of a numeric target).
+    """Return the fold of each case: shuffled by the seed, dealt out class by class (or along a numeric target).
 
     Examples
     --------
@@ -156,9 +156,7 @@ def cross_validate(
     return _accuracy(dataset, number, truth, said)
 
 
-def _accuracy(
-    dataset: Dataset, folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any]
-) -> AccuracyEstimate:
+def _accuracy(dataset: Dataset, folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any]) -> AccuracyEstimate:
     correct = int(np.count_nonzero(truth == said))
     low, high = wilson_interval(correct, len(truth))
     counts = np.bincount(truth.astype(np.intp), minlength=len(dataset.schema.classes))

@@ -64,7 +64,9 @@ def _impurity(explanation: NodeExplanation) -> str:
     if explanation.measure == "gini":
         terms = " ".join(f"- ({count}/{n})^2" for count in present)
         return f"{symbol} = 1 {terms} = {explanation.impurity:.3f}"
-    return f"{symbol} = mean of ({printable(explanation.target)} - {explanation.mean:.6g})^2 = {explanation.impurity:.6g}"
+    return (
+        f"{symbol} = mean of ({printable(explanation.target)} - {explanation.mean:.6g})^2 = {explanation.impurity:.6g}"
+    )
 
 
 def _attribute(explanation: NodeExplanation, one: AttributeExplanation) -> str:
@@ -85,7 +87,8 @@ def _attribute(explanation: NodeExplanation, one: AttributeExplanation) -> str:
     if one.unknown:
         line += f", times {n}/{number(one.known + one.unknown)} with a known value = {_fix(before, measure)}"
     if one.correction:
-        line += f", less log2({one.tries})/{number(one.known + one.unknown)} for the best of {one.tries} cuts = {one.decrease:.3f}"
+        penalty = f"log2({one.tries})/{number(one.known + one.unknown)}"
+        line += f", less {penalty} for the best of {one.tries} cuts = {one.decrease:.3f}"
     elif one.tries:
         line += f"  (best of {one.tries})"
     lines.append(line)
@@ -125,7 +128,12 @@ def _cells(branch: Branch, measure: str) -> list[str]:
     if measure == "variance":
         mean = "-" if branch.mean is None else f"{branch.mean:.6g}"
         return [label, number(branch.weight), mean, f"{branch.impurity:.6g}"]
-    return [label, *(number(count) for count in branch.counts), number(branch.weight), f"{branch.impurity:.3f}"]
+    return [
+        label,
+        *(number(count) for count in branch.counts),
+        number(branch.weight),
+        f"{branch.impurity:.3f}",
+    ]
 
 
 def _summary(explanation: NodeExplanation) -> str:

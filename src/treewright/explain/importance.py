@@ -32,10 +32,8 @@ def impurity_importance(tree: Tree, criterion: str) -> npt.NDArray[np.float64]:
         total = total_gini(tree.counts) if criterion == "gini" else total_entropy(tree.counts)
         total = np.where(tree.weight > 0, total, 0.0)
     importance = np.zeros(len(tree.schema.attributes))
-    for node in np.flatnonzero(tree.attribute != LEAF):
+    for node in np.flatnonzero(tree.attribute != LEAF).tolist():
         fall = total[node] - total[tree.children_of(node)].sum()
         importance[tree.attribute[node]] += max(float(fall), 0.0)
     everything = importance.sum()
     return importance / everything if everything > 0 else importance
-
-

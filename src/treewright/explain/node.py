@@ -72,7 +72,8 @@ class AttributeExplanation:
 class NodeExplanation:
     """All that was weighed at one node.
 
-    `measure` is ``"entropy"``, ``"gini"`` or ``"variance"``; attributes stand in the order of their worth, the chosen one first.
+    `measure` is ``"entropy"``, ``"gini"`` or ``"variance"``; attributes stand in the order of their worth, the chosen
+    one first.
     """
 
     node: int
@@ -92,8 +93,7 @@ class NodeExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        plain = {key: _plain(value) for key, value in vars(self).items() if value is not None}
-        return plain
+        return {key: _plain(value) for key, value in vars(self).items() if value is not None}
 
 
 def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -> NodeExplanation:
@@ -119,7 +119,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
     working = model.working.get(node)
-    if working is None and view.stop is None or working is None and data is not None:
+    if working is None and (data is not None or view.stop is None):
         working = _counted_again(model, recipe, node, data)
     measure = {"gini": "gini", "variance": "variance"}.get(recipe.criterion, "entropy")
     explained = [_attribute(model.tree, recipe, measure, one) for one in working or ()]
@@ -152,12 +152,18 @@ def path_text(tree: Tree, node: int) -> tuple[str, ...]:
         if split is not None:
             column = tree.schema.attributes[split.attribute]
             words = split.describe(branch, column)
-            joint = " " if words.startswith(("<", ">", "=", "!")) else " = " if split.n_branches > 2 or "{" not in words else " in "
+            joint = (
+                " "
+                if words.startswith(("<", ">", "=", "!"))
+                else " = "
+                if split.n_branches > 2 or "{" not in words
+                else " in "
+            )
             steps.append(f"{column.name}{joint}{words}")
     return tuple(steps)
 
 
-def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | None) -> Sequence[Examined] | None:
+def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | None) -> tuple[Examined, ...] | None:
     if data is None:
         raise ParameterError(
             f"the model keeps no working for node {node} (large trees keep only the top): give the training data again"
@@ -218,7 +224,7 @@ def _attribute(tree: Tree, recipe: Recipe, measure: str, one: Examined) -> Attri
 
 
 def _further(counts: Counts, unknown: Counts, decrease: float, measure: str, recipe: Recipe) -> dict[str, Any]:
-    """The other criteria of the same table, for comparison."""
+    """Return the other criteria of the same table, for comparison."""
     if measure == "variance":
         return {}
     independence = chi_square(counts)
@@ -269,9 +275,7 @@ def _correction(recipe: Recipe, one: Examined, weight: float) -> float:
     return 0.0
 
 
-def _average(
-    recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[AttributeExplanation]
-) -> float | None:
+def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[AttributeExplanation]) -> float | None:
     if recipe.choice is not Choice.RATIO:
         return None
     rows = model.provenance.get("rows", 0)
@@ -279,7 +283,9 @@ def _average(
     if all(many.values()):
         many = dict.fromkeys(many, False)
     compared = {Verdict.CHOSEN, Verdict.CONSIDERED, Verdict.BELOW_AVERAGE, Verdict.NO_SPLIT_INFORMATION}
-    gains = [one.decrease for one in explained if one.verdict in compared and one.decrease is not None and not many[one.name]]
+    gains = [
+        one.decrease for one in explained if one.verdict in compared and one.decrease is not None and not many[one.name]
+    ]
     return sum(gains) / len(gains) if gains else None
 
 
@@ -289,6 +295,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (AttributeExplanation, Branch)):
         return {key: _plain(one) for key, one in vars(value).items() if one is not None}
     return str(value) if isinstance(value, Verdict) else value
-
-
-

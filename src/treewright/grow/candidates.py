@@ -6,8 +6,8 @@ candidate
     The best test that an attribute offers at a node, with the table of its branches; or none, with the reason.
 tie
     Scores that differ by less than a billionth of the better one are equal; then the lower cut, the earlier value and
-    (in `choice`) the earlier column win. The rule takes the greatest score first and then the first that ties with it, so
-    it does not depend on the order of looking.
+    (in `choice`) the earlier column win. The rule takes the greatest score first and then the first that ties with
+    it, so it does not depend on the order of looking.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Examiner:
         """Find the best division of declared values; where the side is learned, missing is one value more."""
         learned = self._learns_side(table)
         cases = np.append(table.cases, table.unknown_cases) if learned else table.cases
-        counts = np.concatenate((table.counts, table.unknown[None, :])) if learned else table.counts
+        counts: Counts = np.concatenate((table.counts, table.unknown[None, :])) if learned else table.counts
         if column.kind is Kind.ORDINAL:
             sides = ordered_cuts(table.cases, missing=learned)
         else:
@@ -159,7 +159,9 @@ class Examiner:
         branch_of = np.where(sides[best], 0, 1)
         if column.kind is not Kind.ORDINAL:
             branch_of = np.where(cases > 0, branch_of, -1)
-        home = int(branch_of[-1]) if learned else self._missing(self._branch_weights(np.stack((left[best], right[best]))))
+        home = (
+            int(branch_of[-1]) if learned else self._missing(self._branch_weights(np.stack((left[best], right[best]))))
+        )
         of_values = branch_of[: len(table.cases)]
         if len({0, 1} & set(of_values.tolist())) < 2:
             # All values on one side: only known against missing divides, and a subset test cannot say that.
@@ -171,7 +173,7 @@ class Examiner:
     def _cut(self, attribute: int, table: FrequencyTable) -> Candidate:
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
         values = table.values if table.values is not None else np.zeros(0)
-        left = np.cumsum(table.counts, axis=0)
+        left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
         places = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
         if self._learns_side(table):
@@ -203,7 +205,11 @@ class Examiner:
         place, home = int(places[best]), 1
         if place >= len(values):
             place, home = place - len(values), 0
-        cut = KNOWN if place == len(values) - 1 else self._placed(Cuts(), attribute, float(values[place]), float(values[place + 1]))
+        cut = (
+            KNOWN
+            if place == len(values) - 1
+            else self._placed(Cuts(), attribute, float(values[place]), float(values[place + 1]))
+        )
         split = Split.threshold(attribute, cut, home)
         counts = np.stack((left[place], left[-1] - left[place]))
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=len(places))
@@ -221,9 +227,7 @@ class Examiner:
         fits: npt.NDArray[np.bool_] = (self._branch_weights(left) >= least) & (self._branch_weights(right) >= least)
         return fits
 
-    def _admissible(
-        self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats
-    ) -> npt.NDArray[np.bool_]:
+    def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
         fits = values[:-1] < values[1:] - rule.gap
         if rule.relative_side:
             known = float(table.counts.sum())
@@ -252,17 +256,22 @@ class Examiner:
         if self._recipe.missing is not MissingPolicy.LEARNED:
             score *= known / weight
         verdict = Verdict.CONSIDERED
-        if tries and split.cut is not None and isinstance(self._recipe.numeric, Cuts) and self._recipe.numeric.correction:
+        if (
+            tries
+            and split.cut is not None
+            and isinstance(self._recipe.numeric, Cuts)
+            and self._recipe.numeric.correction
+        ):
             score -= log2(tries) / weight
             if score <= 0:
                 verdict = Verdict.NO_GAIN
         information = split_information(counts, unknown) if self._classification else 0.0
         return Candidate(split.attribute, verdict, counts, unknown, split, score, information, tries)
 
-    def _branch_weights(self, rows: Counts) -> npt.NDArray[np.generic]:
-        return rows.sum(axis=1) if self._classification else rows[:, 0]
+    def _branch_weights(self, rows: Counts) -> Floats:
+        return (rows.sum(axis=1) if self._classification else rows[:, 0]).astype(np.float64)
 
-    def _missing(self, weights: npt.NDArray[np.generic]) -> int:
+    def _missing(self, weights: Floats) -> int:
         if self._recipe.missing is MissingPolicy.FRACTIONAL:
             return FRACTIONAL
         return int(np.argmax(weights))
@@ -270,7 +279,7 @@ class Examiner:
 
 def _sums_of(sides: npt.NDArray[np.bool_], counts: Counts) -> Counts:
     """Add up the rows on the left of each candidate, row after row (no matrix product: its order of adding varies)."""
-    left = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
+    left: Counts = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
     for value in range(counts.shape[0]):
         left = left + sides[:, value : value + 1] * counts[value]
     return left

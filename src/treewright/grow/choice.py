@@ -1,7 +1,8 @@
 """The rule that chooses one attribute among the candidates of a node.
 
-`Choice.HIGHEST` takes the best score. C4.5's rule (`Choice.RATIO`) first asks for a gain of at least the average, then takes the best
-ratio of gain to split information; nominal attributes with very many values stay out of the average, but may win.
+`Choice.HIGHEST` takes the best score. C4.5's rule (`Choice.RATIO`) first asks for a gain of at least the average,
+then takes the best ratio of gain to split information; nominal attributes with very many values stay out of the
+average, but may win.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) 
     return sum(gains) / len(gains) if gains else np.inf
 
 
-def _with_winner(candidates: list[Candidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None) -> Chosen:
+def _with_winner(
+    candidates: list[Candidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None
+) -> Chosen:
     if len(scores) == 0 or not np.isfinite(scores.max()):
         return Chosen(tuple(candidates), None, average)
     winner = first_of_ties(scores)

@@ -3,14 +3,14 @@
 Vocabulary
 ----------
 total impurity
-    Impurity times weight, per row of a table: n H (entropy, in bits), n G (Gini), the sum of squares (variance). It adds up over
-    branches, so a gain is a difference of totals divided by the weight.
+    Impurity times weight, per row of a table: n H (entropy, in bits), n G (Gini), the sum of squares (variance). It
+    adds up over branches, so a gain is a difference of totals divided by the weight.
 criterion
     How good a test is. Most are the decrease of an impurity; chi-square is a statistic of the whole table. Either way a
     criterion scores a table (any number of branches), and many binary tables at once (the cuts of a numeric attribute).
 
-Sums over classes are made one class after the other, sums over branches one branch after the other: every engine adds in
-the same order.
+Sums over classes are made one class after the other, sums over branches one branch after the other: every engine adds
+in the same order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
-    total = np.zeros(columns.shape[0])
+    total: Floats = np.zeros(columns.shape[0])
     for column in columns.T:
         total = total + column
     return total
@@ -39,21 +39,24 @@ def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
 
 def total_entropy(rows: Counts) -> Floats:
     """Return n H in bits of each row of class counts."""
-    return nlogn(rows.sum(axis=1)) - _column_sum(nlogn(rows))
+    total: Floats = nlogn(rows.sum(axis=1)) - _column_sum(nlogn(rows))
+    return total
 
 
 def total_gini(rows: Counts) -> Floats:
     """Return n (1 - sum p^2) of each row of class counts."""
     n = rows.sum(axis=1).astype(np.float64)
     squares = _column_sum(rows.astype(np.float64) ** 2)
-    return n - np.divide(squares, n, out=np.zeros_like(n), where=n > 0)
+    total: Floats = n - np.divide(squares, n, out=np.zeros_like(n), where=n > 0)
+    return total
 
 
 def total_variance(rows: Counts) -> Floats:
     """Return the sum of squares around the mean of each row (weight, sum, sum of squares)."""
     n, total, squares = rows[:, 0], rows[:, 1], rows[:, 2]
     explained = np.divide(total * total, n, out=np.zeros_like(total), where=n > 0)
-    return np.maximum(squares - explained, 0.0)
+    around_mean: Floats = np.maximum(squares - explained, 0.0)
+    return around_mean
 
 
 class Criterion(Protocol):
@@ -141,7 +144,9 @@ CRITERIA: dict[str, Criterion] = {
 def criterion_named(name: str) -> Criterion:
     """Return a criterion by name."""
     if name not in CRITERIA:
-        raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}, not {name!r}{did_you_mean(str(name), CRITERIA)}")
+        raise ParameterError(
+            f"criterion must be one of {', '.join(CRITERIA)}, not {name!r}{did_you_mean(str(name), CRITERIA)}"
+        )
     return CRITERIA[name]
 
 
@@ -293,4 +298,5 @@ def chi_square(counts: Counts) -> ChiSquare:
 
 
 def _non_empty(counts: Counts) -> Counts:
-    return counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    kept: Counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    return kept

@@ -1,8 +1,8 @@
 """Numeric attributes made nominal by their entropy tables (Fayyad and Irani 1993).
 
-The best cut by entropy divides the numbers in two; it is accepted if the description length falls: its gain must exceed
-(log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2) / N, where N is the weight, k the number of classes that occur, H the
-entropy, and 1 and 2 are the two sides. Accepted sides are divided further in the same way.
+The best cut by entropy divides the numbers in two; it is accepted if the description length falls: its gain must
+exceed (log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2) / N, where N is the weight, k the number of classes that
+occur, H the entropy, and 1 and 2 are the two sides. Accepted sides are divided further in the same way.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _accepted_cut(counts: Counts) -> int | None:
     if len(counts) < 2:
         return None
     whole = counts.sum(axis=0)
-    left = np.cumsum(counts, axis=0)[:-1]
+    left: Counts = np.cumsum(counts, axis=0)[:-1]
     gains = ENTROPY.of_cuts(left, whole - left)
     place = first_of_ties(gains)
     low, high = left[place], whole - left[place]

@@ -1,8 +1,8 @@
 """Growing: open nodes in, decisions out, until nothing is open.
 
-The grower asks an engine for tables, examines every attribute, lets the recipe's rule choose and divides. It goes level by level,
-so that an engine can count for all open nodes of a level at once; under a limit on leaves it opens the best node first.
-The tree does not depend on which.
+The grower asks an engine for tables, examines every attribute, lets the recipe's rule choose and divides. It goes
+level by level, so that an engine can count for all open nodes of a level at once; under a limit on leaves it opens
+the best node first. The tree does not depend on which.
 
 Vocabulary
 ----------
@@ -73,9 +73,7 @@ def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) ->
     return _Grower(engine, recipe, progress).grow()
 
 
-def look_again(
-    engine: Engine, recipe: Recipe, path: Sequence[tuple[Split, int]]
-) -> tuple[Examined, ...] | None:
+def look_again(engine: Engine, recipe: Recipe, path: Sequence[tuple[Split, int]]) -> tuple[Examined, ...] | None:
     """Examine one node anew: walk down the tests and branches that lead to it, and count there.
 
     Returns None where the recipe stops before it counts anything (a pure node, say).
@@ -179,9 +177,13 @@ class _Grower:
     def _decide(self, nodes: Sequence[_Open]) -> list[_Decision]:
         summaries = self._engine.summaries([node.engine_node for node in nodes])
         stops = [self._stop_before_counting(node, summary) for node, summary in zip(nodes, summaries, strict=True)]
-        open_nodes = [(node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None]
+        open_nodes = [
+            (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
+        ]
         asked = [self._attributes_for(node) for node, _ in open_nodes]
-        counted = self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
+        counted = self._engine.count(
+            [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)]
+        )
         decided = iter(
             self._decision(node, summary, free, tables)
             for (node, summary), free, tables in zip(open_nodes, asked, counted, strict=True)
@@ -213,7 +215,9 @@ class _Grower:
     def _attributes_for(self, node: _Open) -> list[int]:
         return [index for index in range(len(self._schema.attributes)) if index not in node.used]
 
-    def _decision(self, node: _Open, summary: Summary, free: Sequence[int], tables: Sequence[FrequencyTable]) -> _Decision:
+    def _decision(
+        self, node: _Open, summary: Summary, free: Sequence[int], tables: Sequence[FrequencyTable]
+    ) -> _Decision:
         found = {
             attribute: self._examiner.examine(attribute, table) for attribute, table in zip(free, tables, strict=True)
         }

@@ -1,7 +1,8 @@
 """Recipes: an algorithm is a value, not a branch in the code.
 
-A recipe says how tests are formed (nominal, ordinal, numeric attributes, missing values), how they are scored, which rule
-chooses among them, and when to stop. ID3, C4.5 and CART are three such values; a user makes another one with `dataclasses.replace`.
+A recipe says how tests are formed (nominal, ordinal, numeric attributes, missing values), how they are scored, which
+rule chooses among them, and when to stop. ID3, C4.5 and CART are three such values; a user makes another one with
+`dataclasses.replace`.
 """
 
 from __future__ import annotations

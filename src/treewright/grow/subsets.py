@@ -1,11 +1,12 @@
 """Which two sets of values are worth comparing.
 
-For two classes or a numeric target it is enough to order the values by class share or mean and cut that order (Breiman
-et al. 1984, theorem 4.5). With more classes all divisions are compared up to `EXHAUSTIVE` values that occur; beyond, the orders by
-the share of each class are cut, a heuristic that finds good divisions, not always the best: models say so by `SEARCH`.
+For two classes or a numeric target it is enough to order the values by class share or mean and cut that order
+(Breiman et al. 1984, theorem 4.5). With more classes all divisions are compared up to `EXHAUSTIVE` values that occur;
+beyond, the orders by the share of each class are cut, a heuristic that finds good divisions, not always the best:
+models say so by `SEARCH`.
 
-A candidate is a row of booleans over the declared values: on the left or not. The first value that occurs is always on the left, so
-that a division has one form.
+A candidate is a row of booleans over the declared values: on the left or not. The first value that occurs is always
+on the left, so that a division has one form.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Sides = npt.NDArray[np.bool_]
 EXHAUSTIVE = 10
 """With more classes than two, up to this many values all divisions are compared."""
 
-SEARCH = f"exact for two classes, for a numeric target and up to {EXHAUSTIVE} values; beyond, along the shares of each class"
+SEARCH = (
+    f"exact for two classes, for a numeric target and up to {EXHAUSTIVE} values; beyond, along the shares of each class"
+)
 
 
 def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Sides:

@@ -65,7 +65,7 @@ def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> 
         bounds=np.array([b for s in splits if s is not None for b in s.bounds], dtype=np.float64),
         weight=np.array([node.weight for node in nodes], dtype=np.float64),
         counts=_counts([node.counts for node in nodes], regression),
-        outcome=np.array([node.outcome for node in nodes], dtype=np.float64 if regression else np.int32),
+        outcome=_outcomes([node.outcome for node in nodes], regression),
         stop=np.array([-1 if node.stop is None else STOPS.index(node.stop) for node in nodes], dtype=np.int8),
         sse=np.array([node.sse or 0.0 for node in nodes]) if regression else None,
         estimate=np.array(estimates, dtype=np.float64) if any(e is not None for e in estimates) else None,
@@ -103,6 +103,10 @@ def _depth_first(records: Sequence[NodeRecord], root: int) -> list[int]:
 
 def _starts(lengths: list[int]) -> npt.NDArray[np.int32]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def _outcomes(values: list[int | float], regression: bool) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
+    return np.array(values, dtype=np.float64) if regression else np.array(values, dtype=np.int32)
 
 
 def _counts(

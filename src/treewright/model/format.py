@@ -1,8 +1,9 @@
 """The model file: versioned JSON that is believed in nothing.
 
-A file is one object: ``format``, ``version``, ``kind``, ``schema``, ``recipe``, ``provenance``, ``smoothing``, ``tree`` (flat arrays, so
-that depth needs no nesting), ``working`` and ``checksum`` (SHA-256 of the rest in canonical form, which tells damage from
-change). Reading executes nothing and checks everything; whatever is wrong with a file, the answer is `ModelFormatError`.
+A file is one object: ``format``, ``version``, ``kind``, ``schema``, ``recipe``, ``provenance``, ``smoothing``,
+``tree`` (flat arrays, so that depth needs no nesting), ``working`` and ``checksum`` (SHA-256 of the rest in canonical
+form, which tells damage from change). Reading executes nothing and checks everything; whatever is wrong with a file,
+the answer is `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from treewright.data.schema import Schema
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
 from treewright.model.split import Split, Test
-from treewright.model.tree import STOPS, TESTS, Stop, Tree
+from treewright.model.tree import STOPS, TESTS, Tree
 from treewright.model.working import Examined, Verdict
 
 FORMAT = "treewright-model"
@@ -70,7 +71,9 @@ def model_to_json(model: TreeModel) -> str:
         "provenance": dict(model.provenance),
         "smoothing": model.smoothing,
         "tree": _tree_to_plain(model.tree),
-        "working": {str(node): [_examined_to_plain(one) for one in model.working[node]] for node in sorted(model.working)},
+        "working": {
+            str(node): [_examined_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
+        },
     }
     document["checksum"] = _checksum(document)
     # One line per part: readable, and a difference between two models shows where it is.
@@ -138,7 +141,10 @@ def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _tree_to_plain(tree: Tree) -> dict[str, Any]:
     plain: dict[str, Any] = {name: getattr(tree, name).tolist() for name in _INTEGERS}
     plain |= {name: _plain_list(getattr(tree, name)) for name in _NUMBERS}
-    plain["test"] = [str(TESTS[code]) if attribute >= 0 else None for code, attribute in zip(tree.test.tolist(), tree.attribute.tolist(), strict=True)]
+    plain["test"] = [
+        str(TESTS[code]) if attribute >= 0 else None
+        for code, attribute in zip(tree.test.tolist(), tree.attribute.tolist(), strict=True)
+    ]
     plain["cut"] = [None if np.isnan(cut) else plain_number(cut) for cut in tree.cut.tolist()]
     plain["stop"] = [str(STOPS[code]) if code >= 0 else None for code in tree.stop.tolist()]
     plain["outcome"] = _plain_list(tree.outcome)
@@ -166,14 +172,22 @@ def _tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
         raise ModelFormatError("'sse' is only for regression")
     tree = Tree(
         schema=schema,
-        **{name: _integers(plain, name) for name in _INTEGERS},
-        **{name: _numbers(plain, name) for name in _NUMBERS},
-        test=_words(plain, "test", TESTS, 0, 0).astype(np.int8),
+        attribute=attribute,
+        missing=_integers(plain, "missing"),
+        child_start=_integers(plain, "child_start"),
+        children=_integers(plain, "children"),
+        value_start=_integers(plain, "value_start"),
+        value_branch=_integers(plain, "value_branch"),
+        bound_start=_integers(plain, "bound_start"),
+        bounds=_numbers(plain, "bounds"),
+        weight=_numbers(plain, "weight"),
+        test=_words(plain, "test", TESTS, 0).astype(np.int8),
         cut=_cuts(plain),
-        stop=_words(plain, "stop", STOPS, -1, -1).astype(np.int8),
+        stop=_words(plain, "stop", STOPS, -1).astype(np.int8),
         outcome=_numbers(plain, "outcome") if regression else _integers(plain, "outcome"),
         counts=np.zeros((n, 0)) if regression else _count_rows(plain, n, len(schema.classes)),
-        **optional,
+        sse=optional.get("sse"),
+        estimate=optional.get("estimate"),
     )
     tree.validate()
     _validate_tests(tree, plain)
@@ -220,7 +234,7 @@ def _cuts(plain: Mapping[str, Any]) -> npt.NDArray[np.float64]:
     return np.array(cuts, dtype=np.float64)
 
 
-def _words(plain: Mapping[str, Any], name: str, words: tuple[Any, ...], none: int, least: int) -> npt.NDArray[np.int64]:
+def _words(plain: Mapping[str, Any], name: str, words: tuple[Any, ...], none: int) -> npt.NDArray[np.int64]:
     known = {str(word): code for code, word in enumerate(words)} | {None: none}
     values = _list(plain, name)
     if not all(value is None or isinstance(value, str) for value in values):
@@ -297,7 +311,7 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
         raise ModelFormatError("'working' has a table that does not fit its test")
     unknown = _matrix([plain.get("unknown")], width, "working unknown")[0]
     try:
-        verdict = Verdict(plain.get("verdict"))
+        verdict = Verdict(str(plain.get("verdict")))
     except ValueError as error:
         raise ModelFormatError(f"'working' has an unknown verdict {plain.get('verdict')!r:.40}") from error
     return Examined(attribute, verdict, split, counts, unknown, tries)
@@ -309,7 +323,7 @@ def _split_from_plain(tree: Tree, attribute: int, plain: Mapping[str, Any]) -> S
     if type(branches) is not int or type(missing) is not int or not 2 <= branches < 2**31:
         raise ModelFormatError("'working' has a damaged test")
     try:
-        test = Test(plain.get("test"))
+        test = Test(str(plain.get("test")))
     except ValueError as error:
         raise ModelFormatError(f"'working' has an unknown test {plain.get('test')!r:.40}") from error
     if test in {Test.THRESHOLD, Test.INTERVALS}:
@@ -324,6 +338,3 @@ def _split_from_plain(tree: Tree, attribute: int, plain: Mapping[str, Any]) -> S
     if len(branch_of) != len(column.values):
         raise ModelFormatError("'working' has a test that does not fit the values of its attribute")
     return Split(attribute, test, branches, missing, branch_of=branch_of)
-
-
-__all__ = ["FORMAT", "VERSION", "Stop", "load_model", "model_from_json", "model_to_json", "save_model"]

@@ -115,8 +115,8 @@ class TreeModel:
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
         """Return class indices in declared order (ties to the first).
 
-        A whole case takes the outcome of its leaf; a divided one the class of the greatest mixed share. Smoothing changes probabilities, not
-        the class of a leaf.
+        A whole case takes the outcome of its leaf; a divided one the class of the greatest mixed share. Smoothing
+        changes probabilities, not the class of a leaf.
         """
         shares = self._mixed(cases, node_probabilities(self.tree, None))
         return first_of_best(shares)
@@ -175,7 +175,8 @@ def first_of_best(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     [0, 1]
     """
     best = shares.max(axis=1, keepdims=True)
-    return np.argmax(shares >= best * (1 - 1e-12), axis=1)
+    first: npt.NDArray[np.intp] = np.argmax(shares >= best * (1 - 1e-12), axis=1)
+    return first
 
 
 def check_smoothing(smoothing: Smoothing) -> None:
@@ -183,7 +184,9 @@ def check_smoothing(smoothing: Smoothing) -> None:
     if smoothing is None or smoothing == "laplace":
         return
     if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float)) or not 0 < smoothing < float("inf"):
-        raise ParameterError(f"smoothing must be None, 'laplace' or a positive number (the m of the m-estimate), not {smoothing!r}")
+        raise ParameterError(
+            f"smoothing must be None, 'laplace' or a positive number (the m of the m-estimate), not {smoothing!r}"
+        )
 
 
 def raw_again(data: Dataset) -> RawTable:

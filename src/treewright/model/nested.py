@@ -1,9 +1,10 @@
 """A tree as nested plain data, made without recursion.
 
-A node is ``{"class", "n", "e", "dist"}`` and, when it is an inner one, also ``"attr"``, ``"test"``, ``"cut"`` (threshold),
-``"value"`` (equals) or ``"intervals"``, ``"missing"`` and ``"children"``, a list of ``[label, node]``. Labels are ``"<="`` and
-``">"``, the value, the list of values, ``"="`` and ``"!="``, or the number of the interval. Regression nodes have ``"value"`` and
-``"sse"`` instead of ``"class"``, ``"e"`` and ``"dist"``. Leaves say why they stopped under ``"stop"``.
+A node is ``{"class", "n", "e", "dist"}`` and, when it is an inner one, also ``"attr"``, ``"test"``, ``"cut"``
+(threshold), ``"value"`` (equals) or ``"intervals"``, ``"missing"`` and ``"children"``, a list of ``[label, node]``.
+Labels are ``"<="`` and ``">"``, the value, the list of values, ``"="`` and ``"!="``, or the number of the interval.
+Regression nodes have ``"value"`` and ``"sse"`` instead of ``"class"``, ``"e"`` and ``"dist"``. Leaves say why they
+stopped under ``"stop"``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
 def _node(node: Node) -> dict[str, Any]:
     tree, index = node.tree, node.index
     if tree.sse is not None:
-        result: dict[str, Any] = {"value": node.outcome, "n": plain_number(node.weight), "sse": float(tree.sse[index])}
+        result: dict[str, Any] = {
+            "value": node.outcome,
+            "n": plain_number(node.weight),
+            "sse": float(tree.sse[index]),
+        }
     else:
         result = {
             "class": node.outcome,

@@ -171,7 +171,7 @@ class Split:
 
     def route(self, values: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> Branches:
         """Return the branch of each encoded value, -1 where it is missing or belongs to no branch."""
-        if self.test is Test.THRESHOLD:
+        if self.cut is not None:
             branches = np.where(values <= self.cut, 0, 1)
             return np.where(np.isnan(values), -1, branches).astype(np.int32)
         if self.test is Test.INTERVALS:
@@ -180,7 +180,7 @@ class Split:
         return np.array((*self.branch_of, -1), dtype=np.int32)[values]
 
     def labels(self, column: Column) -> list[Label]:
-        """Return the label of each branch: ``"<="``, the value, the tuple of values, ``"="``, or the number of the interval."""
+        """Return the label of each branch: ``"<="``, the value, the values, ``"="``, or the number of the interval."""
         match self.test:
             case Test.THRESHOLD:
                 return ["<=", ">"]

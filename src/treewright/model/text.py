@@ -166,9 +166,7 @@ def cases_text(node: Node) -> str:
 
 def _set(lines: list[_Line]) -> str:
     left = max((len(line.left) for line in lines if line.right), default=0)
-    return "\n".join(
-        f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines
-    )
+    return "\n".join(f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines)
 
 
 def _size_below(tree: Tree, root: int) -> int:

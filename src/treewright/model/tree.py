@@ -5,7 +5,8 @@ Vocabulary
 weight
     Weighted number of training cases that reached the node (`n`).
 counts
-    Weight of each class at the node; the first sum of the target and sums of squares for regression are `mean` and `sse`.
+    Weight of each class at the node; the first sum of the target and sums of squares for regression are `mean` and
+    `sse`.
 outcome
     The class (index) or number that the node says when it is asked as a leaf.
 stop
@@ -318,7 +319,7 @@ class Node:
         """The column that is tested."""
         if self.is_leaf:
             raise ParameterError(f"node {self.index} is a leaf and tests nothing")
-        return self.tree.schema.attributes[self.tree.attribute[self.index]]
+        return self.tree.schema.attributes[int(self.tree.attribute[self.index])]
 
     @property
     def weight(self) -> float:
