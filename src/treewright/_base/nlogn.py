@@ -38,9 +38,9 @@ def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArra
 
 def _table_up_to(largest: int) -> npt.NDArray[np.float64]:
     global _table  # noqa: PLW0603 - a cache of constants: whichever thread writes it, the numbers are the same
-    known = len(_table)
-    if largest >= known:
+    table = _table  # another thread may replace it meanwhile, by a longer or a shorter one
+    if largest >= len(table):
         size = 1 << (largest + 1).bit_length()
-        more = [n * log2(n) for n in range(known, size)]
-        _table = np.concatenate((_table[:known], more))
-    return _table
+        table = np.concatenate((table, [n * log2(n) for n in range(len(table), size)]))
+        _table = table
+    return table

@@ -34,4 +34,5 @@ def number(value: float, decimals: int = 1) -> str:
     ('14', '15.3', '2')
     """
     text = f"{float(value):.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text  # what rounding left of nothing

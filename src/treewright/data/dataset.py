@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
+from treewright._base.near_names import unknown_name
 from treewright.data.raw import Codes, Floats
 from treewright.data.schema import Column, LabelType, Schema
 
@@ -85,7 +86,9 @@ class Dataset:
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return an attribute decoded: doubles, or an object array of texts with None for missing."""
-        index = self.schema.attribute_names.index(self.schema.column(name).name)
+        if name not in self.schema.attribute_names:
+            raise DataError(unknown_name("attribute", name, self.schema.attribute_names), source=self.source)
+        index = self.schema.attribute_names.index(name)
         attribute = self.schema.attributes[index]
         codes = self.columns[index]
         if attribute.is_numeric:

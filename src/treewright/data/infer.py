@@ -10,6 +10,7 @@ the order of the rows, so that a shuffled table gives the same tree.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -177,6 +178,9 @@ def in_fixed_order(values: tuple[str, ...]) -> tuple[str, ...]:
     (('9', '10', '100'), ('10', 'a', 'b'))
     """
     try:
-        return tuple(sorted(values, key=lambda value: (float(value), value)))
+        numbers = {value: float(value) for value in values}
     except ValueError:
         return tuple(sorted(values))
+    if any(math.isnan(number) for number in numbers.values()):  # NaN has no place among numbers
+        return tuple(sorted(values))
+    return tuple(sorted(values, key=lambda value: (numbers[value], value)))

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import SchemaError
@@ -59,6 +59,9 @@ class LabelType(StrEnum):
     BOOLEAN = "boolean"
 
 
+_Word = TypeVar("_Word", Kind, LabelType)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name, its kind and, unless numeric, its values in declared order.
@@ -76,7 +79,14 @@ class Column:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise SchemaError(f"a column name must be text, not {self.name!r}")
+            raise SchemaError(f"a column name must be text, not {_shown(self.name)}")
+        # The plain words are taken too: unconverted they would be equal to a kind, but not be one.
+        object.__setattr__(self, "kind", _word(Kind, "kind", self.kind, self.name))
+        object.__setattr__(self, "labels", _word(LabelType, "labels", self.labels, self.name))
+        values: Any = self.values
+        if not isinstance(values, (tuple, list)):
+            raise SchemaError(f"values must be a sequence of texts, not {_shown(values)}", column=self.name)
+        object.__setattr__(self, "values", tuple(values))
         if self.kind is Kind.NUMERIC:
             if self.values:
                 raise SchemaError("a numeric column declares no values", column=self.name)
@@ -84,7 +94,7 @@ class Column:
         seen: set[str] = set()
         for value in self.values:
             if not isinstance(value, str):
-                raise SchemaError(f"a declared value must be text, not {value!r}", column=self.name)
+                raise SchemaError(f"a declared value must be text, not {_shown(value)}", column=self.name)
             if value in seen:
                 raise SchemaError(f"value {value!r} is declared twice", column=self.name)
             seen.add(value)
@@ -227,7 +237,8 @@ class Schema:
         )
         task = data.get("task")
         if task is not None and schema.target is not None and task != str(schema.task):
-            raise SchemaError(f"task is {task!r}, but the target is {schema.target_column.kind}", column=schema.target)
+            kind = schema.target_column.kind
+            raise SchemaError(f"task is {_shown(task)}, but the target is {kind}", column=schema.target)
         return schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -241,7 +252,7 @@ class Schema:
         try:
             with open(name, encoding="utf-8") as handle:
                 data = json.load(handle)
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, a number of too many digits, too deep
             raise SchemaError(f"not a schema file: {error}", source=name) from error
         try:
             return cls.from_dict(data)
@@ -260,33 +271,39 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
 
 def _column_from_dict(data: Any) -> Column:
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
-        raise SchemaError(f"a column is an object with a 'name', not {data!r:.80}")
+        raise SchemaError(f"a column is an object with a 'name', not {_shown(data)}")
     name = data["name"]
-    try:
-        kind = Kind(str(data.get("kind")))
-    except ValueError:
-        allowed = ", ".join(Kind)
-        raise SchemaError(f"kind {data.get('kind')!r:.80} is not one of {allowed}", column=name) from None
-    try:
-        labels = LabelType(data.get("labels", LabelType.TEXT))
-    except ValueError:
-        allowed = ", ".join(LabelType)
-        raise SchemaError(f"labels {data.get('labels')!r:.80} is not one of {allowed}", column=name) from None
+    kind = _word(Kind, "kind", data.get("kind"), name)
+    labels = _word(LabelType, "labels", data.get("labels", LabelType.TEXT), name)
     if kind is Kind.NUMERIC:
         return Column(name, kind)
     return Column(name, kind, _text_tuple(data.get("values"), f"the values of {name!r}"), labels)
 
 
+def _word(words: type[_Word], what: str, value: Any, column: str) -> _Word:
+    if isinstance(value, str) and value in set(words):
+        return words(value)
+    raise SchemaError(f"{what} {_shown(value)} is not one of {', '.join(words)}", column=column)
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message, shortened; whatever it is, the message must come about."""
+    try:
+        return f"{value!r:.80}"
+    except (ValueError, RecursionError):
+        return f"this {type(value).__name__}"
+
+
 def _optional_text(data: Mapping[str, Any], key: str) -> str | None:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise SchemaError(f"{key!r} must be text, not {value!r:.80}")
+        raise SchemaError(f"{key!r} must be text, not {_shown(value)}")
     return value
 
 
 def _text_tuple(values: Any, what: str) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
-        raise SchemaError(f"{what} must be a list of texts, not {values!r:.80}")
+        raise SchemaError(f"{what} must be a list of texts, not {_shown(values)}")
     return tuple(values)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
-from treewright.model.split import Split
+from treewright.model.split import Split, Surrogate
 from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
 
 
@@ -32,10 +32,13 @@ class NodeRecord:
     stop: Stop | None = None
     sse: float | None = None
     estimate: float | None = None
+    p_value: float | None = None
+    surrogates: tuple[Surrogate, ...] = ()
 
     def become_leaf(self, stop: Stop) -> None:
         """Forget test and children."""
         self.split = None
+        self.surrogates = ()
         self.children = []
         self.stop = stop
 
@@ -51,6 +54,7 @@ def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> 
     splits = [node.split for node in nodes]
     regression = schema.task is Task.REGRESSION
     estimates = [node.estimate for node in nodes]
+    p_values = [node.p_value for node in nodes]
     tree = Tree(
         schema=schema,
         attribute=np.array([LEAF if s is None else s.attribute for s in splits], dtype=np.int32),
@@ -69,6 +73,10 @@ def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> 
         stop=np.array([-1 if node.stop is None else STOPS.index(node.stop) for node in nodes], dtype=np.int8),
         sse=np.array([node.sse or 0.0 for node in nodes]) if regression else None,
         estimate=np.array(estimates, dtype=np.float64) if any(e is not None for e in estimates) else None,
+        p_value=np.array(p_values, dtype=np.float64) if any(p is not None for p in p_values) else None,
+        surrogates={
+            node: records[record].surrogates for node, record in enumerate(order) if records[record].surrogates
+        },
     )
     tree.validate()
     return tree, order
@@ -86,6 +94,8 @@ def records_of(tree: Tree) -> list[NodeRecord]:
             stop=tree.node(index).stop,
             sse=None if tree.sse is None else float(tree.sse[index]),
             estimate=None if tree.estimate is None else float(tree.estimate[index]),
+            p_value=None if tree.p_value is None or np.isnan(tree.p_value[index]) else float(tree.p_value[index]),
+            surrogates=tree.surrogates.get(index, ()),
         )
         for index in range(tree.n_nodes)
     ]
@@ -115,5 +125,6 @@ def _counts(
     if regression:
         return np.zeros((len(rows), 0))
     counts = np.array(rows)
-    whole = counts.astype(np.int64)
+    with np.errstate(invalid="ignore"):  # a weight beyond the integers comes back different, and stays a float
+        whole = counts.astype(np.int64)
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)

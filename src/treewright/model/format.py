@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +20,11 @@ import numpy.typing as npt
 
 from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import ModelFormatError, TreewrightError
+from treewright.data.dataset import labels_of
 from treewright.data.schema import Schema
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
-from treewright.model.split import Split, Test
+from treewright.model.split import Split, Surrogate, Test
 from treewright.model.tree import STOPS, TESTS, Tree
 from treewright.model.working import Examined, Verdict
 
@@ -33,6 +35,7 @@ MAX_BYTES = 2**31
 
 _INTEGERS = ("attribute", "missing", "child_start", "children", "value_start", "value_branch", "bound_start")
 _NUMBERS = ("weight", "bounds")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def save_model(model: TreeModel, path: str | os.PathLike[str]) -> None:
@@ -84,12 +87,26 @@ def model_to_json(model: TreeModel) -> str:
 def model_from_json(content: bytes | str) -> TreeModel:
     """Read the text of a model file."""
     try:
-        text = content.decode("utf-8") if isinstance(content, bytes) else content
-        document = json.loads(text, parse_constant=_no_constant)
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFormatError(f"not a model file: {error}") from error
-    except RecursionError as error:
+        return _model_from_document(_parsed(content))
+    except ModelFormatError:
+        raise
+    except TreewrightError as error:
+        raise ModelFormatError(f"damaged: {error}") from error
+    except RecursionError as error:  # while parsing, or while looking at what is parsed
         raise ModelFormatError("not a model file: nested too deeply") from error
+
+
+def _parsed(content: bytes | str) -> Any:
+    try:
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        return json.loads(text, parse_constant=_no_constant)
+    except ModelFormatError:
+        raise
+    except ValueError as error:  # no UTF-8, no JSON, or a number of too many digits
+        raise ModelFormatError(f"not a model file: {error}") from error
+
+
+def _model_from_document(document: Any) -> TreeModel:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFormatError(f"not a model file: it does not say format {FORMAT!r}")
     if document.get("version") != VERSION:
@@ -98,29 +115,29 @@ def model_from_json(content: bytes | str) -> TreeModel:
         raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not fit: the file was damaged or changed after it was saved")
-    try:
-        schema = Schema.from_dict(_object(document, "schema"))
-        tree = _tree_from_plain(schema, _object(document, "tree"))
-        return TreeModel(
-            tree,
-            _object(document, "recipe"),
-            _object(document, "provenance"),
-            _working_from_plain(tree, _object(document, "working")),
-            document.get("smoothing"),
-        )
-    except ModelFormatError:
-        raise
-    except TreewrightError as error:
-        raise ModelFormatError(f"damaged: {error}") from error
+    schema = Schema.from_dict(_object(document, "schema"))
+    tree = _tree_from_plain(schema, _object(document, "tree"))
+    return TreeModel(
+        tree,
+        _object(document, "recipe"),
+        _object(document, "provenance"),
+        _working_from_plain(tree, _object(document, "working")),
+        document.get("smoothing"),
+    )
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Half a surrogate pair (a file name that is no UTF-8 has some) can only be written escaped.
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
     # A lone surrogate cannot be encoded as it is; "surrogatepass" keeps the digest defined for every text.
-    canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    try:
+        canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:  # 1e999 is infinite, though no constant
+        raise ModelFormatError(f"a number is not finite: {error}") from error
     return "sha256:" + hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -154,6 +171,12 @@ def _tree_to_plain(tree: Tree) -> dict[str, Any]:
         plain["sse"] = _plain_list(tree.sse)
     if tree.estimate is not None:
         plain["estimate"] = _plain_list(tree.estimate)
+    if tree.p_value is not None:
+        plain["p_value"] = [None if np.isnan(p) else p for p in tree.p_value.tolist()]
+    if tree.surrogates:
+        plain["surrogates"] = {
+            str(node): [_surrogate_to_plain(one) for one in tree.surrogates[node]] for node in sorted(tree.surrogates)
+        }
     return plain
 
 
@@ -165,6 +188,8 @@ def _tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
     if schema.target is None:
         raise ModelFormatError("the schema names no target")
     regression = schema.target_column.is_numeric
+    if not regression:
+        labels_of(schema.target_column)  # raises where the classes are not what they are said to be
     attribute = _integers(plain, "attribute")
     n = len(attribute)
     optional = {name: _numbers(plain, name) for name in ("sse", "estimate") if name in plain}
@@ -182,12 +207,14 @@ def _tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
         bounds=_numbers(plain, "bounds"),
         weight=_numbers(plain, "weight"),
         test=_words(plain, "test", TESTS, 0).astype(np.int8),
-        cut=_cuts(plain),
+        cut=_optional_numbers(plain, "cut"),
         stop=_words(plain, "stop", STOPS, -1).astype(np.int8),
         outcome=_numbers(plain, "outcome") if regression else _integers(plain, "outcome"),
         counts=np.zeros((n, 0)) if regression else _count_rows(plain, n, len(schema.classes)),
         sse=optional.get("sse"),
         estimate=optional.get("estimate"),
+        p_value=_optional_numbers(plain, "p_value") if "p_value" in plain else None,
+        surrogates=_surrogates_from_plain(schema, n, _object(plain, "surrogates")) if "surrogates" in plain else {},
     )
     tree.validate()
     _validate_tests(tree, plain)
@@ -229,9 +256,9 @@ def _numbers(plain: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
     return np.array([_number(value, name) for value in _list(plain, name)], dtype=np.float64)
 
 
-def _cuts(plain: Mapping[str, Any]) -> npt.NDArray[np.float64]:
-    cuts = [np.nan if value is None else _number(value, "cut") for value in _list(plain, "cut")]
-    return np.array(cuts, dtype=np.float64)
+def _optional_numbers(plain: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
+    numbers = [np.nan if value is None else _number(value, name) for value in _list(plain, name)]
+    return np.array(numbers, dtype=np.float64)
 
 
 def _words(plain: Mapping[str, Any], name: str, words: tuple[Any, ...], none: int) -> npt.NDArray[np.int64]:
@@ -264,22 +291,44 @@ def _matrix(rows: Any, columns: int, name: str) -> npt.NDArray[np.int64] | npt.N
     return numbers.reshape(len(rows), columns)
 
 
+def _surrogate_to_plain(one: Surrogate) -> dict[str, Any]:
+    plain = {"attribute": one.split.attribute, **_split_to_plain(one.split)}
+    return plain | {"agreement": one.agreement, "adjusted": one.adjusted, "reversed": one.reversed}
+
+
+def _surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]) -> dict[int, tuple[Surrogate, ...]]:
+    surrogates = {}
+    for key, entries in plain.items():
+        if not _is_node(key, n_nodes) or not isinstance(entries, list) or not entries:
+            raise ModelFormatError(f"'surrogates' has no node {key!r:.40}")
+        surrogates[int(key)] = tuple(_surrogate_from_plain(schema, entry) for entry in entries)
+    return surrogates
+
+
+def _surrogate_from_plain(schema: Schema, plain: Any) -> Surrogate:
+    if not isinstance(plain, dict) or type(plain.get("reversed")) is not bool:
+        raise ModelFormatError("'surrogates' must hold objects that say whether they are reversed")
+    attribute = plain.get("attribute")
+    if type(attribute) is not int or not 0 <= attribute < len(schema.attributes):
+        raise ModelFormatError("a surrogate tests an attribute that is not there")
+    split = _split_from_plain(schema, attribute, plain)
+    agreement, adjusted = _number(plain.get("agreement"), "agreement"), _number(plain.get("adjusted"), "adjusted")
+    if not np.isfinite(adjusted):
+        raise ModelFormatError("the agreement of a surrogate is not finite")
+    return Surrogate(split, agreement, adjusted, plain["reversed"])
+
+
+def _is_node(key: str, n_nodes: int) -> bool:
+    return key.isdecimal() and key.isascii() and len(key) <= 9 and int(key) < n_nodes
+
+
 # -- working ---------------------------------------------------------------------------------------------------------
 
 
 def _examined_to_plain(one: Examined) -> dict[str, Any]:
     plain: dict[str, Any] = {"attribute": one.attribute, "verdict": str(one.verdict)}
     if one.split is not None:
-        split = one.split
-        plain["test"] = str(split.test)
-        plain["branches"] = split.n_branches
-        plain["missing"] = split.missing
-        if split.cut is not None:
-            plain["cut"] = plain_number(split.cut)
-        if split.test is Test.SUBSET or split.test is Test.EQUALS:
-            plain["branch_of"] = list(split.branch_of)
-        if split.bounds:
-            plain["bounds"] = [plain_number(bound) for bound in split.bounds]
+        plain |= _split_to_plain(one.split)
     plain["counts"] = [_plain_list(row) for row in one.counts]
     plain["unknown"] = _plain_list(one.unknown)
     if one.tries:
@@ -287,10 +336,21 @@ def _examined_to_plain(one: Examined) -> dict[str, Any]:
     return plain
 
 
+def _split_to_plain(split: Split) -> dict[str, Any]:
+    plain: dict[str, Any] = {"test": str(split.test), "branches": split.n_branches, "missing": split.missing}
+    if split.cut is not None:
+        plain["cut"] = plain_number(split.cut)
+    if split.test is Test.SUBSET or split.test is Test.EQUALS:
+        plain["branch_of"] = list(split.branch_of)
+    if split.bounds:
+        plain["bounds"] = [plain_number(bound) for bound in split.bounds]
+    return plain
+
+
 def _working_from_plain(tree: Tree, plain: Mapping[str, Any]) -> dict[int, tuple[Examined, ...]]:
     working = {}
     for key, entries in plain.items():
-        if not key.isdecimal() or len(key) > 9 or int(key) >= tree.n_nodes or not isinstance(entries, list):
+        if not _is_node(key, tree.n_nodes) or not isinstance(entries, list):
             raise ModelFormatError(f"'working' has no node {key!r:.40}")
         working[int(key)] = tuple(_examined_from_plain(tree, entry) for entry in entries)
     return working
@@ -305,7 +365,7 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
     if type(tries) is not int or not 0 <= tries < 2**53:
         raise ModelFormatError("'working' has a damaged number of tries")
     width = 3 if tree.is_regression else len(tree.schema.classes)
-    split = _split_from_plain(tree, attribute, plain) if "test" in plain else None
+    split = _split_from_plain(tree.schema, attribute, plain) if "test" in plain else None
     counts = _matrix(plain.get("counts"), width, "working counts")
     if split is not None and len(counts) != split.n_branches:
         raise ModelFormatError("'working' has a table that does not fit its test")
@@ -317,24 +377,27 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
     return Examined(attribute, verdict, split, counts, unknown, tries)
 
 
-def _split_from_plain(tree: Tree, attribute: int, plain: Mapping[str, Any]) -> Split:
-    column = tree.schema.attributes[attribute]
+def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) -> Split:
+    column = schema.attributes[attribute]
     branches, missing = plain.get("branches"), plain.get("missing")
     if type(branches) is not int or type(missing) is not int or not 2 <= branches < 2**31:
-        raise ModelFormatError("'working' has a damaged test")
+        raise ModelFormatError("a test is damaged")
     try:
         test = Test(str(plain.get("test")))
     except ValueError as error:
-        raise ModelFormatError(f"'working' has an unknown test {plain.get('test')!r:.40}") from error
+        raise ModelFormatError(f"unknown test {plain.get('test')!r:.40}") from error
     if test in {Test.THRESHOLD, Test.INTERVALS}:
         if not column.is_numeric:
-            raise ModelFormatError("'working' cuts an attribute that is not numeric")
+            raise ModelFormatError("a cut of an attribute that is not numeric")
         cut = _number(plain.get("cut"), "cut") if test is Test.THRESHOLD else None
         bounds = tuple(_numbers(plain, "bounds").tolist()) if test is Test.INTERVALS else ()
         return Split(attribute, test, branches, missing, cut=cut, bounds=bounds)
     if column.is_numeric:
-        raise ModelFormatError("'working' tests values of a numeric attribute")
-    branch_of = tuple(range(branches)) if test is Test.NOMINAL else tuple(_integers(plain, "branch_of").tolist())
+        raise ModelFormatError("a test of values of a numeric attribute")
+    if test is Test.NOMINAL:
+        branch_of = tuple(range(len(column.values)))
+    else:
+        branch_of = tuple(_integers(plain, "branch_of").tolist())
     if len(branch_of) != len(column.values):
-        raise ModelFormatError("'working' has a test that does not fit the values of its attribute")
+        raise ModelFormatError("a test does not fit the values of its attribute")
     return Split(attribute, test, branches, missing, branch_of=branch_of)

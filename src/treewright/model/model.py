@@ -27,6 +27,9 @@ from treewright.model.working import Examined
 Smoothing = None | str | float
 """None: plain shares of the leaf; ``"laplace"``; or the m of the m-estimate."""
 
+LARGEST_M = 1e100
+"""More makes no difference, and would not survive the arithmetic."""
+
 
 @dataclass(frozen=True)
 class TreeModel:
@@ -161,7 +164,7 @@ def node_probabilities(tree: Tree, smoothing: Smoothing) -> npt.NDArray[np.float
         laplace: npt.NDArray[np.float64] = (counts + 1.0) / (weight + classes)
         return laplace
     m = float(smoothing)
-    prior = tree.counts[0] / tree.weight[0]
+    prior = counts[0] / weight[0] if tree.weight[0] > 0 else np.full(classes, 1.0 / classes)
     estimated: npt.NDArray[np.float64] = (counts + m * prior) / (weight + m)
     return estimated
 
@@ -183,10 +186,11 @@ def check_smoothing(smoothing: Smoothing) -> None:
     """Raise unless it is None, "laplace" or a positive number."""
     if smoothing is None or smoothing == "laplace":
         return
-    if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float)) or not 0 < smoothing < float("inf"):
-        raise ParameterError(
-            f"smoothing must be None, 'laplace' or a positive number (the m of the m-estimate), not {smoothing!r}"
-        )
+    if isinstance(smoothing, (int, float)) and not isinstance(smoothing, bool) and 0 < smoothing <= LARGEST_M:
+        return
+    raise ParameterError(
+        f"smoothing must be None, 'laplace' or a positive number (the m of the m-estimate), not {smoothing!r}"
+    )
 
 
 def raw_again(data: Dataset) -> RawTable:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from treewright.model.split import FRACTIONAL, Split, Test
-from treewright.model.tree import Node, Tree
+from treewright.model.split import FRACTIONAL, STAY, Split, Surrogate, Test
+from treewright.model.tree import Node, Stop, Tree
 
 
 def tree_to_dict(tree: Tree) -> dict[str, Any]:
@@ -29,9 +29,28 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
         labels = [_plain(label) for label in split.labels(column)]
         below = [nodes[child] for child in tree.children_of(index)]
         nodes[index] |= {"attr": column.name, "test": str(split.test), **_details(split, column.values)}
-        nodes[index]["missing"] = "fractional" if split.missing == FRACTIONAL else labels[split.missing]
+        nodes[index]["missing"] = _WAYS.get(split.missing) or labels[split.missing]
+        if index in tree.surrogates:
+            nodes[index]["surrogates"] = [_surrogate(tree, one) for one in tree.surrogates[index]]
         nodes[index]["children"] = [[label, node] for label, node in zip(labels, below, strict=True)]
     return nodes[0]
+
+
+_WAYS = {FRACTIONAL: "fractional", STAY: "stay"}
+
+
+def _surrogate(tree: Tree, one: Surrogate) -> dict[str, Any]:
+    split = one.split
+    column = tree.schema.attributes[split.attribute]
+    labels = [_plain(label) for label in split.labels(column)]
+    return {
+        "attr": column.name,
+        "test": str(split.test),
+        **_details(split, column.values),
+        "labels": labels[::-1] if one.reversed else labels,
+        "agreement": one.agreement,
+        "adjusted": one.adjusted,
+    }
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -51,8 +70,12 @@ def _node(node: Node) -> dict[str, Any]:
         }
     if tree.estimate is not None:
         result["estimate"] = float(tree.estimate[index])
+    if tree.p_value is not None and not np.isnan(tree.p_value[index]):
+        result["p_value"] = float(tree.p_value[index])
     if node.stop is not None:
         result["stop"] = str(node.stop)
+    if node.stop is Stop.OPEN:
+        result["open"] = True
     return result
 
 

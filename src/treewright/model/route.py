@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.model.split import FRACTIONAL, Test
+from treewright.model.split import FRACTIONAL, STAY, Test
 from treewright.model.tree import LEAF, TESTS, Tree
 
 Rows = npt.NDArray[np.intp]
@@ -37,21 +37,26 @@ _INTERVALS = TESTS.index(Test.INTERVALS)
 
 @dataclass(frozen=True)
 class Visits:
-    """Cases at nodes: parallel arrays of row, node and share of the case's weight."""
+    """Cases at nodes: parallel arrays of row, node, share of the case's weight, and whether it goes no further."""
 
     rows: Rows
     nodes: Nodes
     shares: Shares
+    final: npt.NDArray[np.bool_]
 
 
 def leaf_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
-    """Yield the visits to leaves, batch by batch, rows counted from the start of the dataset."""
+    """Yield the visits that end, batch by batch, rows counted from the start of the dataset.
+
+    They end at leaves, and at inner nodes whose test lets cases without a value stay.
+    """
     for levels in _batches(tree, cases):
-        found = [_choose(visits, tree.attribute[visits.nodes] == LEAF) for visits in levels]
+        found = [_choose(visits, visits.final) for visits in levels]
         yield Visits(
             np.concatenate([visits.rows for visits in found]),
             np.concatenate([visits.nodes for visits in found]),
             np.concatenate([visits.shares for visits in found]),
+            np.concatenate([visits.final for visits in found]),
         )
 
 
@@ -87,34 +92,45 @@ def _has_missing(column: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> boo
 
 
 def _levels(tree: Tree, cases: Dataset, rows: Rows) -> Iterator[Visits]:
-    visits = Visits(rows, np.zeros(len(rows), dtype=np.int32), np.ones(len(rows)))
-    while len(visits.rows):
-        yield visits
-        visits = _descend(tree, cases, _choose(visits, tree.attribute[visits.nodes] != LEAF))
+    nodes = np.zeros(len(rows), dtype=np.int32)
+    shares = np.ones(len(rows))
+    while len(rows):
+        inner = np.flatnonzero(tree.attribute[nodes] != LEAF)
+        branches = _branches_with_defaults(tree, cases, rows[inner], nodes[inner])
+        final = np.ones(len(rows), dtype=bool)
+        final[inner] = branches == STAY
+        yield Visits(rows, nodes, shares, final)
+        rows, nodes, shares = _descend(tree, rows[inner], nodes[inner], shares[inner], branches)
 
 
 def _choose(visits: Visits, mask: npt.NDArray[np.bool_]) -> Visits:
-    return Visits(visits.rows[mask], visits.nodes[mask], visits.shares[mask])
+    return Visits(visits.rows[mask], visits.nodes[mask], visits.shares[mask], visits.final[mask])
 
 
-def _descend(tree: Tree, cases: Dataset, visits: Visits) -> Visits:
-    branches = branches_at(tree, cases, visits.rows, visits.nodes)
+def _branches_with_defaults(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
+    """Return the branch of each case at its inner node, `FRACTIONAL` or `STAY` where no branch takes it whole."""
+    branches = branches_at(tree, cases, rows, nodes)
     lost = branches < 0
     if not lost.any():
-        return Visits(visits.rows, tree.children[tree.child_start[visits.nodes] + branches], visits.shares)
-    default = tree.missing[visits.nodes]
-    branches = np.where(lost & (default != FRACTIONAL), default, branches)
+        return branches
+    for node in set(np.unique(nodes[lost]).tolist()) & set(tree.surrogates):
+        for surrogate in tree.surrogates[node]:
+            here = np.flatnonzero(lost & (nodes == node) & (branches < 0))
+            branches[here] = surrogate.route(cases.columns[surrogate.split.attribute][rows[here]])
+    return np.where(branches < 0, tree.missing[nodes], branches)
+
+
+def _descend(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares, branches: Nodes) -> tuple[Rows, Nodes, Shares]:
     whole = branches >= 0
-    straight = Visits(
-        visits.rows[whole],
-        tree.children[tree.child_start[visits.nodes[whole]] + branches[whole]],
-        visits.shares[whole],
-    )
-    divided = _divide(tree, _choose(visits, ~whole))
-    return Visits(
-        np.concatenate((straight.rows, divided.rows)),
-        np.concatenate((straight.nodes, divided.nodes)),
-        np.concatenate((straight.shares, divided.shares)),
+    below = tree.children[tree.child_start[nodes[whole]] + branches[whole]]
+    divided = branches == FRACTIONAL
+    if not divided.any():
+        return rows[whole], below, shares[whole]
+    more_rows, more_nodes, more_shares = _divide(tree, rows[divided], nodes[divided], shares[divided])
+    return (
+        np.concatenate((rows[whole], more_rows)),
+        np.concatenate((below, more_nodes)),
+        np.concatenate((shares[whole], more_shares)),
     )
 
 
@@ -140,16 +156,16 @@ def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
     return branches
 
 
-def _divide(tree: Tree, visits: Visits) -> Visits:
-    start = tree.child_start[visits.nodes]
-    many = tree.child_start[visits.nodes + 1] - start
+def _divide(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares) -> tuple[Rows, Nodes, Shares]:
+    start = tree.child_start[nodes]
+    many = tree.child_start[nodes + 1] - start
     owner = np.repeat(np.arange(len(many)), many)
     offset = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
     children = tree.children[start[owner] + offset]
-    parents = visits.nodes[owner]
+    parents = nodes[owner]
     total = np.bincount(owner, weights=tree.weight[children], minlength=len(many))
     # Pruning may leave branches that do not add up to their node: then the node's own weight is the measure (C4.5).
     measure = np.where(tree.weight[parents] > 0, tree.weight[parents], total[owner])
-    shares = visits.shares[owner] * tree.weight[children] / np.where(measure > 0, measure, 1.0)
-    reached = shares > 0
-    return Visits(visits.rows[owner][reached], children[reached], shares[reached])
+    parts = shares[owner] * tree.weight[children] / np.where(measure > 0, measure, 1.0)
+    reached = parts > 0
+    return rows[owner][reached], children[reached], parts[reached]

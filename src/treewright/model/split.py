@@ -15,8 +15,9 @@ intervals
 known
     A threshold at `KNOWN`, the largest number there is: all that have a value go left, the missing ones right.
 missing
-    A case without a value goes down every branch in proportion (`FRACTIONAL`) or down one default branch. A value
-    that belongs to no branch is treated as missing.
+    A case without a value goes down every branch in proportion (`FRACTIONAL`), down one default branch, or no further
+    (`STAY`). A value that belongs to no branch is treated as missing. The default branch of a subset or intervals test
+    may be theirs alone.
 
 Invariants
 ----------
@@ -39,6 +40,9 @@ from treewright.data.schema import Column
 
 FRACTIONAL = -1
 """Missing values go down every branch, in proportion to its weight."""
+
+STAY = -2
+"""Cases without a value stay in the node, which answers for them as if it were a leaf."""
 
 KNOWN = float(np.finfo(np.float64).max)
 """The cut that only tells whether a number is known."""
@@ -102,7 +106,7 @@ class Split:
             raise ParameterError(f"attribute index {self.attribute} is negative")
         if self.n_branches < 2:
             raise ParameterError(f"a split needs at least two branches, not {self.n_branches}")
-        if not FRACTIONAL <= self.missing < self.n_branches:
+        if not STAY <= self.missing < self.n_branches:
             raise ParameterError(f"missing values cannot go to branch {self.missing} of {self.n_branches}")
         if (self.cut is not None) != (self.test is Test.THRESHOLD):
             raise ParameterError("a threshold has a cut, and nothing else has one")
@@ -120,7 +124,8 @@ class Split:
             raise ParameterError(f"a {self.test} test has two branches, not {self.n_branches}")
 
     def _check_bounds(self) -> None:
-        if self.n_branches != len(self.bounds) + 1:
+        own_branch = self.missing == self.n_branches - 1
+        if self.n_branches != len(self.bounds) + 1 and not (own_branch and self.n_branches == len(self.bounds) + 2):
             raise ParameterError(f"{len(self.bounds)} bounds do not make {self.n_branches} intervals")
         if not all(math.isfinite(bound) for bound in self.bounds):
             raise ParameterError("a bound is not finite")
@@ -134,7 +139,7 @@ class Split:
             raise ParameterError("a nominal test has one branch for each value, in order")
         if self.test is Test.EQUALS and (self.branch_of.count(0) != 1 or -1 in self.branch_of):
             raise ParameterError("an equals test has one value on the left and all others on the right")
-        if self.test is Test.SUBSET and set(range(self.n_branches)) - set(self.branch_of):
+        if self.test is Test.SUBSET and set(range(self.n_branches)) - {self.missing} - set(self.branch_of):
             raise ParameterError("a branch of a subset test has no value")
 
     @classmethod
@@ -151,7 +156,7 @@ class Split:
     def subsets(cls, attribute: int, branch_of: Sequence[int], missing: int = FRACTIONAL) -> Split:
         """Share the declared values out among branches; -1 leaves a value to the missing ones."""
         branches = tuple(int(branch) for branch in branch_of)
-        return cls(attribute, Test.SUBSET, max(branches) + 1, missing, branch_of=branches)
+        return cls(attribute, Test.SUBSET, max(*branches, missing) + 1, missing, branch_of=branches)
 
     @classmethod
     def equals(cls, attribute: int, value: int, n_values: int, missing: int = FRACTIONAL) -> Split:
@@ -161,9 +166,9 @@ class Split:
 
     @classmethod
     def intervals(cls, attribute: int, bounds: Sequence[float], missing: int = FRACTIONAL) -> Split:
-        """One branch for each interval between the bounds."""
+        """One branch for each interval between the bounds, and one more if the missing cases have their own."""
         inner = tuple(float(bound) for bound in bounds)
-        return cls(attribute, Test.INTERVALS, len(inner) + 1, missing, bounds=inner)
+        return cls(attribute, Test.INTERVALS, max(len(inner), missing) + 1, missing, bounds=inner)
 
     def with_missing(self, missing: int) -> Split:
         """Return the same test with another way for missing values."""
@@ -189,9 +194,9 @@ class Split:
             case Test.EQUALS:
                 return ["=", "!="]
             case Test.INTERVALS:
-                return list(range(self.n_branches))
+                return [branch if branch <= len(self.bounds) else "missing" for branch in range(self.n_branches)]
             case Test.SUBSET:
-                return [self.values_of(branch, column) for branch in range(self.n_branches)]
+                return [self.values_of(branch, column) or "missing" for branch in range(self.n_branches)]
 
     def values_of(self, branch: int, column: Column) -> tuple[str, ...]:
         """Return the declared values that go down a branch."""
@@ -221,14 +226,51 @@ class Split:
             case Test.INTERVALS:
                 return self._interval(branch)
             case Test.SUBSET:
+                if branch not in self.branch_of:
+                    return "missing"
                 return "{" + ", ".join(printable(value) for value in self.values_of(branch, column)) + "}"
 
     def _interval(self, branch: int) -> str:
+        if branch > len(self.bounds):
+            return "missing"
         if branch == 0:
             return f"<= {_number(self.bounds[0])}"
         if branch == len(self.bounds):
             return f"> {_number(self.bounds[-1])}"
         return f"> {_number(self.bounds[branch - 1])}, <= {_number(self.bounds[branch])}"
+
+
+@dataclass(frozen=True, slots=True)
+class Surrogate:
+    """Another test that stands in for a split where the value is missing.
+
+    Parameters
+    ----------
+    split : Split
+        With as many branches as the split it stands in for.
+    agreement : float
+        Share of the cases that it sends the same way.
+    adjusted : float
+        Agreement beyond that of the majority rule, as a share of what is possible.
+    reversed : bool
+        Whether the two branches are exchanged (a lower value goes the way of the higher ones).
+    """
+
+    split: Split
+    agreement: float
+    adjusted: float
+    reversed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.split.n_branches != 2:
+            raise ParameterError(f"a surrogate has two branches, not {self.split.n_branches}")
+        if not 0 <= self.agreement <= 1 or not self.adjusted <= 1:
+            raise ParameterError("the agreement of a surrogate is a share")
+
+    def route(self, values: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> Branches:
+        """Return the branch of the first split for each encoded value, -1 where this one is missing, too."""
+        branches = self.split.route(values)
+        return np.where(branches < 0, -1, 1 - branches).astype(np.int32) if self.reversed else branches
 
 
 def _number(value: float | None) -> str:

@@ -6,6 +6,7 @@ into numbered subtrees, as Quinlan's program did, so that a depth of thousands p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treewright._base.printable import number, printable
@@ -133,20 +134,26 @@ def branch_labels(node: Node) -> list[str]:
     split = node.split
     if split is None:
         return []
-    labels = [split.describe(branch, node.attribute) for branch in range(split.n_branches)]
+    branches = range(split.n_branches)
+    labels = [split.describe(branch, node.attribute) for branch in branches]
     if split.test is Test.SUBSET:
-        return [_shortened(label) for label in labels]
+        return [_shortened(labels[branch], split.values_of(branch, node.attribute)) for branch in branches]
     return [printable(label, LONGEST_LABEL) for label in labels]
 
 
-def _shortened(label: str) -> str:
+def _shortened(label: str, values: Sequence[str]) -> str:
     if len(label) <= LONGEST_LABEL:
         return label
-    values = label[1:-1].split(", ")
-    shown: list[str] = []
-    while values and len(", ".join([*shown, values[0]])) < LONGEST_LABEL - 12:
-        shown.append(values.pop(0))
-    return f"{{{', '.join([*shown, f'… {len(values)} more'])}}}"
+    room = LONGEST_LABEL - 12
+    shown = [printable(values[0], room)]
+    for value in values[1:]:
+        room -= len(shown[-1]) + len(", ")
+        if len(printable(value)) >= room:
+            break
+        shown.append(printable(value))
+    if len(shown) < len(values):
+        shown.append(f"… {len(values) - len(shown)} more")
+    return f"{{{', '.join(shown)}}}"
 
 
 def outcome_text(node: Node) -> str:

@@ -21,8 +21,8 @@ trees that come from a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.data.schema import Column, Schema, Task
-from treewright.model.split import NUMERIC_TESTS, Split, Test
+from treewright.model.split import NUMERIC_TESTS, Split, Surrogate, Test
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -56,6 +56,8 @@ class Stop(StrEnum):
     LEAVES = "leaf limit"
     SMALL_GAIN = "gain below the minimum"
     PRUNED = "pruned"
+    NOT_SIGNIFICANT = "not significant"
+    OPEN = "open"
 
 
 STOPS = tuple(Stop)
@@ -90,6 +92,10 @@ class Tree:
         Index in `STOPS` for leaves, -1 for inner nodes.
     estimate : array of float or None
         Errors estimated by a pruning method.
+    p_value : array of float or None
+        Significance of each node's test (or of the best one it refused), NaN where there is none.
+    surrogates : dict of int to tuple of Surrogate
+        For inner nodes: the tests that stand in where the value is missing, the best first.
     """
 
     schema: Schema
@@ -109,6 +115,8 @@ class Tree:
     stop: npt.NDArray[np.int8]
     sse: Floats | None = None
     estimate: Floats | None = None
+    p_value: Floats | None = None
+    surrogates: Mapping[int, tuple[Surrogate, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -244,16 +252,25 @@ class Tree:
                 raise ModelFormatError("sse or estimate is damaged")
         if self.is_regression and self.sse is None:
             raise ModelFormatError("a regression tree needs sse")
+        if self.p_value is not None:
+            known = self.p_value[~np.isnan(self.p_value)]
+            if len(self.p_value) != n or np.any(known < 0) or not np.all(np.isfinite(known)):
+                raise ModelFormatError("p_value is damaged")
         self._validate_links()
         self._validate_numbers()
         for node in range(n):
             self._validate_node(node)
+        for node, surrogates in self.surrogates.items():
+            if not 0 <= node < n or self.attribute[node] == LEAF or len(self.children_of(node)) != 2:
+                raise ModelFormatError(f"node {node} cannot have surrogates")
+            for surrogate in surrogates:
+                self._validate_test(node, surrogate.split)
 
     def _validate_links(self) -> None:
         n = self.n_nodes
         for name, flat in (("child", self.children), ("value", self.value_branch), ("bound", self.bounds)):
             start = getattr(self, f"{name}_start")
-            if len(start) != n + 1 or start[0] != 0 or start[-1] != len(flat) or np.any(np.diff(start) < 0):
+            if len(start) != n + 1 or start[0] != 0 or start[-1] != len(flat) or np.any(start[1:] < start[:-1]):
                 raise ModelFormatError(f"{name}_start does not fit")
         if len(self.children) != n - 1 or not np.array_equal(np.sort(self.children), np.arange(1, n)):
             raise ModelFormatError("every node but the root must be the child of exactly one node")
@@ -263,6 +280,17 @@ class Tree:
         inner = self.attribute != LEAF
         if np.any((np.diff(self.child_start) > 0) != inner):
             raise ModelFormatError("inner nodes have branches and leaves have none")
+        self._validate_order()
+
+    def _validate_order(self) -> None:
+        size = np.ones(self.n_nodes, dtype=np.int64)
+        for node in range(self.n_nodes - 1, -1, -1):
+            children = self.children_of(node)
+            if len(children):
+                after = node + 1 + np.concatenate(([0], np.cumsum(size[children])))
+                if np.any(children != after[:-1]):
+                    raise ModelFormatError(f"the nodes below node {node} are not numbered depth first")
+                size[node] = after[-1] - node
 
     def _validate_numbers(self) -> None:
         for name in ("weight", "counts", "outcome"):
@@ -290,11 +318,19 @@ class Tree:
             split = self.split(node)
         except ParameterError as error:
             raise ModelFormatError(f"node {node}: {error}") from error
-        column = self.schema.attributes[self.attribute[node]]
-        if split is None or (split.test in NUMERIC_TESTS) != column.is_numeric:
+        if split is not None:
+            self._validate_test(node, split)
+
+    def _validate_test(self, node: int, split: Split) -> None:
+        if split.attribute >= len(self.schema.attributes):
+            raise ModelFormatError(f"node {node} tests an attribute that the schema does not have")
+        column = self.schema.attributes[split.attribute]
+        if (split.test in NUMERIC_TESTS) != column.is_numeric:
             raise ModelFormatError(f"node {node}: {column.kind} attribute {column.name!r} cannot be tested so")
-        if not column.is_numeric and values != len(column.values):
-            raise ModelFormatError(f"node {node}: {values} values, but {column.name!r} declares {len(column.values)}")
+        if not column.is_numeric and len(split.branch_of) != len(column.values):
+            raise ModelFormatError(
+                f"node {node}: {len(split.branch_of)} values, but {column.name!r} declares {len(column.values)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
