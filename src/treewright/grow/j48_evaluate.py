@@ -1,0 +1,319 @@
+"""The best test of every attribute at a node, and J48's choice among them.
+
+Vocabulary
+----------
+table
+    Weight by attribute value and class. All nominal attributes share one, their values stacked; the first
+    line of each attribute holds the unknown cases.
+place
+    A gap between two neighbouring known values of a numeric attribute at which a cut is tried.
+gain
+    Information gain per case, times the part of the weight that is known.
+gain ratio
+    Gain divided by the information of the division itself, unknown cases counted as one more part.
+many-valued
+    A nominal attribute with at least 0.3 times as many values as there are training cases. It stays out of
+    the average gain, unless all attributes are such.
+
+Invariants
+----------
+A number counts as greater only if it is greater by more than the tolerance. Bests are searched in the order
+of attributes, values and cuts, so that near-ties go to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.grow.j48_nodes import TOLERANCE, Codes, Floats, Rows, greater
+from treewright.model.split import Split
+
+NEIGHBOUR_GAP = 1e-5
+"""Numeric values must differ by more than this to have a cut between them."""
+
+CELLS_AT_ONCE = 2_000_000
+"""Bound on attributes x cases x classes looked at together, to bound memory."""
+
+GAIN_SLACK = 1e-3
+"""A test may gain this much less than the average and still be chosen."""
+
+MANY_VALUES = 0.3
+LARGEST_MINIMUM = 25.0
+Ints = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The best test of one attribute: a cut between `below` and `above`, one `value`, or all values."""
+
+    attribute: int
+    gain: float
+    gain_ratio: float
+    below: float | None = None
+    above: float | None = None
+    value: int | None = None
+
+
+class Evaluator:
+    """Evaluates the attributes of a dataset at any of its nodes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The training cases, with class codes as target.
+    classes : array
+        The class codes.
+    min_objects : int
+        Weight that at least two branches of a test must have.
+    binary : bool
+        Test nominal attributes for one value against the rest.
+    mdl_correction : bool
+        Charge numeric attributes for the number of cuts tried.
+    """
+
+    def __init__(
+        self, dataset: Dataset, classes: Codes, *, min_objects: int, binary: bool, mdl_correction: bool
+    ) -> None:
+        attributes = dataset.schema.attributes
+        self._classes = classes
+        self._n_classes = len(dataset.schema.classes)
+        self._min_objects = float(min_objects)
+        self._binary = binary
+        self._mdl_correction = mdl_correction
+        self._n_values = [len(column.values) for column in attributes]
+        numeric = [index for index, column in enumerate(attributes) if column.is_numeric]
+        nominal = [index for index, column in enumerate(attributes) if not column.is_numeric]
+        self._numeric, self._nominal = numeric, nominal
+        self._numbers = np.array([dataset.columns[index] for index in numeric], dtype=np.float64)
+        self._occurring = {index: _distinct(dataset.columns[index]) for index in numeric}
+        lines = np.array([1 + self._n_values[index] for index in nominal], dtype=np.intp)
+        self._first_line: Ints = np.cumsum(lines) - lines
+        self._owner: Ints = np.repeat(np.arange(len(nominal), dtype=np.intp), lines)
+        # For each case and nominal attribute the cell of the table, line and class, that the case counts in.
+        small = len(self._owner) * self._n_classes < 2**31
+        self._cells = np.empty((dataset.n_rows, len(nominal)), dtype=np.int32 if small else np.int64)
+        for place, index in enumerate(nominal):
+            line = self._first_line[place] + 1 + dataset.columns[index]
+            self._cells[:, place] = line * self._n_classes + classes
+        many = MANY_VALUES * dataset.n_rows
+        few = [column.is_numeric or greater(many, len(column.values)) for column in attributes]
+        self._in_average = few if any(few) else [True] * len(few)
+
+    def best_test(self, rows: Rows, weights: Floats, weight: float) -> Candidate | None:
+        """Return J48's choice for a node, None where no test is worth having."""
+        return self._choose(self.candidates(rows, weights, weight))
+
+    def candidates(self, rows: Rows, weights: Floats, weight: float) -> list[Candidate]:
+        """Return the best test of each attribute that has a valid one, in the order of the attributes."""
+        found: list[Candidate] = []
+        if self._nominal:
+            table = self._table(rows, weights)
+            tests = self._one_value_tests if self._binary else self._all_value_tests
+            found.extend(tests(table, weight))
+        if self._numeric:
+            found.extend(self._cuts(rows, weights, weight))
+        return sorted(found, key=lambda candidate: candidate.attribute)
+
+    def _choose(self, candidates: Sequence[Candidate]) -> Candidate | None:
+        counted = [candidate.gain for candidate in candidates if self._in_average[candidate.attribute]]
+        if not counted:
+            return None
+        enough = sum(counted) / len(counted) - GAIN_SLACK
+        best, best_ratio = None, 0.0
+        for candidate in candidates:
+            if candidate.gain >= enough and candidate.gain_ratio - best_ratio > TOLERANCE:
+                best, best_ratio = candidate, candidate.gain_ratio
+        return best
+
+    def split_of(self, candidate: Candidate) -> Split:
+        """Return the test as a split; a cut becomes a value that occurs in the training data."""
+        attribute = candidate.attribute
+        if candidate.below is not None and candidate.above is not None:
+            cut = self._occurring_cut(attribute, candidate.below, candidate.above)
+            return Split.threshold(attribute, cut)
+        if candidate.value is not None:
+            return Split.equals(attribute, candidate.value, self._n_values[attribute])
+        return Split.multiway(attribute, self._n_values[attribute])
+
+    def _occurring_cut(self, attribute: int, below: float, above: float) -> float:
+        middle = (below + above) / 2.0
+        if not below <= middle < above:  # rounded up to the upper value, or beyond the largest double
+            middle = below
+        occurring = self._occurring[attribute]
+        return float(occurring[np.searchsorted(occurring, middle, side="right") - 1])
+
+    # -- nominal attributes ----------------------------------------------------------------------------------
+
+    def _table(self, rows: Rows, weights: Floats) -> Floats:
+        lines = len(self._owner)
+        flat = np.zeros(lines * self._n_classes)
+        attributes = len(self._nominal)
+        step = max(1, CELLS_AT_ONCE // attributes)
+        for start in range(0, len(rows), step):
+            cells = self._cells[rows[start : start + step]].ravel()
+            cell_weights = np.repeat(weights[start : start + step], attributes)
+            flat += np.bincount(cells, weights=cell_weights, minlength=len(flat))
+        table = flat.reshape(lines, self._n_classes)
+        table[self._first_line] = (
+            0.0  # the tests see the known cases only; the rest of the node's weight is unknown
+        )
+        return table
+
+    def _all_value_tests(self, table: Floats, weight: float) -> Iterator[Candidate]:
+        """Evaluate one branch for each value; at least two branches must have the minimum weight."""
+        of_value = table.sum(axis=1)
+        value_terms = _x_log_x(of_value)
+        after = np.add.reduceat(value_terms - _x_log_x(table).sum(axis=1), self._first_line)
+        by_class = np.add.reduceat(table, self._first_line, axis=0)
+        known = by_class.sum(axis=1)
+        gain = _gain(_information(by_class, known) - after, known, weight)
+        ratio = _ratio(gain, np.add.reduceat(value_terms, self._first_line), known, weight)
+        large = self._min_objects - of_value < TOLERANCE
+        n_large = np.add.reduceat(large.astype(np.intp), self._first_line)
+        for place in np.flatnonzero(n_large >= 2).tolist():
+            yield Candidate(self._nominal[place], float(gain[place]), float(ratio[place]))
+
+    def _one_value_tests(self, table: Floats, weight: float) -> Iterator[Candidate]:
+        """Evaluate each value against the rest; both must have the minimum weight."""
+        by_class = np.add.reduceat(table, self._first_line, axis=0)
+        known = by_class.sum(axis=1)
+        before = _information(by_class, known)[self._owner]
+        by_class, known = by_class[self._owner], known[self._owner]
+        of_value = table.sum(axis=1)
+        of_rest = known - of_value
+        after = _information(table, of_value) + _information(by_class - table, of_rest)
+        gain = _gain(before - after, known, weight)
+        ratio = _ratio(gain, _x_log_x(of_value) + _x_log_x(of_rest), known, weight)
+        admissible = (self._min_objects - of_value < TOLERANCE) & (self._min_objects - of_rest < TOLERANCE)
+        admissible[self._first_line] = False
+        lines = np.flatnonzero(admissible)
+        owners = self._owner[lines]
+        for place in np.unique(owners).tolist():
+            first = int(self._first_line[place]) + 1
+            values = lines[owners == place]
+            yield self._best_value(place, values - first, gain[values], ratio[values])
+
+    def _best_value(self, place: int, values: Ints, gains: Floats, ratios: Floats) -> Candidate:
+        """Return the value of the best ratio; the first declared one is taken even without any."""
+        taken, best_ratio = (0, float(ratios[0])) if values[0] == 0 else (None, 0.0)
+        for place_of_value, ratio in enumerate(ratios.tolist()):
+            if ratio - best_ratio > TOLERANCE:
+                taken, best_ratio = place_of_value, ratio
+        if taken is None:
+            return Candidate(self._nominal[place], 0.0, 0.0, value=int(values[0]))
+        return Candidate(self._nominal[place], float(gains[taken]), best_ratio, value=int(values[taken]))
+
+    # -- numeric attributes ----------------------------------------------------------------------------------
+
+    def _cuts(self, rows: Rows, weights: Floats, weight: float) -> Iterator[Candidate]:
+        attributes = len(self._numeric)
+        step = max(1, CELLS_AT_ONCE // max(1, len(rows) * self._n_classes))
+        classes = self._classes[rows]
+        for start in range(0, attributes, step):
+            values = self._numbers[start : start + step, rows]
+            yield from self._cuts_of(start, values, classes, weights, weight)
+
+    def _cuts_of(
+        self, start: int, values: Floats, classes: Codes, weights: Floats, weight: float
+    ) -> Iterator[Candidate]:
+        """Evaluate the cuts of some attributes, one line of `values` each."""
+        attributes, cases = values.shape
+        order = np.argsort(values, axis=1)
+        ascending = np.take_along_axis(values, order, axis=1)
+        # Running class weights in ascending order of the value; unknown values (NaN) come last.
+        running = np.zeros((attributes, cases, self._n_classes))
+        np.put_along_axis(running, classes[order][:, :, None], weights[order][:, :, None], axis=2)
+        np.cumsum(running, axis=1, out=running)
+        n_known = cases - np.isnan(ascending).sum(axis=1)
+        total = np.where((n_known > 0)[:, None], running[np.arange(attributes), n_known - 1], 0.0)
+        known = total.sum(axis=1)
+        minimum = self._minimum_side(known)
+        gap, place = np.nonzero(ascending[:, :-1] + NEIGHBOUR_GAP < ascending[:, 1:])
+        left = running[gap, place]
+        low = left.sum(axis=1)
+        high = known[gap] - low
+        allowed = (minimum[gap] - low < TOLERANCE) & (minimum[gap] - high < TOLERANCE)
+        gap, place, left, low, high = gap[allowed], place[allowed], left[allowed], low[allowed], high[allowed]
+        if not len(gap):
+            return
+        after = _information(left, low) + _information(total[gap] - left, high)
+        gains = _gain(_information(total, known)[gap] - after, known[gap], weight)
+        bounds = np.searchsorted(gap, np.arange(attributes + 1))
+        for line in np.unique(gap).tolist():
+            first, stop = int(bounds[line]), int(bounds[line + 1])
+            best = _first_of_nearly_best(gains[first:stop])
+            if best is None:
+                continue
+            at = first + best
+            gain = float(gains[at])
+            if self._mdl_correction:
+                gain -= float(np.log2(stop - first)) / weight
+            if gain <= TOLERANCE:
+                continue
+            sides = _x_log_x(low[at : at + 1]) + _x_log_x(high[at : at + 1])
+            ratio = _ratio(np.array([gain]), sides, known[line : line + 1], weight)
+            below, above = ascending[line, place[at]], ascending[line, place[at] + 1]
+            yield Candidate(self._numeric[start + line], gain, float(ratio[0]), float(below), float(above))
+
+    def _minimum_side(self, known: Floats) -> Floats:
+        """Return the least weight beside a cut: a tenth of the mean class within fixed limits."""
+        tenth = 0.1 * known / self._n_classes
+        capped = np.where(tenth - LARGEST_MINIMUM > TOLERANCE, LARGEST_MINIMUM, tenth)
+        return np.where(tenth - self._min_objects < TOLERANCE, self._min_objects, capped)
+
+
+def _distinct(column: npt.NDArray[np.float64] | npt.NDArray[np.int32]) -> Floats:
+    return np.unique(column[~np.isnan(column)]).astype(np.float64)
+
+
+def _x_log_x(weights: Floats) -> Floats:
+    """Return x log2 x, 0 for what is as good as no weight."""
+    return np.where(weights < TOLERANCE, 0.0, weights * np.log2(np.maximum(weights, TOLERANCE)))
+
+
+def _information(by_class: Floats, total: Floats) -> Floats:
+    """Return the information of the class weights in each line, for all cases of the line together."""
+    information: Floats = _x_log_x(total) - _x_log_x(by_class).sum(axis=1)
+    return information
+
+
+def _gain(information: Floats, known: Floats, weight: float) -> Floats:
+    """Return gains per case from the information gained on all known cases."""
+    gained = known / weight * information
+    return np.where(
+        (np.abs(gained) < TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0)
+    )
+
+
+def _ratio(gain: Floats, branch_terms: Floats, known: Floats, weight: float) -> Floats:
+    """Return gain ratios; `branch_terms` are the sums of x log2 x over the branches."""
+    whole = float(_x_log_x(np.array([weight]))[0])
+    information = whole - branch_terms - _x_log_x(weight - known)
+    useless = np.abs(information) < TOLERANCE
+    return np.where(useless, 0.0, gain * weight / np.where(useless, 1.0, information))
+
+
+def _first_of_nearly_best(gains: Floats) -> int | None:
+    """Return the place of the best gain when only a clearly greater one replaces an earlier one.
+
+    Examples
+    --------
+    >>> _first_of_nearly_best(np.array([0.1, 0.3, 0.3 + 1e-9, 0.2]))
+    1
+    >>> _first_of_nearly_best(np.array([0.0, 1e-7])) is None
+    True
+    """
+    # Whatever replaces the best is greater than all before it: only the steps of the running maximum matter.
+    highest = np.maximum.accumulate(gains)
+    steps = [0, *(np.flatnonzero(highest[1:] > highest[:-1]) + 1).tolist()]
+    best, best_gain = None, 0.0
+    for place in steps:
+        gain = float(gains[place])
+        if gain - best_gain > TOLERANCE:
+            best, best_gain = place, gain
+    return best

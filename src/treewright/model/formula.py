@@ -1,0 +1,274 @@
+"""A tree as logic: for one class, the disjunction of the paths that lead to it.
+
+Vocabulary
+----------
+path
+    The conditions from the root to a leaf. All must hold, so a path is a conjunction.
+region
+    What a conjunction leaves of each attribute: an interval of a numeric one, a set of values of a nominal
+    one.
+absorb
+    ``A`` absorbs ``A ∧ B``: whatever fulfils the second fulfils the first, so the second can go.
+
+Every leaf that says the class counts, also one that no training case reached: the tree says that class there.
+
+Invariants
+----------
+In a `Formula` each conjunction is contradiction-free and says nothing twice: at most one condition per
+nominal attribute, at most a lower and an upper bound per numeric one, none that always holds. On cases
+without missing values (whose every value has a branch) the formula of a class holds exactly where the tree
+says the class. A missing value fails every condition, whereas a tree sends such a case on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError, SchemaError
+from treewright._base.near_names import unknown_name
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema
+from treewright.model.ruleset import BATCH, Condition, ConditionMasks, Op
+from treewright.model.split import Split, Test
+from treewright.model.tree import Tree
+
+Conjunction = tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A disjunction of conjunctions that says when a case has a class.
+
+    Parameters
+    ----------
+    schema : Schema
+    outcome : int
+        Index of the class.
+    conjunctions : tuple of tuple of Condition
+        None: the formula is false. An empty conjunction: it is true.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> restaurant = sample("restaurant").schema
+    >>> patrons = restaurant.attribute_names.index("Patrons")
+    >>> print(Formula(restaurant, 0, ((Condition.equals(patrons, 1),), (Condition.equals(patrons, 2),))))
+    (Patrons = Some) ∨ (Patrons = Full)
+    """
+
+    schema: Schema
+    outcome: int
+    conjunctions: tuple[Conjunction, ...]
+
+    @property
+    def class_name(self) -> str:
+        """The class that the formula is about."""
+        return self.schema.classes[self.outcome]
+
+    def __str__(self) -> str:
+        if not self.conjunctions:
+            return "false"
+        return " ∨ ".join(self._conjunction(conjunction) for conjunction in self.conjunctions)
+
+    def _conjunction(self, conjunction: Conjunction) -> str:
+        if not conjunction:
+            return "true"
+        return "(" + " ∧ ".join(condition.describe(self.schema) for condition in conjunction) + ")"
+
+    def evaluate(self, cases: Dataset) -> npt.NDArray[np.bool_]:
+        """Return for which cases the formula holds."""
+        if cases.schema.attributes != self.schema.attributes:
+            raise SchemaError("the cases do not have the attributes of the formula")
+        holds = np.zeros(cases.n_rows, dtype=np.bool_)
+        for start in range(0, cases.n_rows, BATCH):
+            rows = slice(start, start + BATCH)
+            masks = ConditionMasks(cases.take(rows))
+            for conjunction in self.conjunctions:
+                holds[rows] |= masks.all_of(conjunction)
+        return holds
+
+
+def tree_to_formula(tree: Tree, class_name: str) -> Formula:
+    """Write a tree as a formula for one class.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.model.build import NodeRecord, build_tree
+    >>> from treewright.model.tree import Stop
+    >>> schema = sample("play-tennis").schema
+    >>> def leaf(yes, no):
+    ...     return NodeRecord(yes + no, np.array([yes, no]), int(no > yes), stop=Stop.PURE)
+    >>> outlook = NodeRecord(14, np.array([9, 5]), 0, Split.multiway(0, 3), [1, 2, 3])
+    >>> humidity = NodeRecord(5, np.array([2, 3]), 1, Split.multiway(2, 2), [4, 5])
+    >>> tree, _ = build_tree(schema, [outlook, humidity, leaf(4, 0), leaf(3, 2), leaf(0, 3), leaf(2, 0)])
+    >>> print(tree_to_formula(tree, "Yes"))
+    (Outlook = Sunny ∧ Humidity = Normal) ∨ (Outlook = Overcast) ∨ (Outlook = Rain)
+    """
+    if tree.is_regression:
+        raise ParameterError("a regression tree says numbers; only a class has a formula")
+    classes = tree.schema.classes
+    if class_name not in classes:
+        raise ParameterError(unknown_name("class", class_name, list(classes)))
+    outcome = classes.index(class_name)
+    # The paths of a tree exclude one another, so that none can absorb another; what remains is to tighten
+    # each.
+    regions = (_Region.of(tree.schema, path) for leaf, path in tree_paths(tree) if tree.outcome[leaf] == outcome)
+    return Formula(tree.schema, outcome, tuple(region.conditions() for region in regions if not region.is_empty))
+
+
+def disjunction(schema: Schema, class_name: str, conjunctions: Iterable[Iterable[Condition]]) -> Formula:
+    """Simplify any conjunctions: tighten each, drop contradictions and what another one absorbs.
+
+    Examples
+    --------
+    >>> from treewright.data.schema import Column, Kind
+    >>> schema = Schema((Column("age", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
+    >>> young, younger = Condition.at_most(0, 30), Condition.at_most(0, 20)
+    >>> print(disjunction(schema, "yes", [(young, younger), (younger,), (younger, Condition.above(0, 25))]))
+    (age <= 20)
+    """
+    if class_name not in schema.classes:
+        raise ParameterError(unknown_name("class", class_name, list(schema.classes)))
+    regions = []
+    for conjunction in conjunctions:
+        conditions = tuple(conjunction)
+        for condition in conditions:
+            condition.check(schema)
+        region = _Region.of(schema, conditions)
+        if not region.is_empty:
+            regions.append(region)
+    kept = _not_absorbed(schema, regions)
+    return Formula(schema, schema.classes.index(class_name), tuple(region.conditions() for region in kept))
+
+
+def tree_paths(tree: Tree) -> Iterator[tuple[int, Conjunction]]:
+    """Yield every leaf with the conditions that lead to it, depth first, branches in order, root first."""
+    waiting: list[tuple[int, Conjunction]] = [(0, ())]
+    while waiting:
+        node, conditions = waiting.pop()
+        split = tree.split(node)
+        if split is None:
+            yield node, conditions
+            continue
+        children = tree.children_of(node).tolist()
+        for branch in range(len(children) - 1, -1, -1):  # the first branch is popped first
+            waiting.append((children[branch], conditions + branch_conditions(split, branch)))
+
+
+def branch_conditions(split: Split, branch: int) -> Conjunction:
+    """Return what must hold for a case to go down a branch: one condition, two for an inner interval.
+
+    Examples
+    --------
+    >>> branch_conditions(Split.threshold(0, 2.5), 1)
+    (Condition(attribute=0, op=<Op.ABOVE: '>'>, cut=2.5, values=()),)
+    """
+    attribute = split.attribute
+    values = [value for value, home in enumerate(split.branch_of) if home == branch]
+    match split.test:
+        case Test.NOMINAL:
+            return (Condition.equals(attribute, branch),)
+        case Test.EQUALS if len(values) == 1:
+            return (Condition.equals(attribute, values[0]),)
+        case Test.EQUALS | Test.SUBSET:
+            return (Condition.one_of(attribute, values),)
+        case Test.THRESHOLD:
+            bounds: tuple[float, ...] = (0.0 if split.cut is None else split.cut,)
+        case Test.INTERVALS:
+            bounds = split.bounds
+    lower = (Condition.above(attribute, bounds[branch - 1]),) if branch > 0 else ()
+    upper = (Condition.at_most(attribute, bounds[branch]),) if branch < len(bounds) else ()
+    return lower + upper
+
+
+@dataclass(frozen=True)
+class _Region:
+    """What a conjunction leaves of each attribute: bounds ``low < x <= high``, or a set of values.
+
+    Attributes appear in the order in which the conjunction mentions them first.
+    """
+
+    schema: Schema
+    limits: dict[int, tuple[float, float] | frozenset[int]]
+
+    @classmethod
+    def of(cls, schema: Schema, conditions: Conjunction) -> _Region:
+        limits: dict[int, tuple[float, float] | frozenset[int]] = {}
+        for condition in conditions:
+            known = limits.get(condition.attribute)
+            if condition.cut is None:
+                values = frozenset(condition.values)
+                limits[condition.attribute] = values & known if isinstance(known, frozenset) else values
+                continue
+            low, high = known if isinstance(known, tuple) else (-math.inf, math.inf)
+            if condition.op is Op.AT_MOST:
+                limits[condition.attribute] = low, min(high, condition.cut)
+            else:
+                limits[condition.attribute] = max(low, condition.cut), high
+        return cls(schema, limits)
+
+    @property
+    def is_empty(self) -> bool:
+        return any(
+            not limit if isinstance(limit, frozenset) else limit[0] >= limit[1] for limit in self.limits.values()
+        )
+
+    def conditions(self) -> Conjunction:
+        result: list[Condition] = []
+        for attribute, limit in self.limits.items():
+            if isinstance(limit, frozenset):
+                if len(limit) < len(self.schema.attributes[attribute].values):  # all values: it always holds
+                    single = len(limit) == 1
+                    result.append(Condition.equals(attribute, *limit) if single else Condition.one_of(attribute, limit))
+                continue
+            low, high = limit
+            if low > -math.inf:
+                result.append(Condition.above(attribute, low))
+            if high < math.inf:
+                result.append(Condition.at_most(attribute, high))
+        return tuple(result)
+
+
+def _nominal(attribute: int, values: frozenset[int]) -> Condition:
+    return Condition.equals(attribute, *values) if len(values) == 1 else Condition.one_of(attribute, values)
+
+
+def _not_absorbed(schema: Schema, regions: list[_Region]) -> list[_Region]:
+    """Keep the regions that lie in no other one; of equal ones the first."""
+    low, high, excluded = _as_arrays(schema, regions)
+    kept = []
+    for index, region in enumerate(regions):
+        around = (low <= low[index]).all(axis=1) & (high >= high[index]).all(axis=1)
+        around &= (excluded <= excluded[index]).all(axis=1)
+        inside = (low >= low[index]).all(axis=1) & (high <= high[index]).all(axis=1)
+        inside &= (excluded >= excluded[index]).all(axis=1)
+        equal = around & inside
+        larger = around & ~equal
+        if not larger.any() and int(np.argmax(equal)) == index:
+            kept.append(region)
+    return kept
+
+
+def _as_arrays(
+    schema: Schema, regions: list[_Region]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return, one row per region, the lower and upper bounds of the attributes, and the excluded values."""
+    attributes = schema.attributes
+    start = np.concatenate(([0], np.cumsum([len(column.values) for column in attributes]))).astype(np.intp)
+    low = np.full((len(regions), len(attributes)), -math.inf)
+    high = np.full((len(regions), len(attributes)), math.inf)
+    excluded = np.zeros((len(regions), int(start[-1])), dtype=np.bool_)
+    for row, region in enumerate(regions):
+        for attribute, limit in region.limits.items():
+            if isinstance(limit, frozenset):
+                excluded[row, start[attribute] : start[attribute + 1]] = True
+                excluded[row, start[attribute] + np.array(sorted(limit))] = False
+            else:
+                low[row, attribute], high[row, attribute] = limit
+    return low, high, excluded

@@ -1,0 +1,437 @@
+"""Ordered if-then rules: what rule post-pruning learns, and nothing that learns.
+
+Vocabulary
+----------
+condition
+    A test of one attribute that a case passes or fails: ``=`` and ``in`` for nominal and ordinal attributes,
+    ``<=`` and ``>`` for numeric ones.
+rule
+    Some conditions, all of which must hold, and the class that is said then.
+covers, used, wrong
+    Of the cases the rule was measured on: how many pass all conditions; for how many it is the first rule
+    that fires; how many of *these* have another class.
+error
+    The estimated share of wrong answers; the estimated accuracy is the rest.
+default
+    The class of a case for which no rule fires.
+
+Invariants
+----------
+A missing value fails every condition. Rules are in firing order, the first that fires decides, and a rule
+whose error exceeds the limit of its set never fires. Everything is immutable and valid from the moment it
+exists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ModelFormatError, ParameterError, SchemaError
+from treewright._base.printable import printable
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Column, Schema, Task
+
+Mask = npt.NDArray[np.bool_]
+
+ERROR_LIMIT = 0.7
+"""A rule that is expected to be wrong more often than this says nothing worth hearing."""
+
+BATCH = 65_536
+"""Cases classified at once, which bounds the memory for the masks of the conditions."""
+
+CACHE_BYTES = 2**28
+"""Masks of conditions kept at once; those not asked for longest are made again when needed."""
+
+LARGEST_COUNT = 2**53
+
+
+class Op(StrEnum):
+    """How a condition compares."""
+
+    EQUALS = "="
+    AT_MOST = "<="
+    ABOVE = ">"
+    IN = "in"
+
+
+NUMERIC_OPS = frozenset({Op.AT_MOST, Op.ABOVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test of one attribute; made by the constructors below.
+
+    Parameters
+    ----------
+    attribute : int
+        Index among the attributes of the schema.
+    op : Op
+    cut : float or None
+        For ``<=`` and ``>``.
+    values : tuple of int
+        Codes of declared values, ascending: one for ``=``, any number for ``in``.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> weather = sample("play-tennis")
+    >>> overcast = Condition.equals(0, 1)
+    >>> overcast.describe(weather.schema), int(overcast.matches(weather).sum())
+    ('Outlook = Overcast', 4)
+    """
+
+    attribute: int
+    op: Op
+    cut: float | None = None
+    values: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.attribute < 0:
+            raise ParameterError(f"attribute index {self.attribute} is negative")
+        if (self.cut is not None) != (self.op in NUMERIC_OPS):
+            raise ParameterError("'<=' and '>' have a cut, '=' and 'in' have none")
+        if self.cut is not None and not math.isfinite(self.cut):
+            raise ParameterError(f"cut {self.cut} is not finite")
+        if bool(self.values) == (self.op in NUMERIC_OPS):
+            raise ParameterError("'=' and 'in' have values, '<=' and '>' have none")
+        if self.op is Op.EQUALS and len(self.values) != 1:
+            raise ParameterError(f"'=' has one value, not {len(self.values)}")
+        if any(value < 0 for value in self.values) or sorted(set(self.values)) != list(self.values):
+            raise ParameterError("the codes of values are not negative, ascend, and do not repeat")
+
+    @classmethod
+    def equals(cls, attribute: int, value: int) -> Condition:
+        """``attribute = value``."""
+        return cls(attribute, Op.EQUALS, values=(int(value),))
+
+    @classmethod
+    def one_of(cls, attribute: int, values: Iterable[int]) -> Condition:
+        """``attribute in {values}``."""
+        return cls(attribute, Op.IN, values=tuple(sorted({int(value) for value in values})))
+
+    @classmethod
+    def at_most(cls, attribute: int, cut: float) -> Condition:
+        """``attribute <= cut``."""
+        return cls(attribute, Op.AT_MOST, cut=float(cut))
+
+    @classmethod
+    def above(cls, attribute: int, cut: float) -> Condition:
+        """``attribute > cut``."""
+        return cls(attribute, Op.ABOVE, cut=float(cut))
+
+    def matches(self, cases: Dataset) -> Mask:
+        """Return which cases pass; a missing value does not."""
+        column = cases.columns[self.attribute]
+        if self.cut is not None:
+            # A comparison with NaN, the missing number, is false in both directions.
+            return column <= self.cut if self.op is Op.AT_MOST else column > self.cut
+        passes = np.zeros(len(cases.schema.attributes[self.attribute].values) + 1, dtype=np.bool_)
+        passes[list(self.values)] = True
+        return passes[column]  # the missing code -1 reads the last entry, which stays false
+
+    def describe(self, schema: Schema) -> str:
+        """Return the condition as a person reads it."""
+        column = schema.attributes[self.attribute]
+        return f"{printable(column.name)} {self.op} {self._operand(column)}"
+
+    def _operand(self, column: Column) -> str:
+        if self.cut is not None:
+            return repr(self.cut).removesuffix(".0")  # the shortest exact decimal: what is printed is what is tested
+        names = [printable(column.values[value]) for value in self.values]
+        return names[0] if self.op is Op.EQUALS else "{" + ", ".join(names) + "}"
+
+    def check(self, schema: Schema) -> None:
+        """Raise `ParameterError` unless the schema has such an attribute and such values."""
+        if self.attribute >= len(schema.attributes):
+            raise ParameterError(f"there is no attribute {self.attribute}; there are {len(schema.attributes)}")
+        column = schema.attributes[self.attribute]
+        if column.is_numeric != (self.op in NUMERIC_OPS):
+            raise ParameterError(f"{column.kind} attribute {column.name!r} cannot be tested by {str(self.op)!r}")
+        if self.values and self.values[-1] >= len(column.values):
+            raise ParameterError(f"{column.name!r} declares {len(column.values)} values, no value {self.values[-1]}")
+
+
+class ConditionMasks:
+    """Which cases pass which condition, each condition looked at once as long as there is room to remember it."""
+
+    def __init__(self, cases: Dataset) -> None:
+        self.cases = cases
+        self._masks: dict[Condition, Mask] = {}
+        self._room = max(64, CACHE_BYTES // max(1, cases.n_rows))
+
+    def __getitem__(self, condition: Condition) -> Mask:
+        mask = self._masks.pop(condition, None)
+        if mask is None:
+            mask = condition.matches(self.cases)
+            mask.setflags(write=False)
+        self._masks[condition] = mask  # now the last in the dictionary, so the first is the one not asked for longest
+        if len(self._masks) > self._room:
+            del self._masks[next(iter(self._masks))]
+        return mask
+
+    def all_of(self, conditions: Iterable[Condition]) -> Mask:
+        """Return which cases pass all the conditions (with none: every case)."""
+        passes = np.ones(self.cases.n_rows, dtype=np.bool_)
+        for condition in conditions:
+            passes &= self[condition]
+        return passes
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """If all conditions hold, say a class.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+    outcome : int
+        Index of the class.
+    covers, used, wrong : int
+        Whole cases, see the vocabulary above.
+    error : float
+        Estimated share of wrong answers, 0 to 1.
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: int
+    covers: int
+    used: int
+    wrong: int
+    error: float
+
+    def __post_init__(self) -> None:
+        if self.outcome < 0:
+            raise ParameterError(f"class index {self.outcome} is negative")
+        if not 0 <= self.wrong <= self.used <= self.covers < LARGEST_COUNT:
+            raise ParameterError(
+                "a rule is wrong at most as often as it is used, and used at most as often as it covers"
+            )
+        if not 0 <= self.error <= 1:
+            raise ParameterError(f"the error of a rule is a share between 0 and 1, not {self.error}")
+
+    @property
+    def accuracy(self) -> float:
+        """Estimated share of right answers."""
+        return 1.0 - self.error
+
+    def matches(self, cases: Dataset) -> Mask:
+        """Return which cases pass all conditions."""
+        return ConditionMasks(cases).all_of(self.conditions)
+
+    def describe(self, schema: Schema) -> str:
+        """Return ``IF ... THEN class`` as a person reads it."""
+        conditions = " AND ".join(condition.describe(schema) for condition in self.conditions) or "true"
+        return f"IF {conditions} THEN {printable(schema.classes[self.outcome])}"
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules in firing order and the class for cases that none of them covers.
+
+    Parameters
+    ----------
+    schema : Schema
+    rules : tuple of Rule
+    default : int
+        Index of the default class.
+    error_limit : float
+        Rules with a greater error never fire.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> weather = sample("play-tennis")
+    >>> sunny, humid = Condition.equals(0, 0), Condition.equals(2, 0)
+    >>> rule = Rule((sunny, humid), outcome=1, covers=3, used=3, wrong=0, error=0.37)
+    >>> rules = RuleSet(weather.schema, (rule,), default=0)
+    >>> print(rules)
+    1  IF Outlook = Sunny AND Humidity = High THEN No  [covers 3, used 3, wrong 0, estimated accuracy 63.0 %]
+    DEFAULT Yes
+    >>> rules.predict_codes(weather)[:4].tolist()
+    [1, 1, 0, 0]
+    """
+
+    schema: Schema
+    rules: tuple[Rule, ...]
+    default: int
+    error_limit: float = ERROR_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.schema.task is not Task.CLASSIFICATION:
+            raise ParameterError("rules say classes, but the target is numeric")
+        if not 0 <= self.default < len(self.schema.classes):
+            raise ParameterError(f"there is no class {self.default} to be the default")
+        if not 0 <= self.error_limit <= 1:
+            raise ParameterError(f"the error limit is a share between 0 and 1, not {self.error_limit}")
+        for rule in self.rules:
+            if rule.outcome >= len(self.schema.classes):
+                raise ParameterError(f"there is no class {rule.outcome}")
+            for condition in rule.conditions:
+                condition.check(self.schema)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def fires(self, rule: Rule) -> bool:
+        """Whether the rule is trusted enough to fire at all."""
+        return rule.error <= self.error_limit
+
+    def first_match(self, cases: Dataset) -> npt.NDArray[np.intp]:
+        """Return the index of the first rule that fires for each case, -1 where none does."""
+        if cases.schema.attributes != self.schema.attributes:
+            raise SchemaError("the cases do not have the attributes of the rules")
+        first = np.full(cases.n_rows, -1, dtype=np.intp)
+        for start in range(0, cases.n_rows, BATCH):
+            rows = slice(start, start + BATCH)
+            masks, part = ConditionMasks(cases.take(rows)), first[rows]
+            for index in range(len(self.rules) - 1, -1, -1):  # an earlier rule overwrites a later one
+                if self.fires(self.rules[index]):
+                    part[masks.all_of(self.rules[index].conditions)] = index
+        return first
+
+    def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
+        """Return class indices in declared order."""
+        outcomes = np.array([*(rule.outcome for rule in self.rules), self.default], dtype=np.intp)
+        return outcomes[self.first_match(cases)]  # -1 reads the last entry: the default
+
+    def to_text(self) -> str:
+        """Return one numbered line per rule, then the default class."""
+        width = len(str(len(self.rules)))
+        lines = [f"{number:>{width}}  {self._line(rule)}" for number, rule in enumerate(self.rules, start=1)]
+        return "\n".join([*lines, f"DEFAULT {printable(self.schema.classes[self.default])}"])
+
+    def _line(self, rule: Rule) -> str:
+        facts = f"covers {rule.covers}, used {rule.used}, wrong {rule.wrong}"
+        estimate = f"estimated accuracy {100 * rule.accuracy:.1f} %"
+        silent = "" if self.fires(rule) else ", never fires"
+        return f"{rule.describe(self.schema)}  [{facts}, {estimate}{silent}]"
+
+    # -- plain data ---------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with names instead of codes; the schema is kept elsewhere."""
+        return {
+            "rules": [
+                {
+                    "conditions": [_condition_to_plain(self.schema, condition) for condition in rule.conditions],
+                    "class": self.schema.classes[rule.outcome],
+                    "error_estimate": rule.error,
+                    "covers": rule.covers,
+                    "used": rule.used,
+                    "wrong": rule.wrong,
+                }
+                for rule in self.rules
+            ],
+            "default_class": self.schema.classes[self.default],
+            "error_limit": self.error_limit,
+        }
+
+    @classmethod
+    def from_dict(cls, schema: Schema, data: Any) -> RuleSet:
+        """Read what `to_dict` wrote, believing nothing.
+
+        Raises
+        ------
+        ModelFormatError
+            Whatever is wrong with the data.
+        """
+        if not isinstance(data, Mapping):
+            raise ModelFormatError(f"a rule set is an object, not {type(data).__name__}")
+        try:
+            return cls(
+                schema,
+                tuple(_rule_from_plain(schema, rule) for rule in _list(data, "rules")),
+                _class_from_plain(schema, data, "default_class"),
+                _number(data.get("error_limit", ERROR_LIMIT), "error_limit"),
+            )
+        except (ParameterError, SchemaError) as error:
+            raise ModelFormatError(f"damaged rule set: {error}") from error
+
+
+def _condition_to_plain(schema: Schema, condition: Condition) -> dict[str, Any]:
+    column = schema.attributes[condition.attribute]
+    value: Any = condition.cut
+    if condition.op is Op.EQUALS:
+        value = column.values[condition.values[0]]
+    elif condition.op is Op.IN:
+        value = [column.values[code] for code in condition.values]
+    return {"attr": column.name, "op": str(condition.op), "value": value}
+
+
+def _rule_from_plain(schema: Schema, plain: Any) -> Rule:
+    if not isinstance(plain, Mapping):
+        raise ModelFormatError("a rule is an object")
+    return Rule(
+        tuple(_condition_from_plain(schema, condition) for condition in _list(plain, "conditions")),
+        _class_from_plain(schema, plain, "class"),
+        _count(plain, "covers"),
+        _count(plain, "used"),
+        _count(plain, "wrong"),
+        _number(plain.get("error_estimate"), "error_estimate"),
+    )
+
+
+def _condition_from_plain(schema: Schema, plain: Any) -> Condition:
+    if not isinstance(plain, Mapping):
+        raise ModelFormatError("a condition is an object")
+    name, word, value = plain.get("attr"), plain.get("op"), plain.get("value")
+    if not isinstance(name, str) or name not in schema.attribute_names:
+        raise ModelFormatError(f"a condition tests {name!r:.80}, which is no attribute")
+    attribute = schema.attribute_names.index(name)
+    column = schema.attributes[attribute]
+    if word not in tuple(Op):
+        raise ModelFormatError(f"{word!r:.80} is not one of {', '.join(Op)}")
+    op = Op(word)
+    if op in NUMERIC_OPS:
+        return Condition(attribute, op, cut=_number(value, f"the cut of {name!r:.80}"))
+    if op is Op.EQUALS:
+        return Condition.equals(attribute, _code(column, value))
+    if not isinstance(value, list):
+        raise ModelFormatError(f"'in' has a list of values of {name!r:.80}")
+    codes = [_code(column, one) for one in value]
+    if len(set(codes)) != len(codes):
+        raise ModelFormatError(f"'in' repeats a value of {name!r:.80}")
+    return Condition.one_of(attribute, codes)
+
+
+def _list(plain: Mapping[str, Any], name: str) -> list[Any]:
+    value = plain.get(name)
+    if not isinstance(value, list):
+        raise ModelFormatError(f"{name!r} must be a list")
+    return value
+
+
+def _code(column: Column, value: Any) -> int:
+    if not isinstance(value, str) or value not in column.values:
+        raise ModelFormatError(f"{value!r:.80} is no value of {column.name!r:.80}")
+    return column.values.index(value)
+
+
+def _class_from_plain(schema: Schema, plain: Mapping[str, Any], key: str) -> int:
+    return _code(schema.target_column, plain.get(key))
+
+
+def _count(plain: Mapping[str, Any], name: str) -> int:
+    value = plain.get(name)
+    if type(value) is not int:
+        raise ModelFormatError(f"{name!r} must be a whole number, not {value!r:.80}")
+    return value
+
+
+def _number(value: Any, what: str) -> float:
+    if type(value) not in (int, float):
+        raise ModelFormatError(f"{what} must be a number, not {value!r:.80}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ModelFormatError(f"{what} is too large") from error

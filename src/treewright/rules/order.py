@@ -1,0 +1,99 @@
+"""From chosen rules to a decision list: which class speaks first, what the default is, which rules do harm.
+
+The rules of a class stay together. The class whose rules cover the fewest cases of other classes comes first,
+then, on the cases not covered yet, the next; within a class the rule with the lowest error comes first. Last,
+rules go that are wrong more often than what would be said without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.rules.cases import RuleCases
+from treewright.rules.generalise import Candidate
+
+Covers = npt.NDArray[np.bool_]
+
+
+def firing_order(candidates: Sequence[Candidate], covers: Covers, cases: RuleCases) -> list[int]:
+    """Return the indices of the candidates in the order in which they fire.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        Those chosen, of all classes, each class in order of generation.
+    covers : array of bool, candidates x cases
+        A rule that never fires covers nothing.
+    cases : RuleCases
+    """
+    by_class: dict[int, list[int]] = {outcome: [] for outcome in range(cases.n_classes)}
+    for index, candidate in enumerate(candidates):
+        by_class[candidate.outcome].append(index)
+    uncovered = np.ones(cases.n, dtype=np.bool_)
+    order: list[int] = []
+    while by_class:
+        reach = {outcome: covers[rules].any(axis=0) & uncovered for outcome, rules in by_class.items()}
+        harm = {outcome: np.count_nonzero(reach[outcome] & (cases.classes != outcome)) for outcome in by_class}
+        outcome = min(by_class, key=lambda one: harm[one])  # the first of equals, as classes are in order
+        order += sorted(by_class.pop(outcome), key=lambda index: candidates[index].error)
+        uncovered &= ~reach[outcome]
+    return order
+
+
+def default_class(covers: Covers, cases: RuleCases) -> int:
+    """Return the class with most uncovered cases; ties to the more frequent class, then to the first."""
+    rest = np.bincount(cases.classes[~covers.any(axis=0)], minlength=cases.n_classes)
+    best = np.flatnonzero(rest == rest.max())
+    return int(best[np.argmax(cases.class_counts[best])])
+
+
+def without_harmful(outcomes: npt.NDArray[np.intp], covers: Covers, default: int, cases: RuleCases) -> list[int]:
+    """Return the places of the rules that stay.
+
+    A rule is judged by the cases for which it fires. Without it the next rule that covers the case would
+    speak, or the default. The first rule that makes more answers wrong than right goes, and everything is
+    judged anew.
+
+    Parameters
+    ----------
+    outcomes : array of int
+        Class of each rule, in firing order.
+    covers : array of bool, rules x cases
+        In firing order.
+    default : int
+    cases : RuleCases
+    """
+    kept = list(range(len(covers)))
+    while kept:
+        first, second = first_two(covers[kept])
+        said = np.append(outcomes[kept], default)
+        rule, alternative = said[first], said[second]
+        differs = (first >= 0) & (rule != alternative)
+        better = np.bincount(first[differs & (rule == cases.classes)], minlength=len(kept))
+        worse = np.bincount(first[differs & (alternative == cases.classes)], minlength=len(kept))
+        harmful = np.flatnonzero(worse > better)
+        if not len(harmful):
+            break
+        del kept[int(harmful[0])]
+    return kept
+
+
+def first_two(covers: Covers) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return for each case the first and the second rule that covers it, -1 where there is none.
+
+    Examples
+    --------
+    >>> first, second = first_two(np.array([[True, False, False], [True, True, False]]))
+    >>> first.tolist(), second.tolist()
+    ([0, 1, -1], [1, -1, -1])
+    """
+    first = np.full(covers.shape[1], -1, dtype=np.intp)
+    second = first.copy()
+    for index in range(len(covers) - 1, -1, -1):
+        rows = covers[index]
+        second[rows] = first[rows]
+        first[rows] = index
+    return first, second
