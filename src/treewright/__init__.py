@@ -24,17 +24,22 @@ if TYPE_CHECKING:
     from treewright.data.samples import sample
     from treewright.data.schema import Column, Kind, Schema
     from treewright.data.tables import read
+    from treewright.estimators.rules import C45RulesClassifier
     from treewright.estimators.trees import C45Classifier, CARTClassifier, CARTRegressor, ID3Classifier
     from treewright.grow.recipe import C45, CART, ID3, Recipe
     from treewright.learn import fit
     from treewright.model.format import load_model as load
     from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
+    from treewright.model.ruleset import RuleSet
     from treewright.model.split import Split
     from treewright.model.tree import Tree
+    from treewright.plans import Plan, RulePlan, c45, c45_rules
 
 _HOME = {
     "C45": "treewright.grow.recipe",
     "C45Classifier": "treewright.estimators.trees",
+    "C45RulesClassifier": "treewright.estimators.rules",
     "CART": "treewright.grow.recipe",
     "CARTClassifier": "treewright.estimators.trees",
     "CARTRegressor": "treewright.estimators.trees",
@@ -47,13 +52,19 @@ _HOME = {
     "Kind": "treewright.data.schema",
     "ModelFormatError": "treewright._base.errors",
     "ParameterError": "treewright._base.errors",
+    "Plan": "treewright.plans",
     "Recipe": "treewright.grow.recipe",
+    "RuleModel": "treewright.model.rule_model",
+    "RulePlan": "treewright.plans",
+    "RuleSet": "treewright.model.ruleset",
     "Schema": "treewright.data.schema",
     "SchemaError": "treewright._base.errors",
     "Split": "treewright.model.split",
     "Tree": "treewright.model.tree",
     "TreeModel": "treewright.model.model",
     "TreewrightError": "treewright._base.errors",
+    "c45": "treewright.plans",
+    "c45_rules": "treewright.plans",
     "fit": "treewright.learn",
     "load": "treewright.model.format:load_model",
     "read": "treewright.data.tables",
@@ -65,6 +76,7 @@ __all__ = [
     "CART",
     "ID3",
     "C45Classifier",
+    "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
     "Column",
@@ -75,7 +87,11 @@ __all__ = [
     "Kind",
     "ModelFormatError",
     "ParameterError",
+    "Plan",
     "Recipe",
+    "RuleModel",
+    "RulePlan",
+    "RuleSet",
     "Schema",
     "SchemaError",
     "Split",
@@ -83,6 +99,8 @@ __all__ = [
     "TreeModel",
     "TreewrightError",
     "__version__",
+    "c45",
+    "c45_rules",
     "fit",
     "load",
     "read",

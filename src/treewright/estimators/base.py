@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from math import isnan
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -40,20 +40,19 @@ from treewright.explain.importance import impurity_importance
 from treewright.grow.recipe import Recipe
 from treewright.learn import fit as fit_model
 from treewright.model.model import TreeModel
+from treewright.model.predictor import Predictor
 from treewright.model.route import all_visits
 from treewright.model.tree import Tree
+from treewright.plans import Plan, costs_from
 
 Labels = npt.NDArray[Any]
 
 
-class TreeEstimator(BaseEstimator):
-    """Base of the tree estimators; subclasses say the recipe."""
+class TableEstimator(BaseEstimator):
+    """Base of all estimators: takes tables as they are; subclasses say what to learn."""
 
     schema: Schema | Mapping[str, Any] | None
-    model_: TreeModel
-
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
-        raise NotImplementedError  # pragma: no cover - every estimator has its own
+    model_: Predictor
 
     def __sklearn_tags__(self) -> Tags:
         """Say that strings, categories and missing values are welcome."""
@@ -106,15 +105,26 @@ class TreeEstimator(BaseEstimator):
     # -- asking ------------------------------------------------------------------------------------------------------
 
     @property
+    def schema_(self) -> Schema:
+        """The schema the model was learned with."""
+        return self.model_.schema
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model; `treewright.load` reads it back, without scikit-learn."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+
+class TreeEstimator(TableEstimator):
+    """Base of the tree estimators."""
+
+    model_: TreeModel
+
+    @property
     def tree_(self) -> Tree:
         """The fitted tree."""
         check_is_fitted(self)
         return self.model_.tree
-
-    @property
-    def schema_(self) -> Schema:
-        """The schema the tree was grown with."""
-        return self.model_.schema
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
@@ -144,20 +154,20 @@ class TreeEstimator(BaseEstimator):
         shares = np.concatenate([visit.shares for visit in visits])
         return csr_matrix((shares, (rows, nodes)), shape=(cases.n_rows, self.tree_.n_nodes))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model; `treewright.load` reads it back, without scikit-learn."""
-        check_is_fitted(self)
-        self.model_.save(path)
 
-
-class TreeClassifier(ClassifierMixin, TreeEstimator):
+class TableClassifier(ClassifierMixin, TableEstimator):
     """Base of the classifiers."""
 
-    smoothing: str | float | None
-    class_weight: Any
+    class_weight: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeClassifier:
-        """Grow the tree.
+    def _learned(self, dataset: Dataset, plan: Any) -> Predictor:
+        raise NotImplementedError  # every classifier has its own
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Any:
+        raise NotImplementedError  # every classifier has its own
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn.
 
         Parameters
         ----------
@@ -182,8 +192,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):
         weights = self._weights(data, labels, sample_weight)
         self.n_classes_ = len(self.classes_)
         fitted = Dataset(data.schema, data.columns, data.n_rows, to_declared[codes], weights, data.source)
-        self.model_ = fit_model(fitted, recipe, smoothing=self.smoothing)
         self._columns = to_declared
+        self.model_ = self._learned(fitted, recipe)
         return self
 
     def _target(self, X: Any, name: str, classes: Labels) -> Column:
@@ -217,6 +227,28 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):
         back[self._columns] = np.arange(len(self._columns))
         return self.classes_[back[codes]]
 
+
+class TreeClassifier(TreeEstimator, TableClassifier):
+    """Base of the classifiers that are one tree."""
+
+    smoothing: str | float | None
+    costs: Any = None
+
+    def _learned(self, dataset: Dataset, plan: Plan | Recipe) -> TreeModel:
+        return fit_model(dataset, plan, smoothing=self.smoothing, costs=self._declared_costs(dataset))
+
+    def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
+        """Put costs that were given in the order of `classes_` into declared order."""
+        costs = costs_from(self.costs, _texts(self.classes_))
+        if costs is None:
+            return None
+        k = len(self.classes_)
+        if len(costs) != k or any(len(row) != k for row in costs):
+            raise ParameterError(f"costs must be a table of {k} rows and {k} columns, in the order of classes_")
+        table = 1.0 - np.eye(len(dataset.schema.classes))
+        table[np.ix_(self._columns, self._columns)] = costs
+        return tuple(tuple(row) for row in table.tolist())
+
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, columns in the order of `classes_`."""
         cases = self._cases(X)
@@ -231,7 +263,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):
 class TreeRegressor(RegressorMixin, TreeEstimator):
     """Base of the regressors."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeRegressor:
+    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+        raise NotImplementedError  # every regressor has its own
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -277,7 +312,7 @@ def _width(X: Any) -> int:
     return int(shape[1]) if shape is not None and len(shape) == 2 else 1
 
 
-def _labels(estimator: TreeClassifier, y: Any) -> Labels:
+def _labels(estimator: TableClassifier, y: Any) -> Labels:
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     labels: Labels = column_or_1d(y, warn=True)

@@ -10,7 +10,8 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright.data.schema import Schema
 from treewright.estimators.base import TreeClassifier, TreeRegressor, cases_from, seed_of
-from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
+from treewright.grow.recipe import CART, ID3, Draw, MissingPolicy, Recipe, Stopping
+from treewright.plans import Plan, c45
 
 _CART_MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
 
@@ -79,14 +80,30 @@ class ID3Classifier(TreeClassifier):
 
 
 class C45Classifier(TreeClassifier):
-    """C4.5 (Quinlan 1993): gain ratio, cuts of numeric attributes, fractional cases for missing values.
+    """C4.5 (Quinlan 1993): gain ratio, cuts of numbers, fractional cases for missing values, error-based pruning.
 
     Parameters
     ----------
+    dialect : {"c45", "r8", "j48"}, default "c45"
+        Ours (double precision, ties by rule), the tree of Quinlan's Release 8 to the last node, or that of Weka's J48.
     criterion : {"gain_ratio", "gain"}, default "gain_ratio"
     min_objects : float, default 2
         Weight that at least two branches of a test need.
+    confidence : float, default 0.25
+        Confidence level of pruning, a fraction; smaller prunes more.
+    prune : True, False or "reduced_error"
+        Error-based pruning, none, or pruning by a third of the cases that is held out.
+    subset : bool
+        Group the values of nominal attributes (dialects c45 and r8).
+    binary : bool
+        Test one value against the others (dialect j48).
+    raising, mdl_correction, collapse : bool
+        Subtree raising, the penalty for choosing among cuts, the collapsing of useless tests (dialects c45 and j48).
     max_depth, max_leaf_nodes : int or None
+        Limits of growing (dialect c45).
+    costs : table or dict or None
+        Cost of saying class j of a case of class i, rows and columns in the order of `classes_`, or
+        ``{(true, predicted): cost}``; then the class of least expected cost is predicted.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
@@ -113,26 +130,52 @@ class C45Classifier(TreeClassifier):
     def __init__(
         self,
         *,
+        dialect: str = "c45",
         criterion: str = "gain_ratio",
         min_objects: float = 2,
+        confidence: float = 0.25,
+        prune: bool | str = True,
+        subset: bool = False,
+        binary: bool = False,
+        raising: bool = True,
+        mdl_correction: bool = True,
+        collapse: bool = True,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
+        costs: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
+        self.dialect = dialect
         self.criterion = criterion
         self.min_objects = min_objects
+        self.confidence = confidence
+        self.prune = prune
+        self.subset = subset
+        self.binary = binary
+        self.raising = raising
+        self.mdl_correction = mdl_correction
+        self.collapse = collapse
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
+        self.costs = costs
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.schema = schema
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
-        return C45(
-            min_objects=self.min_objects,
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
+        return c45(
+            dialect=self.dialect,
             criterion=self.criterion,
+            min_objects=self.min_objects,
+            confidence=self.confidence,
+            prune=self.prune,
+            subset=self.subset,
+            binary=self.binary,
+            raising=self.raising,
+            mdl_correction=self.mdl_correction,
+            collapse=self.collapse,
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
         )

@@ -27,7 +27,7 @@ from treewright.grow.criteria import (
     total_gini,
     total_variance,
 )
-from treewright.grow.grower import look_again
+from treewright.grow.grower import examine_tree
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, Recipe, recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
@@ -171,12 +171,7 @@ def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | 
     if data.schema.attributes != model.schema.attributes:
         raise ParameterError("these data are not of the model's schema")
     engine = MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    path: list[tuple[Split, int]] = []
-    for parent, branch in model.tree.node(node).path:
-        split = model.tree.split(parent)
-        if split is not None:
-            path.append((split, branch))
-    return look_again(engine, recipe, path)
+    return examine_tree(engine, recipe, model.tree, node).get(node)
 
 
 def _node_impurity(tree: Tree, node: int, measure: str) -> float:

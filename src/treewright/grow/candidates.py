@@ -22,7 +22,8 @@ from treewright.counts.engine import Engine
 from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Column, Kind
 from treewright.grow.criteria import Criterion, criterion_named, split_information
-from treewright.grow.recipe import Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
+from treewright.grow.groups import grouped
+from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
 from treewright.grow.subsets import ordered_cuts, subsets_to_compare
 from treewright.model.split import FRACTIONAL, KNOWN, Split
 from treewright.model.working import Verdict
@@ -79,6 +80,18 @@ def first_of_ties(scores: Floats) -> int:
     return int(np.argmax(scores >= best - TIE * abs(best)))
 
 
+def midpoint(low: float, high: float) -> float:
+    """Return the middle between two numbers, never the higher one itself: it must stay above the cut.
+
+    Examples
+    --------
+    >>> midpoint(1.0, 2.0), midpoint(-5e-324, 0.0)
+    (1.5, -5e-324)
+    """
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
+
+
 class Examiner:
     """Finds the best test of attributes, by the rules of one recipe over one engine.
 
@@ -96,7 +109,7 @@ class Examiner:
         self, recipe: Recipe, engine: Engine, bounds: dict[int, tuple[float, ...]], total_weight: float
     ) -> None:
         # Sums of weights may fall short of a share by rounding only.
-        self._least_side = recipe.stopping.min_share * total_weight * (1 - 1e-12)
+        self._least_side = max(recipe.stopping.min_share * total_weight, recipe.stopping.min_branch) * (1 - 1e-12)
         self._recipe = recipe
         self._engine = engine
         self._bounds = bounds
@@ -116,12 +129,33 @@ class Examiner:
             return self._cut(attribute, table)
         if self._is_multiway(column):
             return self._multiway(attribute, column, table)
+        if self._recipe.nominal is NominalTest.GROUPS:
+            return self._groups(attribute, table)
         return self._binary(attribute, column, table)
 
     def _is_multiway(self, column: Column) -> bool:
+        if column.is_numeric:
+            return True  # counted by intervals
+        if self._recipe.nominal is NominalTest.GROUPS and len(column.values) <= 2:
+            return True  # nothing to group
         if column.kind is Kind.ORDINAL:
             return self._recipe.ordinal is OrdinalTest.MULTIWAY
         return self._recipe.nominal is NominalTest.MULTIWAY
+
+    # -- groups of values --------------------------------------------------------------------------------------------
+
+    def _groups(self, attribute: int, table: FrequencyTable) -> Candidate:
+        least = self._recipe.stopping.min_branch
+        groups = grouped(table.counts, table.unknown, least, by_ratio=self._recipe.choice is Choice.RATIO)
+        if groups is None:
+            return Candidate(attribute, Verdict.NO_GAIN, table.counts, table.unknown)
+        weights = self._branch_weights(groups.counts)
+        split = Split.subsets(attribute, groups.branch_of, self._missing(weights))
+        branches = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
+        branches[: len(groups.counts)] = groups.counts
+        if np.count_nonzero(weights >= least) < 2:
+            return Candidate(attribute, Verdict.TOO_FEW, branches, table.unknown, split)
+        return self._scored(split, branches, table.unknown, self._criterion.of_table(branches))
 
     # -- one branch per value ----------------------------------------------------------------------------------------
 
@@ -148,7 +182,7 @@ class Examiner:
         if column.kind is Kind.ORDINAL:
             sides = ordered_cuts(table.cases, missing=learned)
         else:
-            sides = subsets_to_compare(counts, cases, regression=not self._classification)
+            sides = subsets_to_compare(counts, cases, regression=not self._classification, missing=learned)
         left = _sums_of(sides, counts)
         right = counts.sum(axis=0) - left
         fits = self._large_enough(sides @ cases, int(cases.sum())) & self._heavy_enough(left, right)
@@ -163,9 +197,6 @@ class Examiner:
             int(branch_of[-1]) if learned else self._missing(self._branch_weights(np.stack((left[best], right[best]))))
         )
         of_values = branch_of[: len(table.cases)]
-        if len({0, 1} & set(of_values.tolist())) < 2:
-            # All values on one side: only known against missing divides, and a subset test cannot say that.
-            return Candidate(attribute, Verdict.NO_GAIN, table.counts, table.unknown)
         known = np.stack([table.counts[of_values == branch].sum(axis=0) for branch in (0, 1)])
         split = Split.subsets(attribute, of_values.tolist(), home)
         return self._scored(split, known, table.unknown, float(scores[best]), tries=int(fits.sum()))
@@ -241,9 +272,7 @@ class Examiner:
         return fits
 
     def _placed(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
-        middle = low / 2 + high / 2
-        if not low <= middle < high:
-            middle = low
+        middle = midpoint(low, high)
         if rule.placement is Placement.DATA_VALUE:
             return self._engine.largest_value_not_above(attribute, middle)
         return middle
@@ -283,3 +312,21 @@ def _sums_of(sides: npt.NDArray[np.bool_], counts: Counts) -> Counts:
     for value in range(counts.shape[0]):
         left = left + sides[:, value : value + 1] * counts[value]
     return left
+
+
+def branch_counts(table: FrequencyTable, split: Split) -> Counts:
+    """Add up the rows of an attribute's table by the branches of a test.
+
+    Examples
+    --------
+    >>> table = FrequencyTable(np.array([[1, 0], [0, 2], [3, 0]]), np.zeros(2), np.ones(3), np.array([1.0, 2.0, 3.0]))
+    >>> branch_counts(table, Split.threshold(0, 2.0)).tolist()
+    [[1, 2], [3, 0]]
+    """
+    outcomes = table.values if table.values is not None else np.arange(len(table.counts), dtype=np.int32)
+    counted_by_interval = table.values is None and bool(split.bounds)
+    branches = outcomes.astype(np.int32) if counted_by_interval else split.route(outcomes)
+    counts: Counts = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
+    for branch in range(split.n_branches):
+        counts[branch] = table.counts[branches == branch].sum(axis=0)
+    return counts

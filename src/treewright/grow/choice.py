@@ -38,11 +38,13 @@ class Chosen:
         return None if self.winner is None else self.candidates[self.winner]
 
 
-def choose(rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> Chosen:
-    """Apply a rule of choice."""
+def choose(
+    rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int, *, many_count: bool = False
+) -> Chosen:
+    """Apply a rule of choice; `many_count` lets attributes of very many values count in the average, too."""
     if rule is Choice.HIGHEST:
         return _highest(candidates)
-    return _c45(rule, candidates, schema, n_cases)
+    return _c45(rule, candidates, schema, 0 if many_count else n_cases)
 
 
 def _highest(candidates: Sequence[Candidate]) -> Chosen:
@@ -80,7 +82,7 @@ def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) 
 
     If no attribute counts the average is infinite, so that none can be chosen by the ratio.
     """
-    many = [len(column.values) >= MANY_VALUES * n_cases for column in schema.attributes]
+    many = [0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes]
     if all(many):
         many = [False] * len(many)
     gains = [

@@ -12,7 +12,7 @@ from math import log2
 import numpy as np
 
 from treewright.counts.table import Counts, FrequencyTable
-from treewright.grow.candidates import first_of_ties
+from treewright.grow.candidates import first_of_ties, midpoint
 from treewright.grow.criteria import ENTROPY, entropy
 
 
@@ -34,7 +34,7 @@ def mdl_bounds(table: FrequencyTable) -> tuple[float, ...]:
         if place is None:
             continue
         middle = first + place + 1
-        bounds.append(float(values[middle - 1] / 2 + values[middle] / 2))
+        bounds.append(midpoint(float(values[middle - 1]), float(values[middle])))
         waiting += [(first, middle), (middle, end)]
     return tuple(sorted(bounds))
 
@@ -52,7 +52,7 @@ def _accepted_cut(counts: Counts) -> int | None:
     if n <= 1:
         return None
     classes, classes_low, classes_high = (int(np.count_nonzero(side)) for side in (whole, low, high))
-    delta = log2(3.0**classes - 2) - (
+    delta = log2(3**classes - 2) - (
         classes * entropy(whole) - classes_low * entropy(low) - classes_high * entropy(high)
     )
     return place if gains[place] > (log2(n - 1) + delta) / n else None

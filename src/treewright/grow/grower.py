@@ -17,20 +17,20 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treewright.counts.engine import Engine, Summary
 from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Task
-from treewright.grow.candidates import Candidate, Examiner
+from treewright.grow.candidates import Candidate, Examiner, branch_counts
 from treewright.grow.choice import Chosen, choose
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key, shuffled
-from treewright.grow.recipe import Intervals, Recipe
+from treewright.grow.recipe import Intervals, NominalTest, Recipe
 from treewright.model.build import NodeRecord, build_tree
-from treewright.model.split import Split, Test
+from treewright.model.split import Test
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined, Verdict
 
@@ -73,12 +73,29 @@ def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) ->
     return _Grower(engine, recipe, progress).grow()
 
 
-def look_again(engine: Engine, recipe: Recipe, path: Sequence[tuple[Split, int]]) -> tuple[Examined, ...] | None:
-    """Examine one node anew: walk down the tests and branches that lead to it, and count there.
+def examine_tree(
+    engine: Engine, recipe: Recipe, tree: Tree, node: int | None = None, *, cells: int = WORKING_CELLS
+) -> dict[int, tuple[Examined, ...]]:
+    """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
 
-    Returns None where the recipe stops before it counts anything (a pure node, say).
+    Parameters
+    ----------
+    engine : Engine
+        Over the training data.
+    recipe : Recipe
+        By whose rules the attributes are judged; the test that the tree has is the chosen one, also where this
+        recipe would have taken another.
+    tree : Tree
+    node : int or None
+        Only this node; None examines from the root down until the tables have `cells` cells.
+    cells : int
+
+    Returns
+    -------
+    dict
+        Nodes at which the recipe stops before it counts (pure ones, say) are left out.
     """
-    return _Grower(engine, recipe, None).look_again(path)
+    return _Grower(engine, recipe, None).examine(tree, node, cells)
 
 
 class _Grower:
@@ -94,15 +111,49 @@ class _Grower:
         self._cases_done = 0
         self._bounds: dict[int, tuple[float, ...]] = {}
 
-    def look_again(self, path: Sequence[tuple[Split, int]]) -> tuple[Examined, ...] | None:
-        node = self._prepared_root()
-        self._cells_left = sys.maxsize
-        for split, branch in path:
-            children = self._engine.divide(node.engine_node, split)
-            used = node.used | {split.attribute} if self._bars(split.test) else node.used
-            node = _Open(children[branch], 0, node.depth + 1, used, child_key(node.key, branch))
-        self._decide([node])
-        return self._working.get(0)
+    def examine(self, tree: Tree, wanted: int | None, cells: int) -> dict[int, tuple[Examined, ...]]:
+        self._cells_left = cells if wanted is None else sys.maxsize
+        steps = {} if wanted is None else dict(tree.node(wanted).path)
+        level = [self._prepared_root()]
+        while level and self._cells_left > 0:
+            below: list[_Open] = []
+            for node in level:
+                if wanted is None or node.record == wanted:
+                    self._decide([node])
+                    self._judge_as_in_tree(node, tree)
+                split = tree.split(node.record)
+                if split is None or node.record == wanted:
+                    continue
+                used = node.used | {split.attribute} if self._bars(split.test) else node.used
+                children = self._engine.divide(node.engine_node, split)
+                for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
+                    if wanted is None or steps[node.record] == branch:
+                        key = child_key(node.key, branch)
+                        below.append(_Open(child, int(number), node.depth + 1, used, key))
+            level = below
+        return self._working
+
+    def _judge_as_in_tree(self, node: _Open, tree: Tree) -> None:
+        """Give the verdict to the test that the tree has, where the recipe would have decided otherwise."""
+        entries = self._working.get(node.record)
+        if entries is None:
+            return
+        split = tree.split(node.record)
+        judged = []
+        for one in entries:
+            if split is not None and one.attribute == split.attribute:
+                [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
+                [summary] = self._engine.summaries([node.engine_node])
+                counts = branch_counts(table, split)
+                counts = _plain_moments(counts, summary.mean) if self._regression else counts
+                tries = one.tries if split.cut is not None else 0
+                judged.append(Examined(one.attribute, Verdict.CHOSEN, split, counts, one.unknown, tries))
+            elif one.verdict is Verdict.CHOSEN:
+                beaten = Verdict.CONSIDERED if split is not None else Verdict.PRUNED
+                judged.append(replace(one, verdict=beaten))
+            else:
+                judged.append(one)
+        self._working[node.record] = tuple(judged)
 
     def _prepared_root(self) -> _Open:
         root = self._opened_root()
@@ -222,7 +273,8 @@ class _Grower:
             attribute: self._examiner.examine(attribute, table) for attribute, table in zip(free, tables, strict=True)
         }
         drawn = self._drawn(node, list(found.values()))
-        chosen = choose(self._recipe.choice, drawn, self._schema, self._engine.n_cases)
+        many_count = self._recipe.nominal is NominalTest.GROUPS
+        chosen = choose(self._recipe.choice, drawn, self._schema, self._engine.n_cases, many_count=many_count)
         best = chosen.best
         stop = None
         if best is None:

@@ -27,6 +27,7 @@ class NominalTest(StrEnum):
 
     MULTIWAY = "one branch per value"
     SUBSETS = "two sets of values"
+    GROUPS = "values grouped while the ratio improves"
 
 
 class OrdinalTest(StrEnum):
@@ -34,6 +35,7 @@ class OrdinalTest(StrEnum):
 
     MULTIWAY = "one branch per value"
     ORDERED = "lower against higher values"
+    GROUPS = "values grouped while the ratio improves"
 
 
 class Placement(StrEnum):
@@ -150,6 +152,9 @@ class Draw:
     attributes: int
     seed: int
 
+    def __post_init__(self) -> None:
+        _check_limit("the number of attributes drawn", self.attributes, 1)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -232,6 +237,8 @@ def C45(  # noqa: N802
     *,
     min_objects: float = 2,
     criterion: str = "gain_ratio",
+    subset: bool = False,
+    mdl_correction: bool = True,
     max_depth: int | None = None,
     max_leaves: int | None = None,
 ) -> Recipe:
@@ -244,7 +251,9 @@ def C45(  # noqa: N802
     return Recipe(
         "C4.5",
         criterion,
-        numeric=Cuts(Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=True),
+        nominal=NominalTest.GROUPS if subset else NominalTest.MULTIWAY,
+        ordinal=OrdinalTest.GROUPS if subset else OrdinalTest.MULTIWAY,
+        numeric=Cuts(Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=mdl_correction),
         missing=MissingPolicy.FRACTIONAL,
         choice=choices[criterion],
         stopping=Stopping(max_depth, max_leaves, min_weight=2 * min_objects, min_branch=min_objects),

@@ -54,10 +54,28 @@ def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Side
     return np.concatenate((np.concatenate((sides, off), axis=1), np.concatenate((sides, on), axis=1)))
 
 
-def subsets_to_compare(counts: Counts, cases: npt.NDArray[np.int64], *, regression: bool) -> Sides:
-    """Return the divisions among which the best is sure (or, with many values and classes, likely) to be."""
+def subsets_to_compare(
+    counts: Counts, cases: npt.NDArray[np.int64], *, regression: bool, missing: bool = False
+) -> Sides:
+    """Return the divisions among which the best is sure (or, with many values and classes, likely) to be.
+
+    With `missing` the last row stands for the cases without a value. It goes with the values of one side and is never a
+    side of its own: known against missing is nothing that a test of values can say.
+    """
+    divisions = _divisions(counts, cases, regression, missing)
+    if not missing:
+        return divisions
+    known = divisions[:, :-1] & (cases[:-1] > 0)
+    on_the_left = known.sum(axis=1)
+    return divisions[(on_the_left > 0) & (on_the_left < np.count_nonzero(cases[:-1]))]
+
+
+def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, missing: bool) -> Sides:
     present = np.flatnonzero(cases > 0)
     occurring_counts = counts[present].astype(np.float64)
+    if missing and len(present) <= EXHAUSTIVE:
+        # The orders below do not hold once known against missing is out of the question.
+        return _spread(_all_divisions(len(present)), present, len(cases))
     if regression:
         orders = [occurring_counts[:, 1] / occurring_counts[:, 0]]
     else:

@@ -1,9 +1,9 @@
 """The model file: versioned JSON that is believed in nothing.
 
-A file is one object: ``format``, ``version``, ``kind``, ``schema``, ``recipe``, ``provenance``, ``smoothing``,
-``tree`` (flat arrays, so that depth needs no nesting), ``working`` and ``checksum`` (SHA-256 of the rest in canonical
-form, which tells damage from change). Reading executes nothing and checks everything; whatever is wrong with a file,
-the answer is `ModelFormatError`.
+A file is one object: ``format``, ``version``, ``kind`` (tree or rules), ``schema``, ``recipe``, ``provenance``, what
+was learned (``tree`` as flat arrays, or ``rules``) and ``checksum`` (SHA-256 of the rest in canonical form, which
+tells damage from change). Reading executes nothing and checks everything; whatever is wrong with a file, the answer
+is `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from treewright._base.atomic_file import write_atomically
-from treewright._base.errors import ModelFormatError, TreewrightError
-from treewright.data.dataset import labels_of
+from treewright._base.errors import ModelFormatError, ParameterError, TreewrightError
 from treewright.data.schema import Schema
-from treewright.model.model import TreeModel
-from treewright.model.nested import plain_number
-from treewright.model.split import Split, Surrogate, Test
-from treewright.model.tree import STOPS, TESTS, Tree
-from treewright.model.working import Examined, Verdict
+from treewright.model.model import TreeModel, Voting
+from treewright.model.predictor import Predictor
+from treewright.model.rule_model import RuleModel
+from treewright.model.ruleset import RuleSet
+from treewright.model.tree_format import (
+    examined_to_plain,
+    object_at,
+    tree_from_plain,
+    tree_to_plain,
+    working_from_plain,
+)
 
 FORMAT = "treewright-model"
 VERSION = 1
 MAX_BYTES = 2**31
 """A larger file is refused before it is read."""
 
-_INTEGERS = ("attribute", "missing", "child_start", "children", "value_start", "value_branch", "bound_start")
-_NUMBERS = ("weight", "bounds")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def save_model(model: TreeModel, path: str | os.PathLike[str]) -> None:
+def save_model(model: Predictor, path: str | os.PathLike[str]) -> None:
     """Write a model file; the old file stays until the new one is whole."""
     write_atomically(path, model_to_json(model))
 
 
-def load_model(path: str | os.PathLike[str]) -> TreeModel:
+def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel:
     """Read a model file.
 
     Raises
@@ -63,28 +63,42 @@ def load_model(path: str | os.PathLike[str]) -> TreeModel:
         raise ModelFormatError(f"{name}: {error}") from error
 
 
-def model_to_json(model: TreeModel) -> str:
+def model_to_json(model: Predictor) -> str:
     """Return the text of a model file: equal models give equal bytes."""
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": "tree",
-        "schema": model.schema.to_dict(),
-        "recipe": dict(model.recipe),
-        "provenance": dict(model.provenance),
-        "smoothing": model.smoothing,
-        "tree": _tree_to_plain(model.tree),
-        "working": {
-            str(node): [_examined_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
-        },
-    }
+    document = {"format": FORMAT, "version": VERSION, **_parts(model)}
     document["checksum"] = _checksum(document)
     # One line per part: readable, and a difference between two models shows where it is.
     lines = [f"{json.dumps(key)}: {_dump(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def model_from_json(content: bytes | str) -> TreeModel:
+def _parts(model: Predictor) -> dict[str, Any]:
+    if isinstance(model, RuleModel):
+        return {"kind": "rules", **_common(model), "rules": model.rules.to_dict()}
+    if not isinstance(model, TreeModel):
+        raise ParameterError(f"a {type(model).__name__} cannot be saved")
+    return {
+        "kind": "tree",
+        **_common(model),
+        "smoothing": model.smoothing,
+        "voting": str(model.voting),
+        "costs": None if model.costs is None else [list(row) for row in model.costs],
+        "tree": tree_to_plain(model.tree),
+        "working": {
+            str(node): [examined_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
+        },
+    }
+
+
+def _common(model: TreeModel | RuleModel) -> dict[str, Any]:
+    return {
+        "schema": model.schema.to_dict(),
+        "recipe": dict(model.recipe),
+        "provenance": dict(model.provenance),
+    }
+
+
+def model_from_json(content: bytes | str) -> TreeModel | RuleModel:
     """Read the text of a model file."""
     try:
         return _model_from_document(_parsed(content))
@@ -106,24 +120,43 @@ def _parsed(content: bytes | str) -> Any:
         raise ModelFormatError(f"not a model file: {error}") from error
 
 
-def _model_from_document(document: Any) -> TreeModel:
+def _model_from_document(document: Any) -> TreeModel | RuleModel:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFormatError(f"not a model file: it does not say format {FORMAT!r}")
     if document.get("version") != VERSION:
         raise ModelFormatError(f"version {document.get('version')!r:.40} cannot be read here, only {VERSION}")
-    if document.get("kind") != "tree":
-        raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
     if document.pop("checksum", None) != _checksum(document):
         raise ModelFormatError("the checksum does not fit: the file was damaged or changed after it was saved")
-    schema = Schema.from_dict(_object(document, "schema"))
-    tree = _tree_from_plain(schema, _object(document, "tree"))
-    return TreeModel(
-        tree,
-        _object(document, "recipe"),
-        _object(document, "provenance"),
-        _working_from_plain(tree, _object(document, "working")),
-        document.get("smoothing"),
-    )
+    schema = Schema.from_dict(object_at(document, "schema"))
+    if schema.target is None:
+        raise ModelFormatError("the schema names no target")
+    recipe, provenance = object_at(document, "recipe"), object_at(document, "provenance")
+    if document.get("kind") == "rules":
+        return RuleModel(RuleSet.from_dict(schema, object_at(document, "rules")), recipe, provenance)
+    if document.get("kind") != "tree":
+        raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
+    tree = tree_from_plain(schema, object_at(document, "tree"))
+    working = working_from_plain(tree, object_at(document, "working"))
+    voting, costs = _voting(document), _costs(document)
+    return TreeModel(tree, recipe, provenance, working, document.get("smoothing"), voting, costs)
+
+
+def _voting(document: Mapping[str, Any]) -> Voting:
+    try:
+        return Voting(str(document.get("voting")))
+    except ValueError as error:
+        raise ModelFormatError(f"unknown voting {document.get('voting')!r:.40}") from error
+
+
+def _costs(document: Mapping[str, Any]) -> tuple[tuple[float, ...], ...] | None:
+    costs = document.get("costs")
+    if costs is None:
+        return None
+    if not isinstance(costs, list) or not all(isinstance(row, list) for row in costs):
+        raise ModelFormatError("'costs' must be a table")
+    if not all(type(cost) in (int, float) for row in costs for cost in row):
+        raise ModelFormatError("'costs' must hold numbers")
+    return tuple(tuple(row) for row in costs)
 
 
 def _dump(value: Any) -> str:
@@ -143,261 +176,3 @@ def _checksum(document: Mapping[str, Any]) -> str:
 
 def _no_constant(word: str) -> None:
     raise ModelFormatError(f"not a model file: {word} is not a number")
-
-
-def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = document.get(key)
-    if not isinstance(value, dict):
-        raise ModelFormatError(f"{key!r} must be an object")
-    return value
-
-
-# -- tree ------------------------------------------------------------------------------------------------------------
-
-
-def _tree_to_plain(tree: Tree) -> dict[str, Any]:
-    plain: dict[str, Any] = {name: getattr(tree, name).tolist() for name in _INTEGERS}
-    plain |= {name: _plain_list(getattr(tree, name)) for name in _NUMBERS}
-    plain["test"] = [
-        str(TESTS[code]) if attribute >= 0 else None
-        for code, attribute in zip(tree.test.tolist(), tree.attribute.tolist(), strict=True)
-    ]
-    plain["cut"] = [None if np.isnan(cut) else plain_number(cut) for cut in tree.cut.tolist()]
-    plain["stop"] = [str(STOPS[code]) if code >= 0 else None for code in tree.stop.tolist()]
-    plain["outcome"] = _plain_list(tree.outcome)
-    if tree.sse is None:
-        plain["counts"] = [_plain_list(row) for row in tree.counts]
-    else:
-        plain["sse"] = _plain_list(tree.sse)
-    if tree.estimate is not None:
-        plain["estimate"] = _plain_list(tree.estimate)
-    if tree.p_value is not None:
-        plain["p_value"] = [None if np.isnan(p) else p for p in tree.p_value.tolist()]
-    if tree.surrogates:
-        plain["surrogates"] = {
-            str(node): [_surrogate_to_plain(one) for one in tree.surrogates[node]] for node in sorted(tree.surrogates)
-        }
-    return plain
-
-
-def _plain_list(values: npt.NDArray[Any]) -> list[int | float]:
-    return [plain_number(value) for value in values.tolist()]
-
-
-def _tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
-    if schema.target is None:
-        raise ModelFormatError("the schema names no target")
-    regression = schema.target_column.is_numeric
-    if not regression:
-        labels_of(schema.target_column)  # raises where the classes are not what they are said to be
-    attribute = _integers(plain, "attribute")
-    n = len(attribute)
-    optional = {name: _numbers(plain, name) for name in ("sse", "estimate") if name in plain}
-    if not regression and "sse" in optional:
-        raise ModelFormatError("'sse' is only for regression")
-    tree = Tree(
-        schema=schema,
-        attribute=attribute,
-        missing=_integers(plain, "missing"),
-        child_start=_integers(plain, "child_start"),
-        children=_integers(plain, "children"),
-        value_start=_integers(plain, "value_start"),
-        value_branch=_integers(plain, "value_branch"),
-        bound_start=_integers(plain, "bound_start"),
-        bounds=_numbers(plain, "bounds"),
-        weight=_numbers(plain, "weight"),
-        test=_words(plain, "test", TESTS, 0).astype(np.int8),
-        cut=_optional_numbers(plain, "cut"),
-        stop=_words(plain, "stop", STOPS, -1).astype(np.int8),
-        outcome=_numbers(plain, "outcome") if regression else _integers(plain, "outcome"),
-        counts=np.zeros((n, 0)) if regression else _count_rows(plain, n, len(schema.classes)),
-        sse=optional.get("sse"),
-        estimate=optional.get("estimate"),
-        p_value=_optional_numbers(plain, "p_value") if "p_value" in plain else None,
-        surrogates=_surrogates_from_plain(schema, n, _object(plain, "surrogates")) if "surrogates" in plain else {},
-    )
-    tree.validate()
-    _validate_tests(tree, plain)
-    return tree
-
-
-def _validate_tests(tree: Tree, plain: Mapping[str, Any]) -> None:
-    for node, (word, attribute) in enumerate(zip(plain["test"], tree.attribute.tolist(), strict=True)):
-        if (word is None) != (attribute < 0):
-            raise ModelFormatError(f"node {node}: a leaf has no test, an inner node has one")
-        if (plain["cut"][node] is None) != (word != Test.THRESHOLD):
-            raise ModelFormatError(f"node {node}: a threshold has a cut, and nothing else has one")
-
-
-def _list(plain: Mapping[str, Any], name: str) -> list[Any]:
-    value = plain.get(name)
-    if not isinstance(value, list):
-        raise ModelFormatError(f"{name!r} must be a list")
-    return value
-
-
-def _integers(plain: Mapping[str, Any], name: str) -> npt.NDArray[np.int32]:
-    values = _list(plain, name)
-    if not all(type(value) is int and -(2**31) <= value < 2**31 for value in values):
-        raise ModelFormatError(f"{name!r} must hold whole numbers")
-    return np.array(values, dtype=np.int32)
-
-
-def _number(value: Any, name: str) -> float:
-    if type(value) not in (int, float):
-        raise ModelFormatError(f"{name!r} must hold numbers")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise ModelFormatError(f"{name!r} holds a number that is too large") from error
-
-
-def _numbers(plain: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
-    return np.array([_number(value, name) for value in _list(plain, name)], dtype=np.float64)
-
-
-def _optional_numbers(plain: Mapping[str, Any], name: str) -> npt.NDArray[np.float64]:
-    numbers = [np.nan if value is None else _number(value, name) for value in _list(plain, name)]
-    return np.array(numbers, dtype=np.float64)
-
-
-def _words(plain: Mapping[str, Any], name: str, words: tuple[Any, ...], none: int) -> npt.NDArray[np.int64]:
-    known = {str(word): code for code, word in enumerate(words)} | {None: none}
-    values = _list(plain, name)
-    if not all(value is None or isinstance(value, str) for value in values):
-        raise ModelFormatError(f"{name!r} must hold words")
-    unknown = [value for value in values if value not in known]
-    if unknown:
-        raise ModelFormatError(f"{name!r} holds an unknown word {unknown[0]!r:.40}")
-    return np.array([known[value] for value in values], dtype=np.int64)
-
-
-def _count_rows(plain: Mapping[str, Any], n: int, classes: int) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    rows = _list(plain, "counts")
-    if len(rows) != n:
-        raise ModelFormatError(f"'counts' has {len(rows)} rows for {n} nodes")
-    return _matrix(rows, classes, "counts")
-
-
-def _matrix(rows: Any, columns: int, name: str) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == columns for row in rows):
-        raise ModelFormatError(f"{name!r} must hold rows of {columns} numbers")
-    flat = [value for row in rows for value in row]
-    if all(type(value) is int and 0 <= value < 2**53 for value in flat):
-        return np.array(flat, dtype=np.int64).reshape(len(rows), columns)
-    numbers = np.array([_number(value, name) for value in flat], dtype=np.float64)
-    if not np.all(np.isfinite(numbers)):
-        raise ModelFormatError(f"{name!r} must hold finite numbers")
-    return numbers.reshape(len(rows), columns)
-
-
-def _surrogate_to_plain(one: Surrogate) -> dict[str, Any]:
-    plain = {"attribute": one.split.attribute, **_split_to_plain(one.split)}
-    return plain | {"agreement": one.agreement, "adjusted": one.adjusted, "reversed": one.reversed}
-
-
-def _surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]) -> dict[int, tuple[Surrogate, ...]]:
-    surrogates = {}
-    for key, entries in plain.items():
-        if not _is_node(key, n_nodes) or not isinstance(entries, list) or not entries:
-            raise ModelFormatError(f"'surrogates' has no node {key!r:.40}")
-        surrogates[int(key)] = tuple(_surrogate_from_plain(schema, entry) for entry in entries)
-    return surrogates
-
-
-def _surrogate_from_plain(schema: Schema, plain: Any) -> Surrogate:
-    if not isinstance(plain, dict) or type(plain.get("reversed")) is not bool:
-        raise ModelFormatError("'surrogates' must hold objects that say whether they are reversed")
-    attribute = plain.get("attribute")
-    if type(attribute) is not int or not 0 <= attribute < len(schema.attributes):
-        raise ModelFormatError("a surrogate tests an attribute that is not there")
-    split = _split_from_plain(schema, attribute, plain)
-    agreement, adjusted = _number(plain.get("agreement"), "agreement"), _number(plain.get("adjusted"), "adjusted")
-    if not np.isfinite(adjusted):
-        raise ModelFormatError("the agreement of a surrogate is not finite")
-    return Surrogate(split, agreement, adjusted, plain["reversed"])
-
-
-def _is_node(key: str, n_nodes: int) -> bool:
-    return key.isdecimal() and key.isascii() and len(key) <= 9 and int(key) < n_nodes
-
-
-# -- working ---------------------------------------------------------------------------------------------------------
-
-
-def _examined_to_plain(one: Examined) -> dict[str, Any]:
-    plain: dict[str, Any] = {"attribute": one.attribute, "verdict": str(one.verdict)}
-    if one.split is not None:
-        plain |= _split_to_plain(one.split)
-    plain["counts"] = [_plain_list(row) for row in one.counts]
-    plain["unknown"] = _plain_list(one.unknown)
-    if one.tries:
-        plain["tries"] = one.tries
-    return plain
-
-
-def _split_to_plain(split: Split) -> dict[str, Any]:
-    plain: dict[str, Any] = {"test": str(split.test), "branches": split.n_branches, "missing": split.missing}
-    if split.cut is not None:
-        plain["cut"] = plain_number(split.cut)
-    if split.test is Test.SUBSET or split.test is Test.EQUALS:
-        plain["branch_of"] = list(split.branch_of)
-    if split.bounds:
-        plain["bounds"] = [plain_number(bound) for bound in split.bounds]
-    return plain
-
-
-def _working_from_plain(tree: Tree, plain: Mapping[str, Any]) -> dict[int, tuple[Examined, ...]]:
-    working = {}
-    for key, entries in plain.items():
-        if not _is_node(key, tree.n_nodes) or not isinstance(entries, list):
-            raise ModelFormatError(f"'working' has no node {key!r:.40}")
-        working[int(key)] = tuple(_examined_from_plain(tree, entry) for entry in entries)
-    return working
-
-
-def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
-    if not isinstance(plain, dict):
-        raise ModelFormatError("'working' must hold objects")
-    attribute, tries = plain.get("attribute"), plain.get("tries", 0)
-    if type(attribute) is not int or not 0 <= attribute < len(tree.schema.attributes):
-        raise ModelFormatError("'working' names an attribute that is not there")
-    if type(tries) is not int or not 0 <= tries < 2**53:
-        raise ModelFormatError("'working' has a damaged number of tries")
-    width = 3 if tree.is_regression else len(tree.schema.classes)
-    split = _split_from_plain(tree.schema, attribute, plain) if "test" in plain else None
-    counts = _matrix(plain.get("counts"), width, "working counts")
-    if split is not None and len(counts) != split.n_branches:
-        raise ModelFormatError("'working' has a table that does not fit its test")
-    unknown = _matrix([plain.get("unknown")], width, "working unknown")[0]
-    try:
-        verdict = Verdict(str(plain.get("verdict")))
-    except ValueError as error:
-        raise ModelFormatError(f"'working' has an unknown verdict {plain.get('verdict')!r:.40}") from error
-    return Examined(attribute, verdict, split, counts, unknown, tries)
-
-
-def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) -> Split:
-    column = schema.attributes[attribute]
-    branches, missing = plain.get("branches"), plain.get("missing")
-    if type(branches) is not int or type(missing) is not int or not 2 <= branches < 2**31:
-        raise ModelFormatError("a test is damaged")
-    try:
-        test = Test(str(plain.get("test")))
-    except ValueError as error:
-        raise ModelFormatError(f"unknown test {plain.get('test')!r:.40}") from error
-    if test in {Test.THRESHOLD, Test.INTERVALS}:
-        if not column.is_numeric:
-            raise ModelFormatError("a cut of an attribute that is not numeric")
-        cut = _number(plain.get("cut"), "cut") if test is Test.THRESHOLD else None
-        bounds = tuple(_numbers(plain, "bounds").tolist()) if test is Test.INTERVALS else ()
-        return Split(attribute, test, branches, missing, cut=cut, bounds=bounds)
-    if column.is_numeric:
-        raise ModelFormatError("a test of values of a numeric attribute")
-    if test is Test.NOMINAL:
-        branch_of = tuple(range(len(column.values)))
-    else:
-        branch_of = tuple(_integers(plain, "branch_of").tolist())
-    if len(branch_of) != len(column.values):
-        raise ModelFormatError("a test does not fit the values of its attribute")
-    return Split(attribute, test, branches, missing, branch_of=branch_of)

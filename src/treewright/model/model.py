@@ -1,25 +1,24 @@
-"""A learned tree with all that is needed to use it: it takes new cases as they are, and saves itself.
+"""A learned tree with all that is needed to use it: classes, probabilities, costs.
 
 No learner is needed for any of this.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.errors import ParameterError, SchemaError
-from treewright.data.dataset import Dataset, labels_of
-from treewright.data.encode import Unseen, encode
-from treewright.data.frames import raw_table
-from treewright.data.raw import RawTable
-from treewright.data.schema import Schema
+from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema, Task
+from treewright.model.j48_votes import class_probabilities, predicted_codes
+from treewright.model.predictor import Predictor
+from treewright.model.release8_votes import class_sums
 from treewright.model.route import leaf_visits, main_leaves
 from treewright.model.tree import Tree
 from treewright.model.working import Examined
@@ -31,8 +30,16 @@ LARGEST_M = 1e100
 """More makes no difference, and would not survive the arithmetic."""
 
 
+class Voting(StrEnum):
+    """How the leaves that a divided case reaches are put together, and how ties are seen."""
+
+    SHARES = "shares"
+    RELEASE8 = "release8"
+    J48 = "j48"
+
+
 @dataclass(frozen=True)
-class TreeModel:
+class TreeModel(Predictor):
     """A tree that predicts.
 
     Parameters
@@ -46,6 +53,11 @@ class TreeModel:
         What was looked at, for the nodes for which that was kept.
     smoothing : None, "laplace" or float
         How class probabilities are estimated from the cases of a leaf.
+    voting : Voting
+        How a case that was divided among leaves is put together again.
+    costs : tuple of tuples or None
+        Cost of saying class j (column) of a case of class i (row), in declared order: then the class of least
+        expected cost is said.
 
     Examples
     --------
@@ -62,67 +74,52 @@ class TreeModel:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     working: Mapping[int, tuple[Examined, ...]] = field(default_factory=dict)
     smoothing: Smoothing = None
+    voting: Voting = Voting.SHARES
+    costs: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         check_smoothing(self.smoothing)
+        if self.costs is not None:
+            check_costs(self.costs, self.schema)
 
     @property
     def schema(self) -> Schema:
         """The schema the tree was grown with."""
         return self.tree.schema
 
-    @cached_property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The classes in declared order: the columns of `predict_proba`."""
-        if self.tree.is_regression:
-            raise ParameterError("a regression tree has no classes")
-        return labels_of(self.schema.target_column)
-
-    def cases(self, data: Any) -> Dataset:
-        """Encode new cases: a dataset, a raw table, a dataframe, an array, rows or columns."""
-        if isinstance(data, Dataset):
-            if data.schema.attributes == self.schema.attributes:
-                return data
-            data = raw_again(data)
-        raw = data if isinstance(data, RawTable) else raw_table(data, names=self._names_for(data))
-        return encode(raw, self.schema, unseen=Unseen.MISSING, with_target=False)
-
-    def _names_for(self, data: Any) -> tuple[str, ...] | None:
-        """Plain arrays have no names: they are matched by position, so the number must fit."""
-        shape = getattr(data, "shape", None)
-        if isinstance(data, np.ndarray) and shape is not None and len(shape) == 2:
-            names = self.schema.attribute_names
-            if shape[1] != len(names):
-                raise SchemaError(f"the array has {shape[1]} columns, the model wants {len(names)}: {', '.join(names)}")
-            return names
-        return self.schema.attribute_names if isinstance(data, (list, tuple)) else None
-
-    @cached_property
-    def leaf_probabilities(self) -> npt.NDArray[np.float64]:
-        """Class probabilities of every node taken as a leaf, smoothed as the model says."""
-        return node_probabilities(self.tree, self.smoothing)
-
     def predict_proba(self, data: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, columns in the order of `classes_`."""
         if self.tree.is_regression:
             raise ParameterError("a regression tree has no class probabilities")
-        return self._mixed(self.cases(data), self.leaf_probabilities)
+        return self._probabilities(self.cases(data))
 
     def predict(self, data: Any) -> npt.NDArray[Any]:
         """Return the predicted class label or number of each case."""
-        cases = self.cases(data)
-        if self.tree.is_regression:
-            return self._mixed(cases, self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
-        return self.classes_[self.predict_codes(cases)]
+        if not self.tree.is_regression:
+            return super().predict(data)
+        return self._mixed(self.cases(data), self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
         """Return class indices in declared order (ties to the first).
 
         A whole case takes the outcome of its leaf; a divided one the class of the greatest mixed share. Smoothing
-        changes probabilities, not the class of a leaf.
+        changes probabilities, not the class of a leaf. With costs the class of least expected cost is taken.
         """
-        shares = self._mixed(cases, node_probabilities(self.tree, None))
-        return first_of_best(shares)
+        if self.costs is not None:
+            return first_of_best(-(self._probabilities(cases) @ np.array(self.costs)))
+        if self.voting is Voting.RELEASE8:
+            return np.argmax(class_sums(self.tree, cases), axis=1)
+        if self.voting is Voting.J48:
+            return predicted_codes(class_probabilities(self.tree, cases))
+        return first_of_best(self._mixed(cases, node_probabilities(self.tree, None)))
+
+    def _probabilities(self, cases: Dataset) -> npt.NDArray[np.float64]:
+        if self.smoothing is None and self.voting is Voting.RELEASE8:
+            sums = class_sums(self.tree, cases).astype(np.float64)
+            return sums / sums.sum(axis=1, keepdims=True)
+        if self.smoothing is None and self.voting is Voting.J48:
+            return class_probabilities(self.tree, cases)
+        return self._mixed(cases, node_probabilities(self.tree, self.smoothing))
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each case (the one that gets most of it)."""
@@ -136,12 +133,6 @@ class TreeModel:
             np.add.at(result, visits.rows, of_node[visits.nodes] * visits.shares[:, None])
             np.add.at(total, visits.rows, visits.shares)
         return result / np.where(total > 0, total, 1.0)[:, None]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; see `treewright.load`."""
-        from treewright.model.format import save_model
-
-        save_model(self, path)
 
     def __str__(self) -> str:
         return self.tree.to_text()
@@ -178,7 +169,7 @@ def first_of_best(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     [0, 1]
     """
     best = shares.max(axis=1, keepdims=True)
-    first: npt.NDArray[np.intp] = np.argmax(shares >= best * (1 - 1e-12), axis=1)
+    first: npt.NDArray[np.intp] = np.argmax(shares >= best - 1e-12 * np.abs(best), axis=1)
     return first
 
 
@@ -193,6 +184,12 @@ def check_smoothing(smoothing: Smoothing) -> None:
     )
 
 
-def raw_again(data: Dataset) -> RawTable:
-    """Decode a dataset, to be encoded by another schema."""
-    return raw_table({name: data.column(name) for name in data.schema.attribute_names})
+def check_costs(costs: tuple[tuple[float, ...], ...], schema: Schema) -> None:
+    """Raise unless there is a finite cost, not negative, for every pair of classes."""
+    k = len(schema.classes)
+    if schema.task is Task.REGRESSION:
+        raise ParameterError("costs are for classes, and this target is a number")
+    if len(costs) != k or any(len(row) != k for row in costs):
+        raise ParameterError(f"costs must be a table of {k} rows and {k} columns, one for each class")
+    if not all(isinstance(cost, (int, float)) and 0 <= cost < float("inf") for row in costs for cost in row):
+        raise ParameterError("costs must be finite numbers of at least 0")

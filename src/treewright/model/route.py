@@ -166,6 +166,9 @@ def _divide(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares) -> tuple[Rows,
     total = np.bincount(owner, weights=tree.weight[children], minlength=len(many))
     # Pruning may leave branches that do not add up to their node: then the node's own weight is the measure (C4.5).
     measure = np.where(tree.weight[parents] > 0, tree.weight[parents], total[owner])
-    parts = shares[owner] * tree.weight[children] / np.where(measure > 0, measure, 1.0)
+    # Where no branch ever had a case there is no proportion: they share alike, so that no case is lost.
+    even = 1.0 / many[owner]
+    part = np.where(total[owner] > 0, tree.weight[children] / np.where(measure > 0, measure, 1.0), even)
+    parts = shares[owner] * part
     reached = parts > 0
     return rows[owner][reached], children[reached], parts[reached]

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ import numpy.typing as npt
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.data.schema import Column, Schema, Task
 from treewright.model.split import NUMERIC_TESTS, Split, Surrogate, Test
+
+if TYPE_CHECKING:
+    from treewright.model.formula import Formula
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -233,6 +236,12 @@ class Tree:
         from treewright.model.nested import tree_to_dict
 
         return tree_to_dict(self)
+
+    def to_formula(self, class_name: str) -> Formula:
+        """Return the tree as a disjunction of conjunctions for one class, simplified."""
+        from treewright.model.formula import tree_to_formula
+
+        return tree_to_formula(self, class_name)
 
     # -- validity ----------------------------------------------------------------------------------------------------
 

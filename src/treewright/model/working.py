@@ -31,6 +31,7 @@ class Verdict(StrEnum):
     USED_ABOVE = "used above"
     NOT_DRAWN = "not drawn"
     SMALL_GAIN = "gain below the minimum"
+    PRUNED = "best, but pruned"
 
 
 @dataclass(frozen=True)

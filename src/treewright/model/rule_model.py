@@ -1,0 +1,45 @@
+"""Learned rules with all that is needed to use and save them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema
+from treewright.model.predictor import Predictor
+from treewright.model.ruleset import RuleSet
+
+
+@dataclass(frozen=True)
+class RuleModel(Predictor):
+    """Ordered rules that predict: the first that fires, else the default class.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    recipe : dict
+        How they were learned, as plain data.
+    provenance : dict
+        What they were learned from, as plain data.
+    """
+
+    rules: RuleSet
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema the rules were learned with."""
+        return self.rules.schema
+
+    def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
+        """Return class indices in declared order."""
+        return self.rules.predict_codes(cases)
+
+    def __str__(self) -> str:
+        return self.rules.to_text()

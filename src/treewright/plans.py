@@ -1,0 +1,280 @@
+"""What to learn, as a value: a learner and the pruning that follows it.
+
+Estimators and the command line turn their options into a `Plan` here, so that both refuse the same combinations with
+the same words.
+
+Vocabulary
+----------
+learner
+    A recipe for our own grower, or the options of a learner that follows an original program (Release 8, J48).
+dialect
+    Whose C4.5: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to
+    the last bit, ``"j48"`` is Weka's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean
+from treewright.grow.j48 import J48
+from treewright.grow.recipe import C45, Recipe
+from treewright.grow.release8 import Release8
+from treewright.model.model import Voting
+from treewright.prune.method import Collapse, ErrorBased, Method, ReducedError
+from treewright.rules.c45rules import RuleOptions
+
+Learner = Recipe | Release8 | J48
+
+DIALECTS = ("c45", "r8", "j48")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A learner and the pruning methods to apply to its tree, in order.
+
+    Parameters
+    ----------
+    learner : Recipe, Release8 or J48
+    pruning : tuple of pruning methods
+
+    Examples
+    --------
+    >>> plan = c45(confidence=0.1)
+    >>> plan.name, [type(method).__name__ for method in plan.pruning]
+    ('C4.5', ['Collapse', 'ErrorBased'])
+    """
+
+    learner: Learner
+    pruning: tuple[Method, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        if isinstance(self.learner, Recipe):
+            return self.learner.name
+        return "C4.5 Release 8" if isinstance(self.learner, Release8) else "J48"
+
+    @property
+    def nominal_limit(self) -> int:
+        """Whole-number columns with at most this many values are proposed as nominal."""
+        return self.learner.nominal_limit if isinstance(self.learner, Recipe) else 0
+
+    @property
+    def criterion(self) -> str:
+        """The criterion by name."""
+        return "gain_ratio" if isinstance(self.learner, J48) else self.learner.criterion
+
+    @property
+    def voting(self) -> Voting:
+        """How the model puts divided cases together."""
+        votes: dict[type, Voting] = {Release8: Voting.RELEASE8, J48: Voting.J48}
+        return votes.get(type(self.learner), Voting.SHARES)
+
+    @property
+    def judge(self) -> Recipe:
+        """The recipe by which the working of nodes is examined."""
+        if isinstance(self.learner, Recipe):
+            return self.learner
+        subset = isinstance(self.learner, Release8) and self.learner.subset
+        correction = not isinstance(self.learner, J48) or self.learner.mdl_correction
+        return C45(
+            min_objects=self.learner.min_objects,
+            criterion=self.criterion,
+            subset=subset,
+            mdl_correction=correction,
+        )
+
+    def describe(self) -> str:
+        """Say the criterion and the pruning in a few words."""
+        words = [self.criterion.replace("_", " ")]
+        pruned = [method.describe() for method in self.pruning if not isinstance(method, Collapse)]
+        if not isinstance(self.learner, Recipe) and self.learner.prune:
+            pruned.append(ErrorBased(self.learner.confidence).describe())
+        return ", ".join([*words, *(pruned or ["unpruned"])])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        plain: dict[str, Any] = {**self.judge.to_dict(), "name": self.name}
+        if not isinstance(self.learner, Recipe):
+            plain["options"] = {"learner": type(self.learner).__name__, **asdict(self.learner)}
+        return plain | {"pruning": [method.to_dict() for method in self.pruning]}
+
+
+@dataclass(frozen=True)
+class RulePlan:
+    """Rules from an unpruned tree: generalise, select, order; or by accuracy on a part that was held out.
+
+    Parameters
+    ----------
+    tree : Plan
+        Without pruning: generalising the rules is the pruning.
+    options : RuleOptions
+    validation_share : float or None
+        Hold out this share of the cases and keep what is accurate there; None uses C4.5rules' estimates.
+    """
+
+    tree: Plan
+    options: RuleOptions = field(default_factory=RuleOptions)
+    validation_share: float | None = None
+
+    def __post_init__(self) -> None:
+        share = self.validation_share
+        if share is not None and not (isinstance(share, float) and 0 < share < 1):
+            raise ParameterError(f"validation must be None or a share between 0 and 1, not {share!r}")
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return f"Rules from {self.tree.name}"
+
+    @property
+    def nominal_limit(self) -> int:
+        """Whole-number columns with at most this many values are proposed as nominal."""
+        return self.tree.nominal_limit
+
+    def describe(self) -> str:
+        """Say in a few words how the rules are chosen."""
+        if self.validation_share is not None:
+            return f"validated on {100 * self.validation_share:.0f} % of the cases"
+        return f"generalised at confidence {100 * self.options.confidence:g} %, chosen by description length"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {
+            "name": self.name,
+            "tree": self.tree.to_dict(),
+            "rules": asdict(self.options),
+            "validation_share": self.validation_share,
+        }
+
+
+def c45(
+    *,
+    dialect: str = "c45",
+    criterion: str = "gain_ratio",
+    min_objects: float = 2,
+    confidence: float = 0.25,
+    prune: bool | str = True,
+    subset: bool = False,
+    binary: bool = False,
+    raising: bool = True,
+    mdl_correction: bool = True,
+    collapse: bool = True,
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+) -> Plan:
+    """Return C4.5 in one of its dialects.
+
+    Parameters
+    ----------
+    dialect : {"c45", "r8", "j48"}
+    criterion : {"gain_ratio", "gain"}
+    min_objects : float
+        Weight that two branches of a test need.
+    confidence : float
+        Of error-based pruning, above 0 and at most 1; smaller prunes more.
+    prune : True, False or "reduced_error"
+    subset : bool
+        Group the values of nominal attributes (``c45``, ``r8``).
+    binary : bool
+        One value against the others (``j48``).
+    raising, mdl_correction, collapse : bool
+        Subtree raising, the cost of choosing among cuts, collapsing of useless tests (``c45``, ``j48``).
+    max_depth, max_leaves : int or None
+        Limits of growing (``c45``).
+    """
+    if dialect not in DIALECTS:
+        hint = did_you_mean(str(dialect), DIALECTS)
+        raise ParameterError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r}{hint}")
+    if not isinstance(prune, bool) and prune != "reduced_error":
+        raise ParameterError(f"prune must be True, False or 'reduced_error', not {prune!r}")
+    given = {
+        "subset": (subset, False, ("c45", "r8")),
+        "binary": (binary, False, ("j48",)),
+        "raising": (raising, True, ("c45", "j48")),
+        "mdl_correction": (mdl_correction, True, ("c45", "j48")),
+        "collapse": (collapse, True, ("c45", "j48")),
+        "max_depth": (max_depth, None, ("c45",)),
+        "max_leaves": (max_leaves, None, ("c45",)),
+        "criterion": (criterion, "gain_ratio", ("c45", "r8")),
+    }
+    for name, (value, usual, dialects) in given.items():
+        if value != usual and dialect not in dialects:
+            raise ParameterError(
+                f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
+            )
+    reduced = (ReducedError(),) if prune == "reduced_error" else ()
+    if dialect == "c45":
+        recipe = C45(
+            min_objects=min_objects,
+            criterion=criterion,
+            subset=subset,
+            mdl_correction=mdl_correction,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
+        )
+        by_error = (ErrorBased(confidence, raising),) if prune is True else ()
+        ErrorBased(confidence, raising)  # a wrong confidence is told also where it is not used
+        return Plan(recipe, (*((Collapse(),) if collapse else ()), *by_error, *reduced))
+    whole = _whole(min_objects)
+    if dialect == "r8":
+        return Plan(Release8(whole, criterion, subset, confidence, prune is True), reduced)
+    return Plan(J48(whole, confidence, prune is True, raising, binary, mdl_correction, collapse), reduced)
+
+
+def c45_rules(
+    *,
+    dialect: str = "c45",
+    confidence: float = 0.25,
+    seed: int = 0,
+    validation: float | None = None,
+    **tree: Any,
+) -> RulePlan:
+    """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
+    plan = c45(dialect=dialect, confidence=confidence, prune=False, **tree)
+    options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
+    return RulePlan(plan, options, validation)
+
+
+def _whole(min_objects: float) -> int:
+    if isinstance(min_objects, bool) or int(min_objects) != min_objects:
+        raise ParameterError(f"min_objects must be a whole number in this dialect, not {min_objects!r}")
+    return int(min_objects)
+
+
+def as_plan(learner: Plan | Learner) -> Plan:
+    """Wrap a bare learner."""
+    return learner if isinstance(learner, Plan) else Plan(learner)
+
+
+def without_pruning(plan: Plan) -> Plan:
+    """Return the plan with its growing only."""
+    learner = plan.learner if isinstance(plan.learner, Recipe) else replace(plan.learner, prune=False)
+    return Plan(learner, tuple(method for method in plan.pruning if isinstance(method, Collapse)))
+
+
+def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) -> tuple[tuple[float, ...], ...] | None:
+    """Read costs given as a table or as ``{(true, predicted): cost}``; what is not said costs 1, right answers 0.
+
+    Examples
+    --------
+    >>> costs_from({("sick", "well"): 5}, ["sick", "well"])
+    ((0.0, 5.0), (1.0, 0.0))
+    """
+    if costs is None:
+        return None
+    if isinstance(costs, Mapping):
+        table = [[0.0 if true == said else 1.0 for said in labels] for true in labels]
+        for pair, cost in costs.items():
+            if not isinstance(pair, tuple) or len(pair) != 2 or any(str(label) not in labels for label in pair):
+                raise ParameterError(f"costs are for pairs (true class, predicted class) of {labels}, not {pair!r}")
+            table[labels.index(str(pair[0]))][labels.index(str(pair[1]))] = float(cost)
+        return tuple(tuple(row) for row in table)
+    try:
+        return tuple(tuple(float(cost) for cost in row) for row in costs)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"costs must be a table of numbers: {error}") from error

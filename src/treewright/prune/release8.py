@@ -1,0 +1,161 @@
+"""The error-based pruning of C4.5 Release 8, with the order of the cases that growing left behind.
+
+Vocabulary
+----------
+estimate
+    Errors expected of a node: see `treewright.prune.release8_estimate`.
+raising
+    Replacing a node by its largest branch, which then gets all the node's cases and is pruned anew.
+updating
+    Estimating a node for good: its weight, counts and class are written, it may become a leaf or be raised. Without
+    updating, a node is only asked what it would expect of some cases.
+
+Invariants
+----------
+The grown tree is not changed: records are copied first. Every estimate divides the cases again and so moves them; the
+sums that follow depend on it. (Without unknown values they do not, and `WholePruner` takes a shorter way to the same
+tree.) Nothing here recurses on the depth of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.grow.release8 import Release8Growth
+from treewright.grow.release8_arithmetic import run_stackless, single
+from treewright.grow.release8_cases import Cases, Division
+from treewright.model.build import NodeRecord, build_tree
+from treewright.model.split import Split, Test
+from treewright.model.tree import Stop, Tree
+from treewright.prune.release8_estimate import SLACK, Estimator
+from treewright.prune.release8_whole import WholePruner
+
+
+def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float = 0.25) -> Tree:
+    """Return the pruned tree of C4.5 Release 8.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The cases the tree was grown from.
+    growth : Release8Growth
+        What growing gave; it is left as it is.
+    confidence : float
+        CF, above 0 and up to 1.
+
+    Returns
+    -------
+    Tree
+        With `estimate` filled in: the errors expected of each node. Branches without cases expect what growing wrote.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.release8 import Release8, grow_release8
+    >>> weather = sample("play-tennis")
+    >>> round(float(prune_release8(weather, grow_release8(weather, Release8())).estimate[0]), 4)
+    5.3918
+    """
+    records = [replace(record, children=list(record.children)) for record in growth.records]
+    for record, errors in zip(records, growth.errors, strict=True):
+        record.estimate = errors
+    cases = Cases(dataset, growth.order)
+    estimator = Estimator(confidence)
+    if cases.whole:
+        root = WholePruner(cases, records, estimator).prune()
+    else:
+        root = GeneralPruner(cases, records, estimator).prune()
+    drop_impossible_branches(dataset, records, root)
+    return build_tree(growth.schema, records, root)[0]
+
+
+class GeneralPruner:
+    """The state of one run: records that are changed in place, and the cases in their order."""
+
+    def __init__(self, cases: Cases, records: list[NodeRecord], estimator: Estimator) -> None:
+        self.cases = cases
+        self.records = records
+        self.estimator = estimator
+
+    def prune(self) -> int:
+        """Prune the tree below record 0 and return the number of its new root."""
+        _, root = run_stackless(self._estimate(0, 0, self.cases.n_cases, update=True))
+        return int(root)
+
+    def _estimate(
+        self, node: int, first: int, stop: int, *, update: bool
+    ) -> Generator[Any, tuple[float, int], tuple[float, int]]:
+        """Return the errors that a node expects of a stretch, and the node that takes its place."""
+        record = self.records[node]
+        weight = self.cases.weight(first, stop)
+        counts = self.cases.class_counts(first, stop)
+        as_leaf, outcome = self.estimator.as_leaf(weight, counts, int(record.outcome))
+        if update:
+            record.weight = weight
+            record.counts = counts.astype(np.float64)
+            record.outcome = outcome
+        if record.split is None:
+            if update:
+                record.estimate = as_leaf
+            return as_leaf, node
+
+        division = Division(self.cases, record.split, first, stop, weight=None)
+        as_tree = 0.0
+        largest, greatest = 0, -1.0
+        for branch in range(len(record.children)):
+            if division.enter(branch):
+                if division.factor >= greatest:
+                    largest, greatest = branch, division.factor
+                child = record.children[branch]
+                expected, child = yield self._estimate(child, first, division.stop_of_branch, update=update)
+                division.leave()
+                record.children[branch] = child
+                as_tree = single(as_tree + expected)
+        division.close()
+        if not update:
+            return as_tree, node
+
+        branch = record.children[largest]
+        raised, _ = yield self._estimate(branch, first, stop, update=False)
+        if as_leaf <= raised + SLACK and as_leaf <= as_tree + SLACK:
+            record.become_leaf(Stop.PRUNED)
+            record.estimate = as_leaf
+            return as_leaf, node
+        if raised <= as_tree + SLACK:
+            return (yield self._estimate(branch, first, stop, update=True))
+        record.estimate = as_tree
+        return as_tree, node
+
+
+def drop_impossible_branches(dataset: Dataset, records: list[NodeRecord], root: int) -> None:
+    """Take the values that cannot arrive out of the last branch of subset tests, and the branch if none is left.
+
+    What can arrive is known from the subset tests further up on the path.
+    """
+    everything: dict[int, frozenset[int]] = {}
+    waiting = [(root, everything)]
+    while waiting:
+        node, possible = waiting.pop()
+        record = records[node]
+        split = record.split
+        if split is None or split.test is not Test.SUBSET:
+            waiting.extend((child, possible) for child in record.children)
+            continue
+        attribute = split.attribute
+        n_values = len(dataset.schema.attributes[attribute].values)
+        arriving = possible.get(attribute, frozenset(range(n_values)))
+        last = split.n_branches - 1
+        branch_of = [
+            -1 if branch == last and value not in arriving else branch for value, branch in enumerate(split.branch_of)
+        ]
+        if last not in branch_of:
+            record.children.pop()
+        record.split = Split.subsets(attribute, branch_of)
+        for branch, child in enumerate(record.children):
+            inside = frozenset(value for value, home in enumerate(branch_of) if home == branch)
+            waiting.append((child, possible | {attribute: inside}))
