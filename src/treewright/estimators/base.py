@@ -66,6 +66,12 @@ class TableEstimator(BaseEstimator):
 
     def _raw(self, X: Any, *, reset: bool) -> RawTable:
         """Return the columns of a dataframe or array, with scikit-learn's own checks."""
+        if isinstance(X, Mapping):
+            raw = raw_table(X)
+            if reset:
+                self.n_features_in_ = len(raw.columns)
+                self.feature_names_in_ = np.array(list(raw.columns), dtype=object)
+            return raw
         if is_frame(X):
             if reset:
                 validate_data(self, X, skip_check_array=True)
