@@ -185,7 +185,9 @@ class Examiner:
             sides = subsets_to_compare(counts, cases, regression=not self._classification, missing=learned)
         left = _sums_of(sides, counts)
         right = counts.sum(axis=0) - left
-        fits = self._large_enough(sides @ cases, int(cases.sum())) & self._heavy_enough(left, right)
+        fits = self._large_enough(_sums_of(sides, cases[:, None])[:, 0], int(cases.sum())) & self._heavy_enough(
+            left, right
+        )
         if not fits.any():
             return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown)
         scores = np.where(fits, self._criterion.of_cuts(left, right), -np.inf)
@@ -259,7 +261,8 @@ class Examiner:
         return fits
 
     def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
-        fits = values[:-1] < values[1:] - rule.gap
+        # Numbers that are exactly the gap apart in decimals differ from it by rounding only: they do not pass.
+        fits = np.diff(values) > rule.gap * (1 + 1e-6)
         if rule.relative_side:
             known = float(table.counts.sum())
             least = self._recipe.stopping.min_branch
