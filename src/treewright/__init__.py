@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from treewright.model.ruleset import RuleSet
     from treewright.model.split import Split
     from treewright.model.tree import Tree
-    from treewright.plans import Plan, RulePlan, c45, c45_rules
+    from treewright.plans import Plan, RulePlan, c45, c45_rules, cart, id3
+    from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError
 
 _HOME = {
     "C45": "treewright.grow.recipe",
@@ -43,6 +44,11 @@ _HOME = {
     "CART": "treewright.grow.recipe",
     "CARTClassifier": "treewright.estimators.trees",
     "CARTRegressor": "treewright.estimators.trees",
+    "ChiSquare": "treewright.prune.method",
+    "CostComplexity": "treewright.prune.method",
+    "ErrorBased": "treewright.prune.method",
+    "MDL": "treewright.prune.method",
+    "ReducedError": "treewright.prune.method",
     "Column": "treewright.data.schema",
     "DataError": "treewright._base.errors",
     "DataWarning": "treewright._base.errors",
@@ -65,6 +71,8 @@ _HOME = {
     "TreewrightError": "treewright._base.errors",
     "c45": "treewright.plans",
     "c45_rules": "treewright.plans",
+    "id3": "treewright.plans",
+    "cart": "treewright.plans",
     "fit": "treewright.learn",
     "load": "treewright.model.format:load_model",
     "read": "treewright.data.tables",
@@ -75,20 +83,25 @@ __all__ = [
     "C45",
     "CART",
     "ID3",
+    "MDL",
     "C45Classifier",
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "ChiSquare",
     "Column",
+    "CostComplexity",
     "DataError",
     "DataWarning",
     "Dataset",
+    "ErrorBased",
     "ID3Classifier",
     "Kind",
     "ModelFormatError",
     "ParameterError",
     "Plan",
     "Recipe",
+    "ReducedError",
     "RuleModel",
     "RulePlan",
     "RuleSet",
@@ -101,7 +114,9 @@ __all__ = [
     "__version__",
     "c45",
     "c45_rules",
+    "cart",
     "fit",
+    "id3",
     "load",
     "read",
     "sample",

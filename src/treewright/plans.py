@@ -21,15 +21,18 @@ from typing import Any
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.grow.j48 import J48
-from treewright.grow.recipe import C45, Recipe
+from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
 from treewright.grow.release8 import Release8
 from treewright.model.model import Voting
-from treewright.prune.method import Collapse, ErrorBased, Method, ReducedError
+from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
 from treewright.rules.c45rules import RuleOptions
 
 Learner = Recipe | Release8 | J48
 
 DIALECTS = ("c45", "r8", "j48")
+
+CART_MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
+"""What CART's `missing` may be."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +155,87 @@ class RulePlan:
         }
 
 
+def pruning_from(
+    prune: bool | str | Method | None,
+    *,
+    confidence: float = 0.25,
+    raising: bool = True,
+    significance: float = 0.05,
+    bonferroni: bool = False,
+    alpha: float | None = None,
+    criterion: str = "gini",
+) -> tuple[Method, ...]:
+    """Return the pruning that an estimator's or command's options mean.
+
+    Parameters
+    ----------
+    prune : bool, str, pruning method or None
+        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is.
+    confidence, raising : of error-based pruning
+    significance, bonferroni : of chi-square pruning
+    alpha, criterion : of cost-complexity pruning
+
+    Examples
+    --------
+    >>> pruning_from("chi_square", significance=0.01)
+    (ChiSquare(significance=0.01, bonferroni=False),)
+    """
+    if prune is None or prune is False:
+        return ()
+    if prune is True:
+        prune = "error_based"
+    if not isinstance(prune, str):
+        if not isinstance(prune, tuple(PRUNERS.values())):
+            names = ", ".join(map(repr, PRUNERS))
+            raise ParameterError(f"prune must be True, False, None, a pruning method or one of {names}, not {prune!r}")
+        return (prune,)
+    parameters: dict[str, dict[str, Any]] = {
+        "error_based": {"confidence": confidence, "raising": raising},
+        "chi_square": {"significance": significance, "bonferroni": bonferroni},
+        "cost_complexity": {"criterion": "entropy" if criterion == "entropy" else "gini"},
+    }
+    name = prune.replace("-", "_")
+    own = parameters.get(name, {})
+    if name == "cost_complexity" and alpha is not None:
+        own["alpha"] = alpha
+    return (pruner_named(name, **own),)
+
+
+def id3(
+    *,
+    criterion: str = "gain",
+    max_depth: int | None = None,
+    max_leaves: int | None = None,
+    min_cases: int = 2,
+    **pruning: Any,
+) -> Plan:
+    """Return ID3; further options are those of `pruning_from`."""
+    recipe = ID3(criterion=criterion, max_depth=max_depth, max_leaves=max_leaves, min_cases=min_cases)
+    return Plan(recipe, pruning_from(pruning.pop("prune", None), **pruning))
+
+
+def cart(
+    *,
+    criterion: str = "gini",
+    missing: str = "best_side",
+    stopping: Stopping | None = None,
+    draw: Draw | None = None,
+    **pruning: Any,
+) -> Plan:
+    """Return CART as scikit-learn grows it; further options are those of `pruning_from`."""
+    if missing not in CART_MISSING:
+        raise ParameterError(f"missing must be one of {', '.join(map(repr, CART_MISSING))}, not {missing!r}")
+    recipe = CART(criterion=criterion, missing=CART_MISSING[missing], stopping=stopping, draw=draw)
+    return Plan(recipe, pruning_from(pruning.pop("prune", None), criterion=criterion, **pruning))
+
+
 def c45(
     *,
     dialect: str = "c45",
     criterion: str = "gain_ratio",
     min_objects: float = 2,
     confidence: float = 0.25,
-    prune: bool | str = True,
+    prune: bool | str | Method | None = True,
     subset: bool = False,
     binary: bool = False,
     raising: bool = True,
@@ -177,7 +254,8 @@ def c45(
         Weight that two branches of a test need.
     confidence : float
         Of error-based pruning, above 0 and at most 1; smaller prunes more.
-    prune : True, False or "reduced_error"
+    prune : bool, str, pruning method or None
+        True is the dialect's own error-based pruning; for others see `pruning_from`.
     subset : bool
         Group the values of nominal attributes (``c45``, ``r8``).
     binary : bool
@@ -190,8 +268,6 @@ def c45(
     if dialect not in DIALECTS:
         hint = did_you_mean(str(dialect), DIALECTS)
         raise ParameterError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r}{hint}")
-    if not isinstance(prune, bool) and prune != "reduced_error":
-        raise ParameterError(f"prune must be True, False or 'reduced_error', not {prune!r}")
     given = {
         "subset": (subset, False, ("c45", "r8")),
         "binary": (binary, False, ("j48",)),
@@ -207,7 +283,8 @@ def c45(
             raise ParameterError(
                 f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
             )
-    reduced = (ReducedError(),) if prune == "reduced_error" else ()
+    by_program = dialect != "c45" and prune is True
+    pruning = pruning_from(False if by_program else prune, confidence=confidence, raising=raising)
     if dialect == "c45":
         recipe = C45(
             min_objects=min_objects,
@@ -217,13 +294,12 @@ def c45(
             max_depth=max_depth,
             max_leaves=max_leaves,
         )
-        by_error = (ErrorBased(confidence, raising),) if prune is True else ()
         ErrorBased(confidence, raising)  # a wrong confidence is told also where it is not used
-        return Plan(recipe, (*((Collapse(),) if collapse else ()), *by_error, *reduced))
+        return Plan(recipe, (*((Collapse(),) if collapse else ()), *pruning))
     whole = _whole(min_objects)
     if dialect == "r8":
-        return Plan(Release8(whole, criterion, subset, confidence, prune is True), reduced)
-    return Plan(J48(whole, confidence, prune is True, raising, binary, mdl_correction, collapse), reduced)
+        return Plan(Release8(whole, criterion, subset, confidence, by_program), pruning)
+    return Plan(J48(whole, confidence, by_program, raising, binary, mdl_correction, collapse), pruning)
 
 
 def c45_rules(

@@ -300,9 +300,7 @@ def test_what_is_not_a_table_is_an_error(data: Any, message: str) -> None:
 
 
 def test_columns_of_any_library_in_a_mapping() -> None:
-    table = raw_table(
-        {"a": pd.Series([1, 2]), "b": pl.Series(["x", None]), "c": np.array([1.0, 2.0]), "d": range(2)}
-    )
+    table = raw_table({"a": pd.Series([1, 2]), "b": pl.Series(["x", None]), "c": np.array([1.0, 2.0]), "d": range(2)})
     assert cells(table, "b") == ["x", None]
     assert cells(table, "d") == [0.0, 1.0]
 

@@ -66,7 +66,7 @@ def test_parquet_is_found_by_name_and_by_content(tmp_path: Path) -> None:
         assert read_raw(io.BytesIO((tmp_path / name).read_bytes())).n_rows == 2
 
 
-@pytest.mark.parametrize(("data", "rows"), [(b"a,b\n1,2\n", 1), (ARFF, 2), (gzip.compress(ARFF), 2)])
+@pytest.mark.parametrize(("data", "rows"), [(b"a,b\n1,2\n", 1), (ARFF, 2), (gzip.compress(ARFF, mtime=0), 2)])
 def test_standard_input_is_judged_by_content(monkeypatch: pytest.MonkeyPatch, data: bytes, rows: int) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     table = read_raw("-")
@@ -88,9 +88,7 @@ def test_options_are_passed_on() -> None:
 
 
 def test_an_unknown_format_is_an_error_with_the_nearest() -> None:
-    with pytest.raises(
-        ParameterError, match="'csv', 'tsv', 'arff', 'names', 'parquet'; did you mean 'parquet'"
-    ):
+    with pytest.raises(ParameterError, match="'csv', 'tsv', 'arff', 'names', 'parquet'; did you mean 'parquet'"):
         read_raw(io.BytesIO(b""), format="parket")
     with pytest.raises(ParameterError, match="needs a path"):
         read_raw(io.BytesIO(b""), format="names")

@@ -17,10 +17,7 @@ from treewright.data.read_arff import read_arff
 from treewright.data.schema import Kind
 from treewright.data.text_source import TextSource
 
-HEAD = (
-    "@relation t\n@attribute wind {weak, 'very strong', never}\n"
-    "@attribute t numeric\n@attribute s string\n@data\n"
-)
+HEAD = "@relation t\n@attribute wind {weak, 'very strong', never}\n@attribute t numeric\n@attribute s string\n@data\n"
 
 
 def read(text: str, **options: Any) -> RawTable:
@@ -191,9 +188,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         return
 
 
-@pytest.mark.parametrize(
-    "text", ["'" * 50_000, "a\\" * 50_000, " " * 100_000 + "x", "{" * 50_000, "a % " * 30_000]
-)
+@pytest.mark.parametrize("text", ["'" * 50_000, "a\\" * 50_000, " " * 100_000 + "x", "{" * 50_000, "a % " * 30_000])
 def test_long_hostile_lines_do_not_hang(text: str) -> None:
     try:
         read(HEAD + text + "\n")

@@ -165,9 +165,7 @@ def test_a_huge_names_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 pieces = st.lists(
-    st.sampled_from(
-        ["a", "b", "x", ":", ",", ".", ". ", "|", "\\", "\n", " ", "continuous", "discrete", "1", "?"]
-    )
+    st.sampled_from(["a", "b", "x", ":", ",", ".", ". ", "|", "\\", "\n", " ", "continuous", "discrete", "1", "?"])
 )
 
 
@@ -186,9 +184,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, names: bytes, data: bytes
             continue
 
 
-@pytest.mark.parametrize(
-    "text", ["." * 100_000, "\\" * 100_000, "|" * 100_000, ", " * 50_000, "a " * 100_000]
-)
+@pytest.mark.parametrize("text", ["." * 100_000, "\\" * 100_000, "|" * 100_000, ", " * 50_000, "a " * 100_000])
 def test_long_hostile_lines_do_not_hang(tmp_path: Path, text: str) -> None:
     for names, data in (("a, b.\nx: continuous.\n", text), (text, "")):
         try:

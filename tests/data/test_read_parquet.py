@@ -120,9 +120,7 @@ def test_an_integer_that_would_be_rounded_is_an_error_unless_nominal(tmp_path: P
 
 def test_declared_kinds_prevail(tmp_path: Path) -> None:
     kinds = {"n": Kind.NOMINAL, "t": Kind.NUMERIC, "b": Kind.NUMERIC, "f": Kind.NOMINAL}
-    table = read(
-        tmp_path, {"n": [2, 1], "t": ["007", None], "b": [True, False], "f": [0.5, 3.0]}, kinds=kinds
-    )
+    table = read(tmp_path, {"n": [2, 1], "t": ["007", None], "b": [True, False], "f": [0.5, 3.0]}, kinds=kinds)
     assert cells(table, "n") == ["2", "1"]
     assert cells(table, "t") == [7.0, None]
     assert cells(table, "b") == [1.0, 0.0]
@@ -155,9 +153,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
 
 def test_enums_and_wide_integers_of_duckdb(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    query = (
-        "SELECT CAST('b' AS ENUM('c', 'b')) AS e, uuid() AS u, CAST(5 AS HUGEINT) AS h, TIME '12:30:00' AS t"
-    )
+    query = "SELECT CAST('b' AS ENUM('c', 'b')) AS e, uuid() AS u, CAST(5 AS HUGEINT) AS h, TIME '12:30:00' AS t"
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
     table = read_parquet(TextSource(path))

@@ -49,16 +49,12 @@ def test_numbers_and_texts_are_told_apart() -> None:
     assert table.source == "t.csv"
 
 
-@pytest.mark.parametrize(
-    "cell", ["007", "-01", "+00", "00.5", "1_000", "0x10", "1 000", "１", "true", "1e", "."]
-)
+@pytest.mark.parametrize("cell", ["007", "-01", "+00", "00.5", "1_000", "0x10", "1 000", "１", "true", "1e", "."])
 def test_what_is_not_a_plain_number_makes_its_column_text(cell: str) -> None:
     assert cells(read(f"a;b\n1;1\n{cell};2\n"), "a") == ["1", cell]
 
 
-@pytest.mark.parametrize(
-    "cell", ["0", "0.5", "-0.25", "+3", "1.", ".5", "1e39", "1E-5", "16777217", "-0", "0e1"]
-)
+@pytest.mark.parametrize("cell", ["0", "0.5", "-0.25", "+3", "1.", ".5", "1e39", "1E-5", "16777217", "-0", "0e1"])
 def test_plain_numbers(cell: str) -> None:
     column = read(f"a,b\n{cell},2\n").columns["a"]
     assert isinstance(column, NumberColumn)
@@ -232,9 +228,7 @@ def test_latin_1_bom_and_nul() -> None:
 
 def test_a_column_that_turns_to_text_late_keeps_its_first_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_text, "_CHUNK_ROWS", 3)
-    text = (
-        "a,b,c\n" + "".join(f"{i}.0,{i},{'q' if i % 2 else '?'}\n" for i in range(10)) + "x,10,q\n11,11,?\n"
-    )
+    text = "a,b,c\n" + "".join(f"{i}.0,{i},{'q' if i % 2 else '?'}\n" for i in range(10)) + "x,10,q\n11,11,?\n"
     table = read(text)
     assert cells(table, "a") == [f"{i}.0" for i in range(10)] + ["x", "11"]
     assert cells(table, "b") == [float(i) for i in range(12)]
@@ -300,9 +294,7 @@ def test_what_is_written_is_read_back_cell_by_cell(table: tuple[list[list[str]],
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([names, *rows])
     for chosen in (delimiter, None):
-        result = read(
-            buffer.getvalue(), delimiter=chosen, missing=(), kinds=dict.fromkeys(names, Kind.NOMINAL)
-        )
+        result = read(buffer.getvalue(), delimiter=chosen, missing=(), kinds=dict.fromkeys(names, Kind.NOMINAL))
         assert [cells(result, name) for name in names] == [[row[i] for row in rows] for i in range(width)]
 
 
@@ -314,9 +306,7 @@ def test_minimal_quoting_loses_nothing_but_padding(table: tuple[list[list[str]],
     names = [f"c{i}" for i in range(width)]
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter).writerows([names, *rows])
-    result = read(
-        buffer.getvalue(), delimiter=delimiter, missing=(), kinds=dict.fromkeys(names, Kind.NOMINAL)
-    )
+    result = read(buffer.getvalue(), delimiter=delimiter, missing=(), kinds=dict.fromkeys(names, Kind.NOMINAL))
     found = list(zip(*(cells(result, name) for name in names), strict=True)) if rows else []
     assert len(found) == len(rows)
     for row, got in zip(rows, found, strict=True):

@@ -274,7 +274,8 @@ def _categorical_column(series: Any, name: str, kind: Kind | None) -> NumberColu
         labels = base.labels
     codes = dict(zip(categories, range(len(categories)), strict=True))
     coded = np.fromiter((codes.get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
-    return TextColumn(tuple(texts), coded, labels)
+    ordered = bool(getattr(getattr(native, "cat", None), "ordered", False))
+    return TextColumn(tuple(texts), coded, labels, declared=True, ordered=ordered)
 
 
 def array_column(

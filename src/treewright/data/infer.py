@@ -113,6 +113,8 @@ def infer_schema(
     for name, cells in raw.columns.items():
         limit = CLASS_LIMIT if name == target else nominal_limit if name != chosen.weight else 0
         given = None if declared is None else declared.column(name)
+        if declared is not None and name == target and declared.column(name).is_numeric:
+            limit = 0  # the format says that it is a number
         columns.append(
             _propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit)
         )
@@ -150,7 +152,8 @@ def _propose(
         text = numbers_as_text(cells)
         return Column(name, Kind.NOMINAL, text.values, text.labels)
     values = cells.values if cells.declared else in_fixed_order(cells.values)
-    return Column(name, Kind.NOMINAL, values, cells.labels)
+    ordinal = cells.ordered and wanted is None
+    return Column(name, Kind.ORDINAL if ordinal else Kind.NOMINAL, values, cells.labels)
 
 
 def _few_whole_numbers(cells: NumberColumn | TextColumn, limit: int) -> bool:

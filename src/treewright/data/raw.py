@@ -37,13 +37,14 @@ class TextColumn:
     """Cells that are texts, each distinct text kept once.
 
     `labels` remembers what the cells were; `declared` says that the order of the values is meant (the categories of a
-    dataframe), not just the order in which they were met.
+    dataframe), not just the order in which they were met; `ordered` that it goes from low to high.
     """
 
     values: tuple[str, ...]
     codes: Codes
     labels: LabelType = LabelType.TEXT
     declared: bool = False
+    ordered: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, Self
 import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -37,7 +37,6 @@ from treewright.data.infer import infer_schema
 from treewright.data.raw import RawTable, number_text
 from treewright.data.schema import Column, Kind, LabelType, Schema
 from treewright.explain.importance import impurity_importance
-from treewright.grow.recipe import Recipe
 from treewright.learn import fit as fit_model
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
@@ -66,7 +65,7 @@ class TableEstimator(BaseEstimator):
 
     def _raw(self, X: Any, *, reset: bool) -> RawTable:
         """Return the columns of a dataframe or array, with scikit-learn's own checks."""
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not issparse(X):  # one sparse format is a mapping, too
             raw = raw_table(X)
             if reset:
                 self.n_features_in_ = len(raw.columns)
@@ -240,7 +239,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
     smoothing: str | float | None
     costs: Any = None
 
-    def _learned(self, dataset: Dataset, plan: Plan | Recipe) -> TreeModel:
+    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
         return fit_model(dataset, plan, smoothing=self.smoothing, costs=self._declared_costs(dataset))
 
     def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
@@ -269,7 +268,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
 class TreeRegressor(RegressorMixin, TreeEstimator):
     """Base of the regressors."""
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         raise NotImplementedError  # every regressor has its own
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -314,6 +313,11 @@ def is_frame(X: Any) -> bool:
 
 
 def _width(X: Any) -> int:
+    """Return the number of columns of anything that can be fitted; rows of plain lists have no shape."""
+    if isinstance(X, Mapping) and not issparse(X):
+        return len(X)
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple, np.ndarray)):
+        return len(X[0])
     shape = getattr(X, "shape", None)
     return int(shape[1]) if shape is not None and len(shape) == 2 else 1
 

@@ -10,10 +10,8 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright.data.schema import Schema
 from treewright.estimators.base import TreeClassifier, TreeRegressor, cases_from, seed_of
-from treewright.grow.recipe import CART, ID3, Draw, MissingPolicy, Recipe, Stopping
-from treewright.plans import Plan, c45
-
-_CART_MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
+from treewright.grow.recipe import Draw, Stopping
+from treewright.plans import Plan, c45, cart, id3
 
 
 class ID3Classifier(TreeClassifier):
@@ -26,6 +24,13 @@ class ID3Classifier(TreeClassifier):
     max_depth, max_leaf_nodes : int or None
     min_samples_split : int or float, default 2
         Cases (or share of all cases) that a node needs to be divided.
+    prune : str, pruning method or None
+        ``"chi_square"``, ``"mdl"``, ``"reduced_error"``, ``"error_based"``, or a method such as
+        `treewright.CostComplexity`; None leaves the tree as it was grown.
+    significance : float, default 0.05
+        Of chi-square pruning: a test that is not significant at this level is cut.
+    bonferroni : bool
+        Whether chi-square pruning makes up for the choice among several attributes.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
@@ -58,6 +63,9 @@ class ID3Classifier(TreeClassifier):
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: int | float = 2,
+        prune: Any = None,
+        significance: float = 0.05,
+        bonferroni: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
@@ -66,16 +74,22 @@ class ID3Classifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
+        self.prune = prune
+        self.significance = significance
+        self.bonferroni = bonferroni
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.schema = schema
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
-        return ID3(
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
+        return id3(
             criterion=self.criterion,
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            prune=self.prune,
+            significance=self.significance,
+            bonferroni=self.bonferroni,
         )
 
 
@@ -91,8 +105,9 @@ class C45Classifier(TreeClassifier):
         Weight that at least two branches of a test need.
     confidence : float, default 0.25
         Confidence level of pruning, a fraction; smaller prunes more.
-    prune : True, False or "reduced_error"
-        Error-based pruning, none, or pruning by a third of the cases that is held out.
+    prune : bool, str, pruning method or None
+        True: the dialect's own error-based pruning. ``"reduced_error"`` holds out a third of the cases; also
+        ``"chi_square"``, ``"mdl"`` or a method such as `treewright.CostComplexity`.
     subset : bool
         Group the values of nominal attributes (dialects c45 and r8).
     binary : bool
@@ -134,7 +149,7 @@ class C45Classifier(TreeClassifier):
         criterion: str = "gain_ratio",
         min_objects: float = 2,
         confidence: float = 0.25,
-        prune: bool | str = True,
+        prune: Any = True,
         subset: bool = False,
         binary: bool = False,
         raising: bool = True,
@@ -193,10 +208,10 @@ class _CART:
     max_features: int | float | str | None
     random_state: Any
     missing: str
+    prune: Any
+    ccp_alpha: float
 
-    def _cart(self, criterion: str, n_rows: int, n_attributes: int) -> Recipe:
-        if self.missing not in _CART_MISSING:
-            raise ParameterError(f"missing must be one of {', '.join(map(repr, _CART_MISSING))}, not {self.missing!r}")
+    def _cart(self, criterion: str, n_rows: int, n_attributes: int) -> Plan:
         stopping = Stopping(
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
@@ -208,7 +223,15 @@ class _CART:
         draw = None
         if self.max_features is not None:
             draw = Draw(_attributes_drawn(self.max_features, n_attributes), seed_of(self.random_state))
-        return CART(criterion=criterion, missing=_CART_MISSING[self.missing], stopping=stopping, draw=draw)
+        prune = "cost_complexity" if self.prune is None and self.ccp_alpha > 0 else self.prune
+        return cart(
+            criterion=criterion,
+            missing=self.missing,
+            stopping=stopping,
+            draw=draw,
+            prune=prune,
+            alpha=self.ccp_alpha,
+        )
 
 
 class CARTClassifier(_CART, TreeClassifier):
@@ -232,6 +255,10 @@ class CARTClassifier(_CART, TreeClassifier):
         Attributes drawn at each node.
     missing : {"best_side", "majority"}, default "best_side"
         Cases without a value go to the side where they fit best, or to the side of the most cases.
+    prune : str, pruning method or None
+        As for `ID3Classifier`.
+    ccp_alpha : float
+        Price of a leaf in cost-complexity pruning by impurity, as scikit-learn has it.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
     random_state : int, RandomState or None
@@ -259,6 +286,8 @@ class CARTClassifier(_CART, TreeClassifier):
         min_impurity_decrease: float = 0.0,
         max_features: int | float | str | None = None,
         missing: str = "best_side",
+        prune: Any = None,
+        ccp_alpha: float = 0.0,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         random_state: Any = None,
@@ -273,12 +302,14 @@ class CARTClassifier(_CART, TreeClassifier):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.missing = missing
+        self.prune = prune
+        self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.random_state = random_state
         self.schema = schema
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         allowed = ("gini", "entropy", "chi2")
         if self.criterion not in allowed:
             raise ParameterError(f"criterion must be one of {', '.join(map(repr, allowed))}, not {self.criterion!r}")
@@ -298,6 +329,8 @@ class CARTRegressor(_CART, TreeRegressor):
     min_impurity_decrease : float
     max_features : int, float, "sqrt", "log2" or None
     missing : {"best_side", "majority"}, default "best_side"
+    prune : str, pruning method or None
+    ccp_alpha : float
     random_state : int, RandomState or None
     schema : Schema, dict or None
 
@@ -321,6 +354,8 @@ class CARTRegressor(_CART, TreeRegressor):
         min_impurity_decrease: float = 0.0,
         max_features: int | float | str | None = None,
         missing: str = "best_side",
+        prune: Any = None,
+        ccp_alpha: float = 0.0,
         random_state: Any = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
@@ -333,10 +368,12 @@ class CARTRegressor(_CART, TreeRegressor):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.missing = missing
+        self.prune = prune
+        self.ccp_alpha = ccp_alpha
         self.random_state = random_state
         self.schema = schema
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Recipe:
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         if self.criterion != "squared_error":
             raise ParameterError(f"criterion must be 'squared_error', not {self.criterion!r}")
         return self._cart("variance", n_rows, n_attributes)

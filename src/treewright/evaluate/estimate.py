@@ -84,7 +84,7 @@ def wilson_interval(correct: float, n: float, confidence: float = 0.95) -> tuple
     p = correct / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return max(0.0, min(middle - half, p)), min(1.0, max(middle + half, p))  # at 0 and 1 rounding could pass p
 
 
 def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.intp]:
@@ -136,6 +136,8 @@ def cross_validate(
     """
     parts = stratified_folds(dataset, folds, seed)
     number = folds if used is None else used
+    if not 1 <= number <= folds:
+        raise ParameterError(f"used must be from 1 to the number of folds, {folds}, not {used}")
     tested, predicted = [], []
     for done, (train, test) in enumerate(fold_pairs(parts, number)):
         model = fit(dataset.take(train))

@@ -28,11 +28,11 @@ from treewright.grow.criteria import (
     total_variance,
 )
 from treewright.grow.grower import examine_tree
-from treewright.grow.recipe import Choice, Cuts, MissingPolicy, Recipe, recipe_from_dict
+from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, Recipe, recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
 from treewright.model.split import Split
-from treewright.model.tree import Tree
+from treewright.model.tree import Node, Tree
 from treewright.model.working import Examined, Verdict
 
 
@@ -122,8 +122,8 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     if working is None and (data is not None or view.stop is None):
         working = _counted_again(model, recipe, node, data)
     measure = {"gini": "gini", "variance": "variance"}.get(recipe.criterion, "entropy")
-    explained = [_attribute(model.tree, recipe, measure, one) for one in working or ()]
-    explained.sort(key=_rank)
+    explained = [_attribute(view, recipe, measure, one) for one in working or ()]
+    explained.sort(key=lambda one: _rank(recipe, one))
     tree = model.tree
     counts = tuple(plain_number(count) for count in tree.counts[node].tolist())
     return NodeExplanation(
@@ -180,22 +180,30 @@ def _node_impurity(tree: Tree, node: int, measure: str) -> float:
     return entropy(tree.counts[node]) if measure == "entropy" else gini(tree.counts[node])
 
 
-def _rank(one: AttributeExplanation) -> tuple[int, float, float]:
-    order = {Verdict.CHOSEN: 0, Verdict.SMALL_GAIN: 0, Verdict.CONSIDERED: 1, Verdict.BELOW_AVERAGE: 2}
-    worth = one.ratio if one.ratio is not None and one.verdict in (Verdict.CHOSEN, Verdict.CONSIDERED) else one.decrease
-    return order.get(one.verdict, 3), -(worth or 0.0), -(one.decrease or 0.0)
+_PLACE = {Verdict.CHOSEN: 0, Verdict.SMALL_GAIN: 0, Verdict.PRUNED: 0, Verdict.CONSIDERED: 1, Verdict.BELOW_AVERAGE: 2}
 
 
-def _attribute(tree: Tree, recipe: Recipe, measure: str, one: Examined) -> AttributeExplanation:
-    column = tree.schema.attributes[one.attribute]
+def _rank(recipe: Recipe, one: AttributeExplanation) -> tuple[int, float, float]:
+    place = _PLACE.get(one.verdict, 3)
+    worth = one.decrease
+    if recipe.criterion == "chi2":
+        worth = one.chi_square
+    elif recipe.choice is Choice.RATIO and place <= 1:
+        worth = one.ratio
+    return place, -(worth or 0.0), -(one.decrease or 0.0)
+
+
+def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> AttributeExplanation:
+    column = node.tree.schema.attributes[one.attribute]
     split = one.split
     if split is None:
         return AttributeExplanation(column.name, one.verdict)
     counts = _with_learned_side(recipe, split, one)
     weights = counts[:, 0] if measure == "variance" else counts.sum(axis=1)
     totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
+    mean = float(node.tree.outcome[node.index]) if measure == "variance" else None
     branches = tuple(
-        _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), measure)
+        _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean)
         for place in range(split.n_branches)
     )
     known = float(weights.sum())
@@ -245,10 +253,10 @@ def _with_learned_side(recipe: Recipe, split: Split, one: Examined) -> Counts:
     return counts
 
 
-def _branch(label: str, row: Counts, weight: float, total: float, measure: str) -> Branch:
+def _branch(label: str, row: Counts, weight: float, total: float, node_mean: float | None) -> Branch:
     impurity = total / weight if weight > 0 else 0.0
-    if measure == "variance":
-        mean = float(row[1]) / weight if weight > 0 else None
+    if node_mean is not None:
+        mean = node_mean + float(row[1]) / weight if weight > 0 else None
         return Branch(label, (), weight, impurity, mean)
     return Branch(label, tuple(plain_number(count) for count in row.tolist()), weight, impurity)
 
@@ -273,11 +281,11 @@ def _correction(recipe: Recipe, one: Examined, weight: float) -> float:
 def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[AttributeExplanation]) -> float | None:
     if recipe.choice is not Choice.RATIO:
         return None
-    rows = model.provenance.get("rows", 0)
-    many = {column.name: len(column.values) >= MANY_VALUES * rows for column in tree.schema.attributes}
+    rows = 0 if recipe.nominal is NominalTest.GROUPS else model.provenance.get("rows", 0)
+    many = {column.name: 0 < MANY_VALUES * rows <= len(column.values) for column in tree.schema.attributes}
     if all(many.values()):
         many = dict.fromkeys(many, False)
-    compared = {Verdict.CHOSEN, Verdict.CONSIDERED, Verdict.BELOW_AVERAGE, Verdict.NO_SPLIT_INFORMATION}
+    compared = {*_PLACE, Verdict.NO_SPLIT_INFORMATION}
     gains = [
         one.decrease for one in explained if one.verdict in compared and one.decrease is not None and not many[one.name]
     ]

@@ -141,11 +141,11 @@ class _Grower:
         split = tree.split(node.record)
         judged = []
         for one in entries:
-            if split is not None and one.attribute == split.attribute:
+            if split is not None and one.split == split:
+                judged.append(replace(one, verdict=Verdict.CHOSEN))
+            elif split is not None and one.attribute == split.attribute:
                 [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
-                [summary] = self._engine.summaries([node.engine_node])
                 counts = branch_counts(table, split)
-                counts = _plain_moments(counts, summary.mean) if self._regression else counts
                 tries = one.tries if split.cut is not None else 0
                 judged.append(Examined(one.attribute, Verdict.CHOSEN, split, counts, one.unknown, tries))
             elif one.verdict is Verdict.CHOSEN:
@@ -212,11 +212,21 @@ class _Grower:
             winner = decision.chosen.best if decision.chosen is not None else None
             branches = winner.split.n_branches if winner is not None and winner.split is not None else 0
             if leaves + branches - 1 > max_leaves:
-                self._carry_out(_Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
+                self._cut_off(decision)
                 fresh = []
                 continue
             leaves += branches - 1
             fresh = self._decide(self._carry_out(decision))
+
+    def _cut_off(self, decision: _Decision) -> None:
+        """Make a leaf where a test would pass the limit; its working has a best attribute, but none that was chosen."""
+        record = decision.node.record
+        if record in self._working:
+            self._working[record] = tuple(
+                replace(one, verdict=Verdict.CONSIDERED) if one.verdict is Verdict.CHOSEN else one
+                for one in self._working[record]
+            )
+        self._carry_out(_Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
 
     @staticmethod
     def _worth(decision: _Decision) -> float:
@@ -281,7 +291,7 @@ class _Grower:
             stop = Stop.NO_GAIN
         elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
             stop = Stop.SMALL_GAIN
-        self._keep_working(node, summary, chosen, stop)
+        self._keep_working(node, chosen, stop)
         return _Decision(node, summary, chosen, stop)
 
     @property
@@ -337,9 +347,9 @@ class _Grower:
         outcome = parent.outcome if empty and parent is not None else _majority(summary.statistics)
         return NodeRecord(summary.weight, summary.statistics, outcome)
 
-    def _keep_working(self, node: _Open, summary: Summary, chosen: Chosen, stop: Stop | None) -> None:
+    def _keep_working(self, node: _Open, chosen: Chosen, stop: Stop | None) -> None:
         used = [_unused(attribute, self._width) for attribute in sorted(node.used)]
-        examined = [_examined(candidate, stop, summary, self._regression) for candidate in chosen.candidates]
+        examined = [_examined(candidate, stop) for candidate in chosen.candidates]
         entries = tuple(sorted((*examined, *used), key=lambda one: one.attribute))
         cells = sum(one.cells for one in entries)
         if cells > self._cells_left:
@@ -368,20 +378,11 @@ def _unused(attribute: int, width: int) -> Examined:
     return Examined(attribute, Verdict.USED_ABOVE, None, nothing, nothing.sum(axis=0))
 
 
-def _examined(candidate: Candidate, stop: Stop | None, summary: Summary, regression: bool) -> Examined:
+def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
     verdict = candidate.verdict
     if verdict is Verdict.CHOSEN and stop is not None:
         verdict = Verdict.SMALL_GAIN
     counts, unknown = candidate.counts, candidate.unknown
-    if regression:
-        counts = _plain_moments(counts, summary.mean)
-        unknown = _plain_moments(unknown[None, :], summary.mean)[0]
     if candidate.split is None:
         counts = counts[:0]
     return Examined(candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries)
-
-
-def _plain_moments(moments: Counts, mean: float) -> Counts:
-    """Turn sums of deviations from the mean into sums of the target itself."""
-    n, total, squares = moments[:, 0], moments[:, 1], moments[:, 2]
-    return np.stack((n, total + n * mean, squares + 2 * mean * total + n * mean * mean), axis=1)

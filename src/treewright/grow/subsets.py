@@ -106,7 +106,9 @@ def _prefixes(order: npt.NDArray[np.float64]) -> Sides:
 
 def _normalised(sides: Sides) -> Sides:
     turned = np.where(sides[:, :1], sides, ~sides)
-    return np.unique(turned, axis=0)[::-1]
+    bits = np.packbits(turned, axis=1)  # as whole byte strings, since to compare column by column takes long with many values
+    _, first = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))).ravel(), return_index=True)
+    return turned[first[::-1]]
 
 
 def _spread(sides: Sides, present: npt.NDArray[np.intp], n_values: int) -> Sides:

@@ -51,9 +51,7 @@ def class_probabilities(tree: Tree, cases: Dataset) -> Floats:
         start, stop = int(visits.rows.min()), int(visits.rows.max()) + 1
         said = of_node[visits.nodes] * visits.shares[:, None]
         for code in range(classes):
-            result[start:stop, code] += np.bincount(
-                visits.rows - start, weights=said[:, code], minlength=stop - start
-            )
+            result[start:stop, code] += np.bincount(visits.rows - start, weights=said[:, code], minlength=stop - start)
     return result
 
 

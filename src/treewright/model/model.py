@@ -20,7 +20,8 @@ from treewright.model.j48_votes import class_probabilities, predicted_codes
 from treewright.model.predictor import Predictor
 from treewright.model.release8_votes import class_sums
 from treewright.model.route import leaf_visits, main_leaves
-from treewright.model.tree import Tree
+from treewright.model.split import FRACTIONAL, Test
+from treewright.model.tree import LEAF, TESTS, Tree
 from treewright.model.working import Examined
 
 Smoothing = None | str | float
@@ -28,6 +29,9 @@ Smoothing = None | str | float
 
 LARGEST_M = 1e100
 """More makes no difference, and would not survive the arithmetic."""
+
+LARGEST_COST = 1e100
+"""Larger costs would not survive the arithmetic either."""
 
 
 class Voting(StrEnum):
@@ -79,6 +83,8 @@ class TreeModel(Predictor):
 
     def __post_init__(self) -> None:
         check_smoothing(self.smoothing)
+        if self.voting is not Voting.SHARES:
+            check_divisible(self.tree)
         if self.costs is not None:
             check_costs(self.costs, self.schema)
 
@@ -108,7 +114,8 @@ class TreeModel(Predictor):
         if self.costs is not None:
             return first_of_best(-(self._probabilities(cases) @ np.array(self.costs)))
         if self.voting is Voting.RELEASE8:
-            return np.argmax(class_sums(self.tree, cases), axis=1)
+            codes: npt.NDArray[np.intp] = np.argmax(class_sums(self.tree, cases), axis=1)
+            return codes
         if self.voting is Voting.J48:
             return predicted_codes(class_probabilities(self.tree, cases))
         return first_of_best(self._mixed(cases, node_probabilities(self.tree, None)))
@@ -116,7 +123,8 @@ class TreeModel(Predictor):
     def _probabilities(self, cases: Dataset) -> npt.NDArray[np.float64]:
         if self.smoothing is None and self.voting is Voting.RELEASE8:
             sums = class_sums(self.tree, cases).astype(np.float64)
-            return sums / sums.sum(axis=1, keepdims=True)
+            shares: npt.NDArray[np.float64] = sums / sums.sum(axis=1, keepdims=True)
+            return shares
         if self.smoothing is None and self.voting is Voting.J48:
             return class_probabilities(self.tree, cases)
         return self._mixed(cases, node_probabilities(self.tree, self.smoothing))
@@ -191,5 +199,15 @@ def check_costs(costs: tuple[tuple[float, ...], ...], schema: Schema) -> None:
         raise ParameterError("costs are for classes, and this target is a number")
     if len(costs) != k or any(len(row) != k for row in costs):
         raise ParameterError(f"costs must be a table of {k} rows and {k} columns, one for each class")
-    if not all(isinstance(cost, (int, float)) and 0 <= cost < float("inf") for row in costs for cost in row):
-        raise ParameterError("costs must be finite numbers of at least 0")
+    if not all(isinstance(cost, (int, float)) and 0 <= cost <= LARGEST_COST for row in costs for cost in row):
+        raise ParameterError(f"costs must be numbers from 0 to {LARGEST_COST:g}")
+
+
+def check_divisible(tree: Tree) -> None:
+    """Raise unless the tree is one that Release 8 or J48 could have made: classes, every test divides missing cases."""
+    inner = tree.attribute != LEAF
+    tests = set(tree.test[inner].tolist())
+    if tree.is_regression or TESTS.index(Test.INTERVALS) in tests or np.any(tree.missing[inner] != FRACTIONAL):
+        raise ParameterError("this way of voting is for trees of classes whose tests divide cases without a value")
+    if np.any(tree.weight > np.finfo(np.float32).max / 2):
+        raise ParameterError("this way of voting is for weights that 32-bit numbers can hold")

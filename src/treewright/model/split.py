@@ -133,6 +133,8 @@ class Split:
             raise ParameterError("the bounds do not ascend")
 
     def _check_values(self) -> None:
+        if self.n_branches > len(self.branch_of) + 1:  # before anything of that size is made
+            raise ParameterError(f"{len(self.branch_of)} values do not fill {self.n_branches} branches")
         if not all(-1 <= branch < self.n_branches for branch in self.branch_of):
             raise ParameterError(f"a value goes to a branch outside 0..{self.n_branches - 1}")
         if self.test is Test.NOMINAL and self.branch_of != tuple(range(self.n_branches)):

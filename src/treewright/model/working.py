@@ -45,7 +45,8 @@ class Examined:
     split : Split or None
         The best test of this attribute; None where there is none.
     counts : array, branches x classes
-        Of the cases with a known value; for regression the columns are weight, sum and sum of squares.
+        Of the cases with a known value; for regression the columns are weight, sum and sum of
+        squares of the deviations from the mean of the node (so that a large mean costs no digits).
     unknown : array
         The same for the cases without a value.
     tries : int

@@ -93,15 +93,21 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
     if tree.is_regression:
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
     extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
+    return _Pruner(tree, weighing_cases(tree, dataset), confidence, raising).run()
+
+
+def weighing_cases(tree: Tree, dataset: Dataset) -> Dataset:
+    """Return the cases that weigh something; raise unless there are some, with a target and the tree's columns."""
     if dataset.target is None:
-        raise DataError("pruning needs the cases with their classes", source=dataset.source)
-    if dataset.schema.attributes != tree.schema.attributes or dataset.schema.classes != tree.schema.classes:
+        raise DataError("pruning needs cases with their target", source=dataset.source)
+    known, given = tree.schema, dataset.schema
+    if given.attributes != known.attributes or given.target_column != known.target_column:
         raise DataError("the cases do not have the columns of the tree", source=dataset.source)
     if dataset.weights is not None and np.any(dataset.weights == 0):
         dataset = dataset.take(dataset.weights > 0)
     if dataset.n_rows == 0:
         raise DataError("there are no cases to prune by", source=dataset.source)
-    return _Pruner(tree, dataset, confidence, raising).run()
+    return dataset
 
 
 class _Pruner:

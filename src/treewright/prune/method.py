@@ -1,21 +1,35 @@
 """Pruning methods as values, and the one function that applies them.
 
-Each method is a frozen dataclass with its parameters; `prune` carries it out. A method that needs cases says which: the ones the
-tree was grown from, or others that were held out.
+Vocabulary
+----------
+method
+    A frozen dataclass with the parameters of one way to prune; it knows nothing of trees.
+training, validation
+    The cases that a tree was grown from, and others that were held out. `ErrorBased` needs the former,
+    `ReducedError` the latter, the others need none: a tree knows the counts of its nodes.
+
+Invariants
+----------
+A method is valid from the moment it exists, and `pruner_named` makes it again from its `to_dict`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean, listed
 from treewright.data.dataset import Dataset
 from treewright.model.tree import Tree
+from treewright.prune.chi_square import prune_chi_square
 from treewright.prune.collapse import collapse
+from treewright.prune.cost_complexity import Impurity, Risk, check_measure, prune_cost_complexity
 from treewright.prune.error_based import prune_error_based
+from treewright.prune.mdl import prune_mdl
+from treewright.prune.reduced_error import prune_reduced_error
 
 
 class Method(Protocol):
@@ -57,9 +71,9 @@ class ErrorBased:
     raising: bool = True
 
     def __post_init__(self) -> None:
-        number = isinstance(self.confidence, (int, float)) and not isinstance(self.confidence, bool)
-        if not number or not 0 < self.confidence <= 1:
+        if not _is_number(self.confidence) or not 0 < self.confidence <= 1:
             raise ParameterError(f"confidence must be a number above 0 and at most 1, not {self.confidence!r}")
+        _check_flag("raising", self.raising)
 
     def describe(self) -> str:
         """Say it in a few words."""
@@ -77,7 +91,7 @@ class ReducedError:
     Parameters
     ----------
     share : float
-        Of the cases that are held out.
+        Of the cases that are held out, between 0 and 1.
     seed : int
         Decides which.
     """
@@ -86,8 +100,9 @@ class ReducedError:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise ParameterError(f"share must be a number between 0 and 1, not {self.share!r}")
+        _check_share("share", self.share)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ParameterError(f"seed must be a whole number of at least 0, not {self.seed!r}")
 
     def describe(self) -> str:
         """Say it in a few words."""
@@ -98,25 +113,175 @@ class ReducedError:
         return {"method": "reduced_error", **asdict(self)}
 
 
-def prune(tree: Tree, method: Method, training: Dataset | None = None, validation: Dataset | None = None) -> Tree:
-    """Return the pruned tree."""
-    if isinstance(method, Collapse):
-        return collapse(tree)
-    if isinstance(method, ErrorBased):
-        if training is None:
-            raise ParameterError("error-based pruning needs the training cases")
-        return prune_error_based(tree, training, method.confidence, raising=method.raising)
-    if isinstance(method, ReducedError):
-        from treewright.prune.reduced_error import prune_reduced_error
+@dataclass(frozen=True)
+class ChiSquare:
+    """Prune the lowest tests whose branches differ no more than by chance.
 
-        if validation is None:
-            raise ParameterError("reduced-error pruning needs cases that were held out")
-        return prune_reduced_error(tree, validation)
-    raise ParameterError(f"{method!r} is not a pruning method")
+    Parameters
+    ----------
+    significance : float
+        Between 0 and 1; smaller prunes more.
+    bonferroni : bool
+        Whether the choice among several attributes is made up for.
+    """
+
+    significance: float = 0.05
+    bonferroni: bool = False
+
+    def __post_init__(self) -> None:
+        _check_share("significance", self.significance)
+        _check_flag("bonferroni", self.bonferroni)
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        adjusted = ", Bonferroni" if self.bonferroni else ""
+        return f"pruned by chi-square at {100 * self.significance:g} %{adjusted}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "chi_square", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class MDL:
+    """Prune the tests that do not shorten the description of tree and classes."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "pruned by description length"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "mdl"}
+
+
+@dataclass(frozen=True)
+class CostComplexity:
+    """Prune the weakest links, up to a price for each leaf.
+
+    Parameters
+    ----------
+    alpha : float
+        The price, at least 0; greater prunes more.
+    risk : {"impurity", "errors"}
+    criterion : {"gini", "entropy"}
+        The impurity of classes.
+    """
+
+    alpha: float
+    risk: Risk = "impurity"
+    criterion: Impurity = "gini"
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.alpha) or not 0 <= self.alpha < float("inf"):
+            raise ParameterError(f"alpha must be a number of at least 0, not {self.alpha!r}")
+        check_measure(self.risk, self.criterion)
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"pruned at a price of {self.alpha:g} a leaf"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "cost_complexity", **asdict(self)}
+
+
+PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL | CostComplexity]] = {
+    "collapse": Collapse,
+    "error_based": ErrorBased,
+    "reduced_error": ReducedError,
+    "chi_square": ChiSquare,
+    "mdl": MDL,
+    "cost_complexity": CostComplexity,
+}
+"""Pruning methods by name."""
+
+
+def pruner_named(name: str, **parameters: Any) -> Method:
+    """Return a pruning method by its name; hyphens are as good as underscores.
+
+    Examples
+    --------
+    >>> pruner_named("chi-square", significance=0.01)
+    ChiSquare(significance=0.01, bonferroni=False)
+    >>> plain = ErrorBased(0.1).to_dict()
+    >>> pruner_named(plain.pop("method"), **plain)
+    ErrorBased(confidence=0.1, raising=True)
+    """
+    pruner = PRUNERS.get(str(name).replace("-", "_"))
+    if pruner is None:
+        names = ", ".join(repr(one) for one in PRUNERS)
+        raise ParameterError(
+            f"the pruning method must be one of {names}, not {name!r}{did_you_mean(str(name), PRUNERS)}"
+        )
+    known = [field.name for field in fields(pruner)]
+    for parameter in parameters:
+        if parameter not in known:
+            allowed = f"; it has {listed(known)}" if known else ""
+            hint = did_you_mean(parameter, known)
+            raise ParameterError(f"{pruner.__name__} has no parameter {parameter!r}{hint}{allowed}")
+    if pruner is CostComplexity and "alpha" not in parameters:
+        raise ParameterError("CostComplexity needs 'alpha', the price of a leaf: a number of at least 0")
+    return pruner(**parameters)
+
+
+def prune(tree: Tree, method: Method, training: Dataset | None = None, validation: Dataset | None = None) -> Tree:
+    """Return the pruned tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        It is not changed.
+    method : Method
+    training : Dataset or None
+        The cases the tree was grown from; `ErrorBased` needs them.
+    validation : Dataset or None
+        Cases that were held out; `ReducedError` needs them.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> tree = fit(sample("contact-lenses"), ID3()).tree
+    >>> [len(prune(tree, method)) for method in (Collapse(), MDL(), ChiSquare(0.05), ChiSquare(0.001))]
+    [15, 5, 5, 3]
+    """
+    match method:
+        case Collapse():
+            return collapse(tree)
+        case ErrorBased(confidence, raising):
+            cases = _needed(training, "error-based pruning needs the cases that the tree was grown from")
+            return prune_error_based(tree, cases, confidence, raising=raising)
+        case ReducedError():
+            return prune_reduced_error(
+                tree, _needed(validation, "reduced-error pruning needs cases that were held out")
+            )
+        case ChiSquare(significance, bonferroni):
+            return prune_chi_square(tree, significance, bonferroni=bonferroni)
+        case MDL():
+            return prune_mdl(tree)
+        case CostComplexity(alpha, risk, criterion):
+            return prune_cost_complexity(tree, alpha, risk, criterion)
+        case _:
+            raise ParameterError(
+                f"{method!r} is not a pruning method; there are {listed(one.__name__ for one in PRUNERS.values())}"
+            )
 
 
 def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, Dataset]:
-    """Divide cases into a part to grow from and a part to validate on, every class in proportion."""
+    """Divide cases into a part to grow from and a part to validate on, every class in proportion.
+
+    A numeric target is held out evenly over its range. Both parts keep the order of the cases.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> grow_part, held_out = split_off(sample("play-tennis"), 1 / 3)
+    >>> len(grow_part), len(held_out), sorted(held_out.y.tolist())
+    (10, 4, ['No', 'Yes', 'Yes', 'Yes'])
+    """
+    _check_share("share", share)
     if dataset.target is None:
         raise ParameterError("there is no target to divide along")
     mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
@@ -126,3 +291,26 @@ def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, D
     if held.all() or not held.any():
         raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * share:.0f} % of them")
     return dataset.take(np.sort(dealt[~held])), dataset.take(np.sort(dealt[held]))
+
+
+Needed = TypeVar("Needed")
+
+
+def _needed(cases: Needed | None, otherwise: str) -> Needed:
+    if cases is None:
+        raise ParameterError(otherwise)
+    return cases
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_share(name: str, value: object) -> None:
+    if not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise ParameterError(f"{name} must be a number between 0 and 1, not {value!r}")
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False, not {value!r}")

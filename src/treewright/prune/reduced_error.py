@@ -1,0 +1,89 @@
+"""Reduced-error pruning: a test stays only if it makes fewer errors on cases that had no part in growing it.
+
+Vocabulary
+----------
+validation cases
+    Cases held out of growing. A case without a value is divided as in predicting, and each part counts with its
+    weight.
+own error
+    Of a node asked as a leaf: the weight of its validation cases of other classes; for a numeric target the weighted
+    sum of squared differences from the number it says.
+error below
+    The same for the leaves under a node. Parts of cases that no branch takes count as the node's own.
+
+Source: J. R. Quinlan, Simplifying decision trees, International Journal of Man-Machine Studies 27, 1987.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.model.route import Visits, all_visits
+from treewright.model.tree import LEAF, Floats, Tree
+from treewright.prune.collapse import cut_at
+from treewright.prune.error_based import weighing_cases
+
+TOLERANCE = 1e-9
+"""Errors that differ by less than this share of themselves are equal."""
+
+
+def prune_reduced_error(tree: Tree, validation: Dataset) -> Tree:
+    """Return the tree without the tests that do not lower the error on validation cases.
+
+    From the leaves up, a node becomes a leaf when its own error is not above the error below it. Ties prune; so does
+    a node that no validation case reaches: nothing speaks for its test. Weights, counts and outcomes remain those of
+    the training cases.
+
+    Parameters
+    ----------
+    tree : Tree
+    validation : Dataset
+        Not the cases the tree was grown from; weights are respected.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> weather = sample("play-tennis")
+    >>> tree = fit(weather, ID3()).tree
+    >>> len(tree), len(prune_reduced_error(tree, weather)), len(prune_reduced_error(tree, weather.take([2, 3, 4, 9])))
+    (8, 8, 1)
+    """
+    own, final, weight, final_weight = _validation_errors(tree, weighing_cases(tree, validation))
+    below = own.copy()
+    cut = []
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.attribute[node] == LEAF:
+            continue
+        children = tree.children_of(node)
+        below[node] = final[node] + float(below[children].sum())
+        lost = weight[node] - final_weight[node] - float(weight[children].sum())
+        if lost > TOLERANCE * weight[node]:
+            below[node] += own[node] * lost / weight[node]
+        if own[node] <= below[node] * (1 + TOLERANCE):
+            cut.append(node)
+            below[node] = own[node]
+    return cut_at(tree, cut)
+
+
+def _validation_errors(tree: Tree, cases: Dataset) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return for each node the error and the weight of the cases that reach it, and of those that end there.
+
+    The order is: error, error of those that end, weight, weight of those that end.
+    """
+    sums = np.zeros((4, tree.n_nodes))
+    for visits in all_visits(tree, cases):
+        weights = visits.shares if cases.weights is None else visits.shares * cases.weights[visits.rows]
+        errors = weights * _loss(tree, cases, visits)
+        parts = (errors, errors * visits.final, weights, weights * visits.final)
+        sums += np.stack([np.bincount(visits.nodes, part, tree.n_nodes) for part in parts])
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+def _loss(tree: Tree, cases: Dataset, visits: Visits) -> Floats:
+    target = np.asarray(cases.target)[visits.rows]
+    said = tree.outcome[visits.nodes]
+    loss: Floats = (target - said) ** 2 if tree.is_regression else (target != said).astype(np.float64)
+    return loss
