@@ -420,7 +420,8 @@ def _number(x: float) -> float | None:
 def plain_tree(tree: Tree, errors: Any, node: int = 0) -> Any:
     """Return a tree in the form of `plain`, with these errors."""
     split = tree.split(node)
-    test = None if split is None else (split.attribute, split.cut, split.branch_of)
+    cut = None if split is None or split.cut is None else fl(split.cut)
+    test = None if split is None else (split.attribute, cut, split.branch_of)
     children = tuple(plain_tree(tree, errors, int(child)) for child in tree.children_of(node))
     counts = tuple(float(count) for count in tree.counts[node])
     return float(tree.weight[node]), counts, int(tree.outcome[node]), float(errors[node]), test, children

@@ -21,10 +21,10 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.model.split import FRACTIONAL, Split
 
 ANY_TABLE = st.one_of(
-    *(tables(missing=True, weights=weights) for weights in ("none", "whole", "real")),  # type: ignore[arg-type]
+    *(tables(missing=True, weights=weights) for weights in ("none", "whole", "real")),
 )
 ANY_REGRESSION = st.one_of(
-    *(tables(missing=True, regression=True, weights=weights) for weights in ("none", "whole", "real")),  # type: ignore[arg-type]
+    *(tables(missing=True, regression=True, weights=weights) for weights in ("none", "whole", "real")),
 )
 
 
@@ -65,7 +65,7 @@ def _outcomes(data: Dataset, attribute: int, table: FrequencyTable) -> list[Any]
     column = data.schema.attributes[attribute]
     if column.is_numeric:
         assert table.values is not None
-        return table.values.tolist()
+        return list(table.values)
     return list(range(len(column.values)))
 
 

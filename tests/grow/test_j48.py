@@ -70,15 +70,11 @@ def plain_gain(parts: list[list[tuple[Any, int, float]]], total: float) -> float
 
 def plain_ratio(gain: float, parts: list[list[tuple[Any, int, float]]], total: float) -> float:
     known = sum(plain_weight(part) for part in parts)
-    whole = (
-        plain_term(total) - sum(plain_term(plain_weight(part)) for part in parts) - plain_term(total - known)
-    )
+    whole = plain_term(total) - sum(plain_term(plain_weight(part)) for part in parts) - plain_term(total - known)
     return 0.0 if abs(whole) < 1e-6 else gain * total / whole
 
 
-def plain_nominal(
-    index: int, cases: list[tuple[Any, int, float]], total: float, least: float
-) -> Candidate | None:
+def plain_nominal(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> Candidate | None:
     parts = [[case for case in cases if case[0] == value] for value in range(len(VALUES))]
     if sum(plain_weight(part) > least - 1e-6 for part in parts) < 2:
         return None
@@ -86,9 +82,7 @@ def plain_nominal(
     return Candidate(index, gain, plain_ratio(gain, parts, total))
 
 
-def plain_equals(
-    index: int, cases: list[tuple[Any, int, float]], total: float, least: float
-) -> Candidate | None:
+def plain_equals(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> Candidate | None:
     best = None
     for value in range(len(VALUES)):
         parts = [[case for case in cases if case[0] == value], [case for case in cases if case[0] != value]]

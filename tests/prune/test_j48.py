@@ -334,9 +334,7 @@ def assert_recorded(learned: J48Growth, recorded: dict[str, Any]) -> None:
 def test_trees_are_those_recorded(name: str) -> None:
     data = load_set(name)
     grower = Grower(data)
-    recorded = {
-        run: record for run, record in load_json(name, "weka_j48.json")["runs"].items() if "-R" not in run
-    }
+    recorded = {run: record for run, record in load_json(name, "weka_j48.json")["runs"].items() if "-R" not in run}
     assert set(recorded) == set(RUNS)
     for run, record in recorded.items():
         learned = grower.learned(RUNS[run])

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.options import json_option, reading_options, schema_options
-from treewright.cli.output import note, say, say_json
+from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
@@ -18,9 +18,15 @@ SHOWN_VALUES = 6
 
 
 @click.command("data")
-@click.argument("source", metavar="FILE", required=False)
+@click.argument("source", metavar="FILE", required=False, type=FILE)
 @click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("--save", "save", metavar="FILE", help="Write the schema, to be edited and given to `train --schema`.")
+@click.option(
+    "--save",
+    "save",
+    metavar="FILE",
+    type=FILE,
+    help="Write the schema, to be edited and given to `train --schema`.",
+)
 @click.option("--samples", is_flag=True, help="List the bundled tables.")
 @schema_options
 @reading_options
@@ -47,13 +53,16 @@ def command(
     from treewright.data.infer import infer_schema
     from treewright.data.tables import raw_source, read_for
 
-    if schema is not None:
-        proposed = schema if target is None else replace(schema, target=target)
-        raw = read_for(source, proposed, **how)
-    else:
-        raw = raw_source(source, kinds=overrides.kinds(target), missing=overrides.markers, **how)
-        proposed = infer_schema(raw, target, overrides)
-    encode(raw, proposed)
+    if save is not None:
+        require_place(save, source)
+    with warnings_as_notes(), reading(source):
+        if schema is not None:
+            proposed = schema if target is None else replace(schema, target=target)
+            raw = read_for(source, proposed, **how)
+        else:
+            raw = raw_source(source, kinds=overrides.kinds(target), missing=overrides.markers, **how)
+            proposed = infer_schema(raw, target, overrides)
+        encode(raw, proposed)
     if save is not None:
         proposed.save(save)
         note(f"schema written to {save}")
@@ -67,7 +76,7 @@ def _print(raw: RawTable, schema: Schema) -> None:
     from treewright._base.printable import printable
     from treewright.explain.blackboard import aligned
 
-    say(f"{printable(raw.source or 'data')}   {raw.n_rows:,} rows, {len(schema.columns)} columns\n")
+    say(f"{printable(raw.source or 'data')}   {many(raw.n_rows, 'row')}, {many(len(schema.columns), 'column')}\n")
     rows = [["column", "kind", "missing", "values"]]
     for column in schema.columns:
         role = _role(schema, column)

@@ -6,12 +6,12 @@ from typing import Any
 
 import rich_click as click
 
-from treewright.cli.options import json_option, reading_options
-from treewright.cli.output import say, say_json
+from treewright.cli.options import FILE, json_option, open_model, reading_options
+from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
 
 @click.command("explain")
-@click.argument("model_file", metavar="MODEL")
+@click.argument("model_file", metavar="MODEL", type=FILE)
 @click.option(
     "--node",
     "nodes",
@@ -24,6 +24,7 @@ from treewright.cli.output import say, say_json
     "--data",
     "source",
     metavar="FILE",
+    type=FILE,
     help="The training data, for nodes whose working a large model did not keep.",
 )
 @reading_options
@@ -40,11 +41,15 @@ def command(
     from treewright.data.tables import read
     from treewright.explain.blackboard import blackboard
     from treewright.explain.node import explain_node
-    from treewright.model.format import load_model
 
-    model = load_model(model_file)
-    data = None if source is None else read(source, schema=model.schema, **how)
-    chosen = sorted(model.working) if everything else [_number(node, model.tree.n_nodes) for node in nodes or ("root",)]
+    if everything and nodes:
+        raise click.UsageError("--all explains every node; it does not go with --node")
+    model = open_model(model_file)
+    with warnings_as_notes(), reading(source or ""):
+        data = None if source is None else read(source, schema=model.schema, **how)
+    chosen = [_number(node, model.tree.n_nodes) for node in nodes or ("root",)]
+    if everything:
+        chosen = sorted(model.working) or chosen
     explanations = [explain_node(model, node, data) for node in chosen]
     if as_json:
         say_json([one.to_dict() for one in explanations])

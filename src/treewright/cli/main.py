@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong call, 3 bad data, 130 interrupted.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -56,26 +57,38 @@ def treewright() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the package."""
+    for stream in (sys.stdout, sys.stderr):
+        _widen(stream)
     sys.exit(run(sys.argv[1:]))
+
+
+def _widen(stream: Any) -> None:
+    """Let every character through: UTF-8 into files and pipes, an escape where a terminal lacks the character."""
+    if isinstance(stream, io.TextIOWrapper):
+        chosen = stream.isatty() or "PYTHONIOENCODING" in os.environ
+        stream.reconfigure(encoding=None if chosen else "utf-8", errors="backslashreplace")
 
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code."""
     try:
         treewright.main(arguments, prog_name="treewright", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except Exit as stop:
         return stop.exit_code
-    except click.UsageError as error:
-        error.show()
-        return USAGE
-    except click.ClickException as error:
-        error.show()
-        return FAILED
+    except SystemExit as stop:
+        # The reader (head, less) has gone, which Click turns into an exit: that is no failure of ours.
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _left()
+        return stop.code if isinstance(stop.code, int) else FAILED
     except BrokenPipeError:
-        # The reader (head, less) has gone: nothing more to say, also not while Python closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _left()
+    except click.UsageError as error:
+        help_line = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        return _told(f"{error.format_message().rstrip('.')}{help_line}", USAGE)
+    except click.ClickException as error:
+        return _told(error.format_message(), FAILED)
     except (KeyboardInterrupt, click.Abort):
         return _told("interrupted", INTERRUPTED)
     except ParameterError as error:
@@ -89,6 +102,17 @@ def run(arguments: list[str]) -> int:
         return _told(f"{place}{error.strerror or error}", FAILED)
     except MemoryError:
         return _told("there is not enough memory for this", FAILED)
+    except Exception as error:
+        if os.environ.get("TREEWRIGHT_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        return _told(f"an error of Treewright itself: {what} (TREEWRIGHT_TRACEBACK=1 shows where)", FAILED)
+    return 0
+
+
+def _left() -> int:
+    """Say nothing more, also not while Python closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

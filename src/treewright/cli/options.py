@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -11,8 +13,12 @@ import rich_click as click
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.model.model import TreeModel
 
 Function = Callable[..., Any]
+
+FILE = click.Path()
+"""A file name: nothing is checked, but shells complete it."""
 
 _SCHEMA_OPTIONS = (
     click.option("--nominal", "nominal", multiple=True, metavar="COL", help="This column is nominal (repeatable)."),
@@ -42,6 +48,7 @@ _SCHEMA_OPTIONS = (
         "--schema",
         "schema_file",
         metavar="FILE",
+        type=FILE,
         help="Schema saved by `data --save`; replaces all of the above.",
     ),
 )
@@ -53,7 +60,7 @@ _READING_OPTIONS = (
         metavar="NAME",
         help="csv, tsv, arff, names or parquet, where the name does not tell.",
     ),
-    click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file."),
+    click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file; \\t is a tab."),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
 )
 
@@ -63,7 +70,7 @@ def reading_options(function: Function) -> Function:
 
     @functools.wraps(function)
     def wrapper(*args: Any, format_: str | None, delimiter: str | None, encoding: str | None, **rest: Any) -> Any:
-        how = {"format": format_, "delimiter": delimiter, "encoding": encoding}
+        how = {"format": format_, "delimiter": "\t" if delimiter == r"\t" else delimiter, "encoding": encoding}
         return function(*args, how={key: value for key, value in how.items() if value is not None}, **rest)
 
     return _decorated(wrapper, _READING_OPTIONS)
@@ -112,7 +119,7 @@ def _orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     for text in texts:
         name, equals, order = text.partition("=")
         values = tuple(value.strip() for value in order.split("<"))
-        if not equals or len(values) < 2 or not all(values):
+        if not name.strip() or not equals or len(values) < 2 or not all(values):
             raise click.BadParameter(f"{text!r} is not of the form COL=a<b<c", param_hint="--ordinal")
         orders[name.strip()] = values
     return orders
@@ -126,4 +133,33 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
 
     if overrides != Overrides():
         raise click.UsageError("--schema says all about the columns; it does not go with options for single columns")
-    return Schema.load(path)
+    with _telling_what_cannot_be_read(path):
+        return Schema.load(path)
+
+
+def open_model(path: str) -> TreeModel:
+    """Read a model file; one that is not there is bad data, as everywhere."""
+    from treewright._base.errors import DataError
+    from treewright.model.format import load_model
+    from treewright.model.model import TreeModel
+
+    with _telling_what_cannot_be_read(path):
+        model = load_model(path)
+    if not isinstance(model, TreeModel):
+        raise DataError("holds no tree", source=path)
+    return model
+
+
+@contextmanager
+def _telling_what_cannot_be_read(path: str) -> Iterator[None]:
+    from treewright._base.errors import DataError
+    from treewright._base.near_names import did_you_mean
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        folder, name = os.path.split(path)
+        near = did_you_mean(name, os.listdir(folder or os.curdir)) if os.path.isdir(folder or os.curdir) else ""
+        raise DataError(f"there is no such file{near}", source=path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", source=path) from error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import rich_click as click
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds before a progress bar appears."""
 
+LARGE_FILE = 5_000_000
+"""Bytes from which on reading a file takes long enough to be told."""
+
 
 def say(text: str) -> None:
     """Print a result."""
@@ -27,26 +31,70 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print a note beside the result."""
-    click.echo(text, err=True)
+    """Print one line beside the result."""
+    from treewright._base.printable import printable
+
+    click.echo(printable(text), err=True)
 
 
 def say_json(data: Any) -> None:
     """Print a result as JSON."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False))
+    say(json_text(data))
+
+
+def json_text(data: Any) -> str:
+    """Return the text of a result as JSON."""
+    return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
 
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print warnings about the data as one line each, without Python's decoration."""
     from treewright._base.errors import DataWarning
-    from treewright._base.printable import printable
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         yield
     for warning in caught:
-        note(f"note: {printable(str(warning.message))}")
+        note(f"note: {warning.message}")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Tell whether a person watches; a stream that was closed (``>&-``) is None."""
+    return stream is not None and stream.isatty()
+
+
+def require_place(path: str, *inputs: str) -> None:
+    """Raise before the work begins if its result could not be written there, or would replace its own input."""
+    from treewright._base.errors import TreewrightError
+
+    folder = os.path.dirname(os.path.realpath(path))
+    if not path or os.path.isdir(path):
+        raise TreewrightError(f"{path or 'an empty name'} is no file; name a file to write")
+    if not os.path.isdir(folder):
+        raise TreewrightError(f"{path}: there is no folder {os.path.dirname(path)!r} to write to")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise TreewrightError(f"{path}: is not a regular file; nothing can be written there in one piece")
+    if not os.access(folder, os.W_OK):
+        raise TreewrightError(f"{path}: the folder may not be written to (permission denied)")
+    for source in inputs:
+        if os.path.exists(source) and os.path.exists(path) and os.path.samefile(source, path):
+            raise TreewrightError(f"{path}: would be replaced by the result; name another file to write")
+
+
+@contextmanager
+def reading(source: str) -> Iterator[None]:
+    """Show on a terminal that a large file is being read."""
+    if not is_terminal(sys.stderr) or not os.path.isfile(source) or os.path.getsize(source) < LARGE_FILE:
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task("reading", total=None)
+        yield
 
 
 class ProgressBar:
@@ -61,7 +109,7 @@ class ProgressBar:
     def __call__(self, done: int, total: int) -> None:
         """Show how far the work is."""
         if self._bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self._start < PATIENCE:
+            if not is_terminal(sys.stderr) or time.monotonic() - self._start < PATIENCE:
                 return
             self._open(total)
         self._bar.update(self._task, completed=done, total=total)
@@ -115,7 +163,8 @@ def data_line(data: Dataset) -> str:
     kinds = [str(column.kind) for column in data.schema.attributes]
     parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
     name = PurePath(data.source).name if data.source else "data"
-    line = f"{printable(name)}   {data.n_rows:,} rows, {' + '.join(parts) or 'no'} attributes"
+    attributes = "attribute" if len(kinds) == 1 else "attributes"
+    line = f"{printable(name)}   {many(data.n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
     if data.target is None or data.schema.target is None:
         return line
     target = printable(data.schema.target)
@@ -130,11 +179,18 @@ def data_line(data: Dataset) -> str:
 
 def size_line(tree: Tree) -> str:
     """Say how large a tree is."""
-    return f"{_many(tree.n_nodes, 'node', 'nodes')}, {_many(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}."
+    return f"{many(tree.n_nodes, 'node')}, {many(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}."
 
 
-def _many(n: int, one: str, several: str) -> str:
-    return f"{n:,} {one if n == 1 else several}"
+def many(n: int, one: str, several: str = "") -> str:
+    """Print a number of things.
+
+    Examples
+    --------
+    >>> many(1, "row"), many(2000, "row"), many(2, "leaf", "leaves")
+    ('1 row', '2,000 rows', '2 leaves')
+    """
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
 def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int) -> str:

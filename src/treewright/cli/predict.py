@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.options import json_option, reading_options
-from treewright.cli.output import note, percent, say, say_json, warnings_as_notes
+from treewright.cli.options import FILE, json_option, open_model, reading_options
+from treewright.cli.output import json_text, many, note, percent, reading, require_place, say, warnings_as_notes
 
 if TYPE_CHECKING:
     from treewright.data.raw import RawTable
@@ -21,9 +21,9 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @click.command("predict")
-@click.argument("model_file", metavar="MODEL")
-@click.argument("source", metavar="FILE")
-@click.option("-o", "--output", metavar="FILE", help="Write the CSV there instead of standard output.")
+@click.argument("model_file", metavar="MODEL", type=FILE)
+@click.argument("source", metavar="FILE", type=FILE)
+@click.option("-o", "--output", metavar="FILE", type=FILE, help="Write there instead of to standard output.")
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--keep", is_flag=True, help="Repeat the columns of FILE before the prediction.")
 @click.option("--excel-safe", is_flag=True, help="Prefix texts that a spreadsheet would take for a formula.")
@@ -44,39 +44,43 @@ def command(
     Columns are matched by name; values never seen while learning count as missing, and are counted in a note.
     """
     from treewright.data.tables import read_for, require_rows
-    from treewright.model.format import load_model
 
-    model = load_model(model_file)
-    raw = read_for(source, model.schema, **how)
-    require_rows(raw)
-    with warnings_as_notes():
+    if output is not None:
+        require_place(output, model_file, source)
+    model = open_model(model_file)
+    if proba and model.tree.is_regression:
+        raise click.UsageError("--proba is for classes, and this model predicts a number")
+    with warnings_as_notes(), reading(source):
+        raw = read_for(source, model.schema, **how)
+        require_rows(raw)
         cases = model.cases(raw)
     columns = _columns(model, raw, cases, proba=proba, keep=keep)
-    if as_json:
-        names = list(columns)
-        say_json([dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+    text = _json(columns) if as_json else _csv(columns, excel_safe=excel_safe)
+    if output is None:
+        say(text.removesuffix("\n"))
     else:
-        text = _csv(columns, excel_safe=excel_safe)
-        if output is None:
-            say(text.rstrip("\n"))
-        else:
-            from treewright._base.atomic_file import write_atomically
+        from treewright._base.atomic_file import write_atomically
 
-            write_atomically(output, text)
-            note(f"{raw.n_rows:,} predictions written to {output}")
+        write_atomically(output, text)
+        note(f"{many(raw.n_rows, 'prediction')} written to {output}")
     _tell_accuracy(model, raw, columns["predicted"])
 
 
 def _columns(model: TreeModel, raw: RawTable, cases: Any, *, proba: bool, keep: bool) -> dict[str, Sequence[Any]]:
-    columns: dict[str, Sequence[Any]] = {}
-    if keep:
-        columns |= {name: list(_cells(raw, name)) for name in raw.columns}
-    columns["predicted"] = model.predict(cases).tolist()
-    if proba and not model.tree.is_regression:
+    from treewright._base.errors import DataError
+
+    columns: dict[str, Sequence[Any]] = {"predicted": model.predict(cases).tolist()}
+    if proba:
         shares = model.predict_proba(cases)
         for place, label in enumerate(model.schema.classes):
             columns[f"p({label})"] = shares[:, place].tolist()
-    return columns
+    if not keep:
+        return columns
+    for name in columns:
+        if name in raw.columns:
+            message = "the result would have this column twice; rename it, or leave out --keep"
+            raise DataError(message, source=raw.source, column=name)
+    return {name: list(_cells(raw, name)) for name in raw.columns} | columns
 
 
 def _cells(raw: RawTable, name: str) -> Iterator[Any]:
@@ -87,6 +91,11 @@ def _cells(raw: RawTable, name: str) -> Iterator[Any]:
         return (None if isnan(value) else number_text(value) for value in column.values.tolist())
     values = (*column.values, None)
     return (values[code] for code in column.codes.tolist())
+
+
+def _json(columns: dict[str, Sequence[Any]]) -> str:
+    names = list(columns)
+    return json_text([dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]) + "\n"
 
 
 def _csv(columns: dict[str, Sequence[Any]], *, excel_safe: bool) -> str:
@@ -102,10 +111,16 @@ def _csv(columns: dict[str, Sequence[Any]], *, excel_safe: bool) -> str:
 
 
 def _tell_accuracy(model: TreeModel, raw: RawTable, predicted: Sequence[Any]) -> None:
-    """If the file has the target too, say how many were right."""
+    """If the file has the target too, say how near the predictions are, on the cases where it is known."""
     target = model.schema.target
-    if target is None or target not in raw.columns or model.tree.is_regression:
+    if target is None or target not in raw.columns:
         return
-    truth = [str(cell) for cell in _cells(raw, target)]
-    right = sum(str(said) == true for said, true in zip(predicted, truth, strict=True))
-    note(f"{right:,} of {len(truth):,} as in column {target!r}: {percent(right / len(truth))}")
+    pairs = [(said, true) for said, true in zip(predicted, _cells(raw, target), strict=True) if true is not None]
+    if not pairs:
+        return
+    if model.tree.is_regression:
+        squares = sum((said - float(true)) ** 2 for said, true in pairs)
+        note(f"root mean squared error against column {target!r}: {sqrt(squares / len(pairs)):.4g}")
+        return
+    right = sum(str(said) == true for said, true in pairs)
+    note(f"{right:,} of {len(pairs):,} as in column {target!r}: {percent(right / len(pairs))}")

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.options import json_option, reading_options, schema_options
+from treewright.cli.options import FILE, json_option, reading_options, schema_options
 from treewright.cli.output import (
     ProgressBar,
     data_line,
     estimate_line,
+    is_terminal,
     note,
     percent,
+    reading,
+    require_place,
     say,
     say_json,
     size_line,
@@ -37,12 +40,16 @@ PRINTED_NODES = 200
 
 
 @click.command("train")
-@click.argument("source", metavar="FILE")
+@click.argument("source", metavar="FILE", type=FILE)
 @click.option("-t", "--target", metavar="COL", help="The column to predict.")
 @click.option("-a", "--algorithm", type=click.Choice(["id3", "c45", "cart"]), default="c45", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Where the model goes (default: NAME.model.json here).")
+@click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the model goes (default: NAME.model.json here).")
 @click.option("--no-save", is_flag=True, help="Do not write a model.")
-@click.option("--criterion", metavar="NAME", help="gain (id3), gain_ratio, gain (c45), gini, entropy (cart), chi2.")
+@click.option(
+    "--criterion",
+    metavar="NAME",
+    help="id3: gain, gini or chi2; c45: gain_ratio or gain; cart: gini, entropy or chi2 (default: the first).",
+)
 @click.option("--max-depth", type=int, help="Levels of tests at most.")
 @click.option("--max-leaves", type=int, help="Leaves at most; the best nodes are divided first.")
 @click.option("-m", "--min-objects", type=float, help="c45: cases that two branches of a test need (default 2).")
@@ -50,8 +57,8 @@ PRINTED_NODES = 200
 @click.option("--min-leaf", type=int, help="cart: cases that each branch needs.")
 @click.option("--min-decrease", type=float, help="cart: least decrease of impurity.")
 @click.option("--smoothing", metavar="laplace|M", help="Probabilities by Laplace, or by the m-estimate with this M.")
-@click.option("--folds", type=int, help="Folds of the estimate; 0 for none (default 10).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Deals the cases out to folds.")
+@click.option("--folds", type=click.IntRange(min=0), help="Folds of the estimate; 0 for none (default 10).")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
 @schema_options
 @reading_options
 @json_option
@@ -80,16 +87,22 @@ def command(
 
     recipe = recipe_for(algorithm, limits)
     smooth = _smoothing(smoothing)
+    path = None if no_save else output or default_model_path(source)
+    if path is not None:
+        require_place(path, source)
     with warnings_as_notes():
-        data = read(source, target, schema, overrides=overrides, nominal_limit=recipe.nominal_limit, **how)
+        with reading(source):
+            data = read(source, target, schema, overrides=overrides, nominal_limit=recipe.nominal_limit, **how)
         require_rows(data)
         _require_target(data)
+        _require_task(data, recipe, algorithm)
+        _require_folds(data, folds)
+        _tell_near_names(data)
         if not as_json:
             say(f"{data_line(data)}\n{_recipe_line(recipe, data)}\n")
         with ProgressBar("growing") as bar:
             model = fit(data, recipe, smoothing=smooth, progress=bar)
         estimate, folds = _estimate(data, recipe, folds, seed)
-    path = None if no_save else output or default_model_path(source)
     if path is not None:
         model.save(path)
     if as_json:
@@ -141,16 +154,48 @@ def recipe_for(algorithm: str, limits: dict[str, Any]) -> Recipe:
 def _smoothing(text: str | None) -> str | float | None:
     if text is None or text == "laplace":
         return text
+    from treewright.model.model import check_smoothing
+
     try:
-        return float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is neither 'laplace' nor a number", param_hint="--smoothing") from None
+        check_smoothing(float(text))
+    except ValueError:  # of float or, as ParameterError, of the check
+        raise click.BadParameter(
+            f"{text!r} is neither laplace nor a positive number", param_hint="--smoothing"
+        ) from None
+    return float(text)
 
 
 def _require_target(data: Dataset) -> None:
     if data.target is None:
         names = ", ".join(column.name for column in data.schema.columns)
         raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
+
+
+def _require_task(data: Dataset, recipe: Recipe, algorithm: str) -> None:
+    from treewright.data.schema import Task
+
+    if data.schema.task is Task.REGRESSION and algorithm != "cart":
+        raise click.UsageError(
+            f"column {data.schema.target!r} is a number, and {recipe.name} predicts classes: "
+            "use --algorithm cart, or --task classification if its values are classes"
+        )
+
+
+def _require_folds(data: Dataset, folds: int | None) -> None:
+    if folds and not 2 <= folds <= data.n_rows:
+        raise click.BadParameter(
+            f"{folds} is not 0 or from 2 to the number of rows, {data.n_rows:,}", param_hint="--folds"
+        )
+
+
+def _tell_near_names(data: Dataset) -> None:
+    """Point at nominal columns with nearly a value for each row: such a column names the cases."""
+    for column in data.schema.attributes:
+        if len(column.values) > 50 and data.n_rows < 5 * len(column.values):
+            note(
+                f"note: column {column.name!r} has {len(column.values):,} values in {data.n_rows:,} rows; "
+                "if it names the cases, leave it out with --ignore"
+            )
 
 
 def _estimate(
@@ -212,10 +257,10 @@ def _print(
     if path is not None:
         say(f"Model written to {path}")
     if model.tree.n_nodes == 1:
-        note(f"note: a single leaf ({model.tree.node(0).stop}): no test was worth making")
+        note(f"note: the tree is a single leaf: {model.tree.node(0).stop}")
 
 
-def printed_tree(model: TreeModel, depth: int | None = None) -> str:
+def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False) -> str:
     """Return the text of a tree; of a large one the top only, unless a depth is asked for."""
     import shutil
 
@@ -223,18 +268,21 @@ def printed_tree(model: TreeModel, depth: int | None = None) -> str:
     if depth is None and tree.n_nodes > PRINTED_NODES:
         by_level = [int((tree.depths <= level).sum()) for level in range(1, tree.depth + 1)]
         depth = max(1, sum(size <= PRINTED_NODES for size in by_level))
-    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    return tree.to_text(max_depth=depth, width=width)
+    width = shutil.get_terminal_size((100, 24)).columns if is_terminal(sys.stdout) else 100
+    return tree.to_text(max_depth=depth, width=width, numbers=numbers)
 
 
 def _training_line(data: Dataset, model: TreeModel) -> str:
-    import numpy as np
+    if model.tree.is_regression:
+        return f"Training root mean squared error {_training(data, model):.4g}."
+    return f"Training accuracy {percent(_training(data, model))}."
 
-    if model.tree.sse is not None:
-        rmse = float(np.sqrt(((model.predict(data) - data.y) ** 2).mean()))
-        return f"Training root mean squared error {rmse:.4g}."
-    accuracy = float((model.predict_codes(data) == data.target).mean())
-    return f"Training accuracy {percent(accuracy)}."
+
+def _training(data: Dataset, model: TreeModel) -> float:
+    """Return the accuracy or, for a number, the root mean squared error on the training cases."""
+    if model.tree.is_regression:
+        return float(((model.predict(data) - data.y) ** 2).mean() ** 0.5)
+    return float((model.predict_codes(data) == data.target).mean())
 
 
 def _as_json(
@@ -249,7 +297,7 @@ def _as_json(
         "nodes": tree.n_nodes,
         "leaves": tree.n_leaves,
         "depth": tree.depth,
-        "training_accuracy": None if tree.is_regression else float((model.predict_codes(data) == data.target).mean()),
+        "training_rmse" if tree.is_regression else "training_accuracy": _training(data, model),
         "estimate": None if estimate is None else estimate.to_dict(),
         "model": None if path is None else str(Path(path)),
     }

@@ -171,20 +171,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):
     def _recipe(self, n_rows: int, n_attributes: int) -> Any:
         raise NotImplementedError  # every classifier has its own
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn.
-
-        Parameters
-        ----------
-        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-            Text, categories and missing values as they are.
-        y : array of labels
-        sample_weight : array or None
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         labels = _labels(self, y)
         name = str(getattr(y, "name", None) or "y")
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -238,6 +225,22 @@ class TreeClassifier(TreeEstimator, TableClassifier):
 
     smoothing: str | float | None
     costs: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text, categories and missing values as they are.
+        y : array of labels
+        sample_weight : array or None
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
         return fit_model(dataset, plan, smoothing=self.smoothing, costs=self._declared_costs(dataset))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
@@ -85,6 +85,21 @@ class C45RulesClassifier(TableClassifier):
     def rules_(self) -> RuleSet:
         """The learned rules, in firing order."""
         return self.model_.rules
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text, categories and missing values as they are.
+        y : array of labels
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y)
 
     def _recipe(self, n_rows: int, n_attributes: int) -> RulePlan:
         return c45_rules(

@@ -58,11 +58,13 @@ class Cases:
         self.attributes = schema.attributes
         self.classes: npt.NDArray[np.intp] = dataset.target.astype(np.intp)
         self.numbers: dict[int, Singles] = {}
+        self.as_given: dict[int, npt.NDArray[np.float64]] = {}
         self.codes: dict[int, npt.NDArray[np.intp]] = {}
         self.unknown: dict[int, Mask] = {}
         for index, (attribute, column) in enumerate(zip(schema.attributes, dataset.columns, strict=True)):
             if attribute.is_numeric:
                 self.numbers[index] = as_singles(column)
+                self.as_given[index] = column.astype(np.float64)
                 missing = np.isnan(self.numbers[index])
                 if (np.abs(self.numbers[index]) > LARGEST_NUMBER).any():
                     message = "a number is too large for the 32-bit floats of C4.5 Release 8"

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright.grow.release8_arithmetic import (
     EPSILON,
@@ -62,6 +63,24 @@ class Candidate:
 NOTHING = Candidate(NO_GAIN)
 
 
+class Ascending:
+    """The numbers of an attribute in the whole training set, as 32-bit floats and as they were given.
+
+    A cut is found among the former and told as the latter (0.8, not 0.800000012), which divides the cases alike.
+    """
+
+    def __init__(self, singles: Singles, as_given: npt.NDArray[np.float64]) -> None:
+        known = ~np.isnan(singles)
+        order = np.lexsort((as_given[known], singles[known]))
+        singles, as_given = singles[known][order], as_given[known][order]
+        last = np.append(singles[1:] != singles[:-1], True) if len(singles) else np.zeros(0, dtype=bool)
+        self._singles, self._as_given = singles[last], as_given[last]
+
+    def largest_not_above(self, bound: float) -> float:
+        """Return the largest number that is not above the bound."""
+        return float(self._as_given[np.searchsorted(self._singles, np.float32(bound), side="right") - 1])
+
+
 def nominal_candidate(table: NodeTable, attribute: int, minimum: int) -> Candidate:
     """Evaluate the test with one branch for each value."""
     if table.weight <= table.unknown:
@@ -73,7 +92,7 @@ def nominal_candidate(table: NodeTable, attribute: int, minimum: int) -> Candida
 
 
 def numeric_candidate(
-    cases: Cases, attribute: int, first: int, stop: int, minimum: int, ascending: Singles
+    cases: Cases, attribute: int, first: int, stop: int, minimum: int, ascending: Ascending
 ) -> Candidate:
     """Evaluate all cuts of a numeric attribute; `ascending` are its values in the whole training set."""
     # Added anew, in the order in which the attribute before left the cases; nominal attributes take the weight that the
@@ -115,8 +134,7 @@ def numeric_candidate(
     info = single(information([unknown, float(low[best]), float(high[best])]) / weight)
     at = int(tries[best])
     middle = single(single(float(values[at]) + float(values[at + 1])) / 2)
-    cut = ascending[np.searchsorted(ascending, np.float32(middle), side="right") - 1]
-    return Candidate(gain, info, Split.threshold(attribute, float(cut)))
+    return Candidate(gain, info, Split.threshold(attribute, ascending.largest_not_above(middle)))
 
 
 def smallest_side(known: float, n_classes: int, minimum: int) -> float:
@@ -175,7 +193,7 @@ class Evaluator:
         few = {index for index in self.usable if cases.attributes[index].is_numeric or sizes[index] < limit}
         self.averaged = set(self.usable) if subset or not few else few
         self.grouped = {index for index in self.usable if subset and sizes[index] > 2}
-        self.ascending = {index: np.unique(numbers[~np.isnan(numbers)]) for index, numbers in cases.numbers.items()}
+        self.ascending = {index: Ascending(cases.numbers[index], cases.as_given[index]) for index in cases.numbers}
 
     def best_split(self, first: int, stop: int, weight: float, tested: int) -> Split | None:
         """Return the test to take at a node, None if there is none.

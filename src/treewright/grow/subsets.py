@@ -67,7 +67,8 @@ def subsets_to_compare(
         return divisions
     known = divisions[:, :-1] & (cases[:-1] > 0)
     on_the_left = known.sum(axis=1)
-    return divisions[(on_the_left > 0) & (on_the_left < np.count_nonzero(cases[:-1]))]
+    of_both_sides: Sides = divisions[(on_the_left > 0) & (on_the_left < np.count_nonzero(cases[:-1]))]
+    return of_both_sides
 
 
 def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, missing: bool) -> Sides:
@@ -106,7 +107,7 @@ def _prefixes(order: npt.NDArray[np.float64]) -> Sides:
 
 def _normalised(sides: Sides) -> Sides:
     turned = np.where(sides[:, :1], sides, ~sides)
-    bits = np.packbits(turned, axis=1)  # as whole byte strings, since to compare column by column takes long with many values
+    bits = np.packbits(turned, axis=1)  # rows as byte strings: to compare them column by column takes long
     _, first = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))).ravel(), return_index=True)
     return turned[first[::-1]]
 

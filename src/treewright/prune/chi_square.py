@@ -5,13 +5,12 @@ Vocabulary
 table of a test
     Branches x classes, the training weights of the children. Empty branches and classes that do not occur are left
     out, so v branches and k classes have (v - 1)(k - 1) degrees of freedom.
-free attributes
-    The attributes that could have been tested at a node: all but those that a test with one branch per value or
-    interval used up further up on the path. Such a test can be made once per path only; cuts, value sets and
-    one-against-the-rest tests can be repeated and use nothing up.
 Bonferroni
-    The best of m tests is significant by chance m times as often as one test. Multiplying its p-value by m, the
-    number of free attributes, makes up for the choice.
+    The best of m tests is significant by chance m times as often as one test. Multiplying its p-value by m, the number
+    of attributes of the table, makes up for the choice. All attributes count, also those used up further up on
+    the path: the tests at the bottom are many and each of them has its own chance to look significant. On pure noise
+    (200 cases, 4 attributes of 4 values, 6 classes, 1,000 trees of ID3) 83 % of the trees are cut to a single leaf at
+    5 % so, 87 % at a plain 1 %, 29 % at a plain 5 %, and 63 % at 5 % if only the attributes free on the path count.
 
 Source: J. R. Quinlan, Induction of decision trees, Machine Learning 1, 1986 (the test); S. Russell and P. Norvig,
 Artificial Intelligence, chapter on learning (as a pruning from the leaves up).
@@ -19,16 +18,10 @@ Artificial Intelligence, chapter on learning (as a pruning from the leaves up).
 
 from __future__ import annotations
 
-import numpy as np
-
 from treewright._base.errors import ParameterError
 from treewright.grow.criteria import chi_square
 from treewright.model.build import build_tree, records_of
-from treewright.model.split import Test
-from treewright.model.tree import LEAF, TESTS, Ints, Stop, Tree
-
-USE_UP = (TESTS.index(Test.NOMINAL), TESTS.index(Test.INTERVALS))
-"""Codes of the tests that cannot be made twice on one path."""
+from treewright.model.tree import LEAF, Stop, Tree
 
 
 def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool = False) -> Tree:
@@ -44,7 +37,7 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
     significance : float
         Between 0 and 1.
     bonferroni : bool
-        Whether the p-value is multiplied by the number of free attributes (and is 1 at most).
+        Whether the p-value is multiplied by the number of attributes (and is 1 at most).
 
     Returns
     -------
@@ -68,40 +61,14 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
         raise ParameterError("chi-square pruning needs classes; a regression tree can be pruned by its cost")
     if not 0 < significance < 1:
         raise ParameterError(f"significance must be between 0 and 1, not {significance!r}")
-    free = free_attributes(tree)
+    tried = len(tree.schema.attributes) if bonferroni else 1
     records = records_of(tree)
     for node in range(tree.n_nodes - 1, -1, -1):
         if tree.attribute[node] == LEAF:
             continue
         children = tree.children_of(node)
-        p = chi_square(tree.counts[children] * (tree.weight[children] > 0)[:, None]).p
-        p = min(1.0, p * int(free[node])) if bonferroni else p
+        p = min(1.0, tried * chi_square(tree.counts[children] * (tree.weight[children] > 0)[:, None]).p)
         records[node].p_value = p
         if p > significance and all(records[child].split is None for child in children):
             records[node].become_leaf(Stop.PRUNED)
     return build_tree(tree.schema, records)[0]
-
-
-def free_attributes(tree: Tree) -> Ints:
-    """Return for each node how many attributes could have been tested there.
-
-    Examples
-    --------
-    >>> from treewright.data.samples import sample
-    >>> from treewright.grow.recipe import CART, ID3
-    >>> from treewright.learn import fit
-    >>> weather = sample("play-tennis")
-    >>> free_attributes(fit(weather, ID3()).tree).tolist()
-    [4, 3, 2, 2, 3, 3, 2, 2]
-    >>> set(free_attributes(fit(weather, CART()).tree).tolist())
-    {4}
-    """
-    used: list[frozenset[int]] = [frozenset()] * tree.n_nodes
-    for node in range(tree.n_nodes):
-        if tree.attribute[node] == LEAF:
-            continue
-        uses_up = tree.test[node] in USE_UP
-        below = used[node] | {int(tree.attribute[node])} if uses_up else used[node]
-        for child in tree.children_of(node):
-            used[child] = below
-    return np.array([len(tree.schema.attributes) - len(taken) for taken in used], dtype=np.int32)

@@ -53,7 +53,9 @@ class PruningPath(NamedTuple):
     Parameters
     ----------
     alphas : array of float
-        Ascending, the first 0: from this alpha on the tree is not larger than this. Equal ones follow each other.
+        Ascending, the first 0: from this alpha on the tree is not larger than this. Equal ones follow each other, one
+        for each cut; where a node and one below it are equally weak, the upper one is cut at once, while scikit-learn
+        may list both.
     risks : array of float
         Total risk of the leaves.
     leaves : array of int
@@ -150,7 +152,7 @@ def _risks(tree: Tree, risk: str, criterion: str) -> tuple[Floats, Floats]:
         if risk != "impurity":
             raise ParameterError(f"the risk of a tree with a numeric target must be 'impurity', not {risk!r}")
         for node in stay_at:
-            staying[node] = _staying_squares(tree, node)
+            staying[node] = _staying_squares(tree, tree.sse, node)
         return tree.sse / total, staying / total
     counts = tree.counts * (tree.weight > 0)[:, None]
     apart = np.array([staying_counts(tree, node) for node in stay_at]).reshape(-1, counts.shape[1])
@@ -161,14 +163,12 @@ def _risks(tree: Tree, risk: str, criterion: str) -> tuple[Floats, Floats]:
     return IMPURITIES[criterion](counts) / total, staying / total
 
 
-def _staying_squares(tree: Tree, node: int) -> float:
+def _staying_squares(tree: Tree, squares: Floats, node: int) -> float:
     """Return the squares, around the mean of a node, of the cases that stay there."""
-    if tree.sse is None:
-        return 0.0
     children = tree.children_of(node)
     shift = tree.outcome[children] - tree.outcome[node]
-    gone = float((tree.sse[children] + tree.weight[children] * shift**2).sum())
-    return max(float(tree.sse[node]) - gone, 0.0)
+    gone = float((squares[children] + tree.weight[children] * shift**2).sum())
+    return max(float(squares[node]) - gone, 0.0)
 
 
 def _below(tree: Tree, risks: Floats, staying: Floats) -> tuple[Floats, Ints]:

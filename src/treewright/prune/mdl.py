@@ -43,9 +43,11 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright.counts.table import Counts
 from treewright.model.split import STAY, Split, Test
-from treewright.model.tree import LEAF, Floats, Tree
-from treewright.prune.chi_square import free_attributes
+from treewright.model.tree import LEAF, TESTS, Floats, Ints, Tree
 from treewright.prune.collapse import cut_at, staying_counts
+
+USE_UP = (TESTS.index(Test.NOMINAL), TESTS.index(Test.INTERVALS))
+"""Codes of the tests that cannot be made twice on one path."""
 
 TOLERANCE = 1e-9
 """Lengths that differ by less than this share of themselves are equal."""
@@ -165,7 +167,36 @@ def _test_lengths(tree: Tree) -> Floats:
     for node in np.flatnonzero(tree.attribute != LEAF).tolist():
         split = tree.split(node)
         if split is not None:
-            lengths[node] = 1.0 + log2(max(int(free[node]), 1)) + split_bits(split, float(tree.weight[node]))
+            lengths[node] = 1.0 + log2(int(free[node])) + split_bits(split, float(tree.weight[node]))
             if split.missing == STAY:
                 lengths[node] += class_bits(staying_counts(tree, node))
     return lengths
+
+
+def free_attributes(tree: Tree) -> Ints:
+    """Return for each node how many attributes could have been tested there.
+
+    All but those that a test with one branch per value or interval used up further up on the path; cuts, value sets and
+    one-against-the-rest tests can be repeated and use nothing up. The attribute that is tested counts in any case.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import CART, ID3
+    >>> from treewright.learn import fit
+    >>> weather = sample("play-tennis")
+    >>> free_attributes(fit(weather, ID3()).tree).tolist()
+    [4, 3, 2, 2, 3, 3, 2, 2]
+    >>> set(free_attributes(fit(weather, CART()).tree).tolist())
+    {4}
+    """
+    used: list[frozenset[int]] = [frozenset()] * tree.n_nodes
+    for node in range(tree.n_nodes):
+        if tree.attribute[node] == LEAF:
+            continue
+        uses_up = tree.test[node] in USE_UP
+        below = used[node] | {int(tree.attribute[node])} if uses_up else used[node]
+        for child in tree.children_of(node):
+            used[child] = below
+    taken = [len(above - {int(tree.attribute[node])}) for node, above in enumerate(used)]
+    return len(tree.schema.attributes) - np.array(taken, dtype=np.int32)

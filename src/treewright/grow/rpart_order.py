@@ -1,0 +1,206 @@
+"""The cases of rpart's nodes, in the orders in which rpart adds them up.
+
+Vocabulary
+----------
+order
+    The rows of a node by ascending value of one numeric attribute. It comes from one sort of all cases before
+    growing; branches keep the order of their node.
+file order
+    The order of the table. Nominal attributes are counted in it.
+first order
+    The order of the first attribute (file order, if that is nominal). A node's own mean and risk are summed in it.
+
+Invariants
+----------
+Sums of doubles depend on their order in the last bit, and exact ties between splits are then decided by that bit. So
+the sort is rpart's own, unstable one: which of two equal values comes first is part of the result. In the orders that
+cuts are searched in, cases without a value come last; in the first order they stand where the sort has put them, which
+takes them for zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+
+Rows = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Sides = npt.NDArray[np.int8]
+
+INSERTION = 11
+"""Up to so many elements are sorted by insertion."""
+
+LEFT, RIGHT, NEITHER = 0, 1, -1
+"""The branches of a node in rpart's sense, and no branch."""
+
+
+def quicksort_order(values: Floats) -> Rows:
+    """Return the order in which rpart's quicksort leaves these values (no NaN).
+
+    Examples
+    --------
+    >>> quicksort_order(np.array([3.0, 1.0, 2.0])).tolist()
+    [1, 2, 0]
+    >>> quicksort_order(np.array([0.0] * 6 + [1.0] * 6)).tolist() == list(range(12))
+    True
+    >>> quicksort_order(np.array([2.0, 1.0] * 6)).tolist()
+    [11, 1, 7, 3, 5, 9, 4, 6, 2, 8, 10, 0]
+    """
+    stable = np.argsort(values, kind="stable")
+    ordered = values[stable]
+    if not np.any(ordered[1:] == ordered[:-1]):
+        return stable  # without equal values every sort gives the same
+    key: list[float] = values.tolist()
+    row = list(range(len(key)))
+    waiting = [(0, len(key) - 1)]
+    while waiting:
+        start, stop = waiting.pop()
+        if stop - start < INSERTION:
+            _insertion(key, row, start, stop)
+            continue
+        low, high = _partition(key, row, start, stop)
+        if start < low:
+            waiting.append((start, low))
+        if high < stop:
+            waiting.append((high, stop))
+    return np.array(row, dtype=np.intp)
+
+
+def _insertion(key: list[float], row: list[int], start: int, stop: int) -> None:
+    for place in range(start + 1, stop + 1):
+        value, number = key[place], row[place]
+        free = place
+        while free > start and key[free - 1] > value:
+            key[free], row[free] = key[free - 1], row[free - 1]
+            free -= 1
+        key[free], row[free] = value, number
+
+
+def _partition(key: list[float], row: list[int], start: int, stop: int) -> tuple[int, int]:
+    """Exchange until a lower part stands before a higher one; return the end of the first, the start of the second."""
+    pivot = sorted((key[start], key[(start + stop) // 2], key[stop]))[1]
+    low, high = start, stop
+    while low < high:
+        while key[low] < pivot:
+            low += 1
+        while key[high] > pivot:
+            high -= 1
+        if low < high:
+            if key[low] > key[high]:
+                key[low], key[high] = key[high], key[low]
+                row[low], row[high] = row[high], row[low]
+            low += 1
+            high -= 1
+    while low > start and key[low] >= pivot:
+        low -= 1
+    while high < stop and key[high] <= pivot:
+        high += 1
+    return low, high
+
+
+@dataclass(frozen=True)
+class Table:
+    """All cases, arranged for looking at many attributes at once.
+
+    Parameters
+    ----------
+    numeric, nominal : tuple of int
+        The attributes of either sort.
+    values : array, numeric attributes x cases
+    codes : array, nominal attributes x cases
+        Places in one list of all values of all nominal attributes; the last place of each attribute means missing.
+    level_start : array of int
+        Where the values of each nominal attribute start in that list; one entry more than attributes.
+    has_missing : bool
+        Whether a numeric value is missing anywhere.
+    """
+
+    numeric: tuple[int, ...]
+    nominal: tuple[int, ...]
+    values: Floats
+    codes: Rows
+    level_start: Rows
+    has_missing: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Table:
+        """Arrange the attributes of a dataset."""
+        attributes = dataset.schema.attributes
+        numeric = tuple(index for index, column in enumerate(attributes) if column.is_numeric)
+        nominal = tuple(index for index, column in enumerate(attributes) if not column.is_numeric)
+        values = np.empty((len(numeric), dataset.n_rows))
+        for place, index in enumerate(numeric):
+            values[place] = dataset.columns[index]
+        widths = [len(attributes[index].values) + 1 for index in nominal]
+        level_start = np.concatenate(([0], np.cumsum(widths, dtype=np.intp))).astype(np.intp)
+        codes = np.empty((len(nominal), dataset.n_rows), dtype=np.intp)
+        for place, index in enumerate(nominal):
+            column = dataset.columns[index]
+            codes[place] = level_start[place] + np.where(column < 0, widths[place] - 1, column)
+        return cls(numeric, nominal, values, codes, level_start, bool(np.isnan(values).any()))
+
+    def levels(self, place: int) -> slice:
+        """Return the places of the declared values of a nominal attribute, without the one for missing."""
+        return slice(int(self.level_start[place]), int(self.level_start[place + 1]) - 1)
+
+    def all_cases(self, *, exact_sums: bool) -> Cases:
+        """Return all cases in their orders.
+
+        Where all sums are of whole numbers (`exact_sums`) their order cannot matter, and the faster sort is used.
+        """
+        n = self.values.shape[1] if self.numeric else self.codes.shape[1]
+        rows = np.arange(n, dtype=np.intp)
+        orders = np.empty(self.values.shape, dtype=np.intp)
+        known = np.empty(len(self.numeric), dtype=np.intp)
+        first = rows
+        for place, index in enumerate(self.numeric):
+            missing = np.isnan(self.values[place])
+            keys = np.where(missing, 0.0, self.values[place])
+            order = np.argsort(keys, kind="stable") if exact_sums else quicksort_order(keys)
+            if index == 0:
+                first = order
+            known[place] = n - np.count_nonzero(missing)
+            orders[place] = np.concatenate((order[~missing[order]], order[missing[order]]))
+        return Cases(rows, first, orders, known)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of one node.
+
+    Parameters
+    ----------
+    rows : array of int
+        In file order.
+    first : array of int
+        The same rows in first order.
+    orders : array of int, numeric attributes x cases
+        The same rows by each numeric attribute, those without a value last.
+    known : array of int
+        How many have a value, for each numeric attribute.
+    """
+
+    rows: Rows
+    first: Rows
+    orders: Rows
+    known: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> Cases:
+        """Return the cases whose row is chosen (a mask over all rows of the table), all orders kept."""
+        rows = self.rows[chosen[self.rows]]
+        first = rows if self.first is self.rows else self.first[chosen[self.first]]
+        mask = chosen[self.orders]
+        orders = self.orders[mask].reshape(len(self.orders), len(rows))
+        if np.all(self.known == len(self.rows)):
+            known = np.full(len(self.known), len(rows), dtype=np.intp)
+        else:
+            known = np.count_nonzero(mask & (np.arange(len(self.rows)) < self.known[:, np.newaxis]), axis=1)
+        return Cases(rows, first, orders, known)

@@ -1,0 +1,361 @@
+"""treewright train: from a file to a model, or to one line that says why not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+
+import pytest
+
+from cli.shell import LINE, WEATHER, Shell
+from treewright.cli.train import default_model_path
+
+TREE = """\
+outlook
+├─ overcast  yes             4
+├─ rain      wind
+│            ├─ strong  no   2
+│            └─ weak    yes  3
+└─ sunny     humidity
+             ├─ high    no   3
+             └─ normal  yes  2
+"""
+
+
+# -- what a newcomer sees ----------------------------------------------------------------------------------------------
+
+
+def test_first_command_prints_data_tree_size_estimate_and_place_of_the_model(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "--target", "play")
+    assert told.out.startswith(
+        "weather.csv   14 rows, 4 nominal attributes, target play: no 5, yes 9\nC4.5   gain ratio"
+    )
+    assert TREE in told.out
+    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in told.out
+    assert told.out.endswith("Model written to weather.model.json\n")
+    assert told.err == ""
+    assert shell.files() == ["weather.csv", "weather.model.json"]
+
+
+def test_estimate_comes_with_interval_baseline_and_verdict(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play").out
+    pattern = r'^10-fold estimate \d+ % \(\d+ % to \d+ %\); always "yes" gives 64 %: too few rows to trust\.$'
+    assert re.search(pattern, told, re.MULTILINE)
+
+
+def test_sample_trains_without_any_file_or_target(shell: Shell) -> None:
+    assert 'always "Yes" gives 64 %' in shell.fine("train", "sample:play-tennis").out
+    assert "play-tennis.model.json" in shell.files()
+
+
+def test_estimate_of_a_number_is_an_error_with_its_baseline(shell: Shell) -> None:
+    shell.write("line.csv", LINE)
+    told = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--max-depth", "3", "--no-save").out
+    assert "target y: mean 29.25, from 0 to 58.5" in told
+    assert re.search(r"10-fold estimate of the root mean squared error [\d.]+; always the mean gives 17\.3", told)
+    assert "Training root mean squared error" in told
+
+
+def test_large_file_is_estimated_by_one_held_out_part(shell: Shell) -> None:
+    shell.write("long.csv", "x,y\n" + "".join(f"{i % 10},{'ab'[i % 10 > 4]}\n" for i in range(20_010)))
+    assert "Hold-out of 2,001 rows 100 %" in shell.fine("train", "long.csv", "-t", "y", "-a", "cart", "--no-save").out
+
+
+def test_large_tree_is_cut_and_says_so(shell: Shell) -> None:
+    rows = "".join(f"{i},{'ab'[i % 2]}\n" for i in range(300))
+    shell.write("steps.csv", "x,y\n" + rows)
+    told = shell.fine("train", "steps.csv", "-t", "y", "-a", "cart", "--no-save", "--folds", "0").out
+    assert "more nodes" in told
+    assert "599 nodes" in told
+    assert told.count("\n") < 220
+
+
+def test_no_save_leaves_nothing_behind(shell: Shell) -> None:
+    assert "Model written" not in shell.fine("train", "weather.csv", "-t", "play", "--no-save").out
+    assert shell.files() == ["weather.csv"]
+
+
+def test_same_command_twice_writes_identical_bytes(shell: Shell) -> None:
+    for name in ("one.json", "two.json"):
+        shell.fine("train", "weather.csv", "-t", "play", "-o", name)
+    assert shell.read("one.json") == shell.read("two.json")
+
+
+def test_json_is_all_that_is_on_standard_output(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play", "--json").json
+    assert (told["rows"], told["nodes"], told["leaves"], told["depth"]) == (14, 8, 5, 2)
+    assert told["training_accuracy"] == 1.0
+    assert told["estimate"]["low"] < told["estimate"]["accuracy"] < told["estimate"]["high"]
+    assert told["estimate"]["baseline_class"] == "yes"
+    assert told["model"] == "weather.model.json"
+
+
+def test_json_of_a_regression_has_its_error(shell: Shell) -> None:
+    shell.write("line.csv", LINE)
+    told = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--json", "--no-save", "--folds", "0").json
+    assert told["training_rmse"] == 0
+    assert told["estimate"] is None
+    assert told["model"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("data/weather.csv.gz", "weather.model.json"),
+        ("sample:restaurant", "restaurant.model.json"),
+        ("-", "stdin.model.json"),
+        ("golf.names", "golf.model.json"),
+    ],
+)
+def test_model_is_named_after_its_source(source: str, path: str) -> None:
+    assert default_model_path(source) == path
+
+
+# -- what is read ------------------------------------------------------------------------------------------------------
+
+
+def test_dialects_of_the_same_table_give_the_same_tree(shell: Shell) -> None:
+    dialects: dict[str, bytes] = {
+        "bom.csv": b"\xef\xbb\xbf" + WEATHER.encode(),
+        "crlf.csv": WEATHER.replace("\n", "\r\n").encode(),
+        "tabs.tsv": WEATHER.replace(",", "\t").encode(),
+        "semicolons.csv": WEATHER.replace(",", ";").encode(),
+        "weather.csv.gz": gzip.compress(WEATHER.encode()),
+    }
+    for name, content in dialects.items():
+        shell.write(name, content)
+        assert TREE in shell.fine("train", name, "-t", "play", "--no-save", "--folds", "0").out
+
+
+def test_arff_and_names_keep_their_declared_order(shell: Shell) -> None:
+    rows = "".join(f"{o},{i % 9},{c}\n" for i, (o, c) in enumerate([("sunny", "yes"), ("rain", "no")] * 10))
+    header = "@relation w\n@attribute outlook {sunny,rain}\n@attribute t numeric\n@attribute play {yes,no}\n@data\n"
+    shell.write("w.arff", header + rows)
+    shell.write("golf.names", "yes, no.\noutlook: sunny, rain.\nt: continuous.\n")
+    shell.write("golf.data", rows)
+    for arguments in (("w.arff", "-t", "play"), ("golf.names",), ("golf.data",), ("golf",)):
+        told = shell.fine("train", *arguments, "--no-save", "--folds", "0").out
+        assert "yes 10, no 10" in told
+        assert told.index("sunny") < told.index("rain")
+
+
+def test_identifier_with_leading_zeros_stays_text(shell: Shell) -> None:
+    shell.write("codes.csv", "id,play\n" + "007,yes\n010,no\n" * 3)
+    assert "├─ 007  yes" in shell.fine("train", "codes.csv", "-t", "play", "-a", "id3", "--no-save").out
+
+
+def test_weights_count(shell: Shell) -> None:
+    shell.write("weighted.csv", "x,w,play\na,5,yes\na,1,no\nb,1,yes\nb,1,no\n")
+    told = shell.fine("train", "weighted.csv", "-t", "play", "--weight", "w", "-a", "cart", "--no-save", "--folds", "0")
+    assert "├─ {a}  yes  6/1" in told.out
+
+
+def test_hostile_names_cannot_break_a_line_or_colour_the_terminal(shell: Shell) -> None:
+    shell.write("evil.csv", '"a\nb","\x1b[31mred",play\n' + '"<b>",1,"y\nes"\n"<i>",2,no\n' * 3)
+    told = shell.fine("train", "evil.csv", "-t", "play", "-a", "cart", "--no-save")
+    assert "\x1b" not in told.out + told.err
+    assert "a\\nb" in told.out
+    assert "y\\nes" in told.out
+
+
+# -- degenerate tables -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("a,play\n1,yes\n", "pure"),
+        ("a,play\n1,yes\n2,yes\n3,yes\n", "pure"),
+        ("a,b,play\n1,x,yes\n1,x,no\n1,x,yes\n1,x,yes\n", "no admissible test"),
+        ("a,play\n,yes\n?,no\n,yes\n", "no admissible test"),
+        ("play\nyes\nno\nyes\n", "no attributes left"),
+    ],
+    ids=["one row", "one class", "constant columns", "empty column", "no attributes"],
+)
+def test_nothing_to_divide_gives_one_leaf_and_a_note(shell: Shell, content: str, reason: str) -> None:
+    shell.write("poor.csv", content)
+    told = shell.fine("train", "poor.csv", "-t", "play", "-a", "cart")
+    assert "1 node, 1 leaf, depth 0." in told.out
+    assert told.err == f"note: the tree is a single leaf: {reason}\n"
+
+
+def test_column_that_names_the_cases_is_pointed_at(shell: Shell) -> None:
+    shell.write("ids.csv", "id,x,play\n" + "".join(f"v{i // 2},{i},{'yes' if i % 3 else 'no'}\n" for i in range(200)))
+    told = shell.fine("train", "ids.csv", "-t", "play", "--no-save", "--folds", "0", "--json")
+    assert "note: column 'id' has 100 values in 200 rows" in told.err
+    assert "--ignore" in told.err
+
+
+def test_ignored_column_is_not_used(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play", "--ignore", "outlook", "--no-save").out
+    assert "3 nominal attributes" in told
+    assert "outlook" not in told
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "t.csv: the file is empty"),
+        ("a,play\n", "t.csv: there are no rows"),
+        ("a,a,play\n1,2,yes\n", "t.csv, line 1: two columns have the name 'a'"),
+        ("a,play\n1,yes\n1\n", "t.csv, line 3: the row has 1 cell"),
+        (b"a,play\nK\xf6ln,yes\n", "t.csv, line 2: byte 0xf6 is not UTF-8"),
+        (b"a,play\n1\0,yes\n", "t.csv, line 2: there is a NUL byte"),
+        ("a,play\n1,yes\ninf,no\n", "t.csv, line 3, column 'a': 'inf' is not finite"),
+        ("a,play\n1,yes\n2,\n", "t.csv, line 3, column 'play': the target is missing"),
+    ],
+    ids=["empty", "header only", "duplicate names", "ragged", "latin-1", "NUL", "infinite", "no target"],
+)
+def test_bad_data_are_named_by_file_and_line(shell: Shell, content: str | bytes, message: str) -> None:
+    shell.write("t.csv", content)
+    told = shell("train", "t.csv", "-t", "play")
+    assert told.code == 3
+    assert told.error.startswith(message)
+    assert shell.files() == ["t.csv", "weather.csv"]
+
+
+def test_encoding_can_be_given(shell: Shell) -> None:
+    shell.write("t.csv", "stadt,play\nKöln,yes\nBonn,no\n".encode("latin-1") + b"Bonn,no\nK\xf6ln,yes\n")
+    assert "Köln" in shell.fine("train", "t.csv", "-t", "play", "--encoding", "latin-1", "--no-save", "-a", "id3").out
+
+
+def test_wrong_column_gets_the_nearest_name_and_all_names(shell: Shell) -> None:
+    told = shell("train", "weather.csv", "-t", "paly")
+    assert told.code == 3
+    assert "did you mean 'play'?" in told.error
+    assert "'outlook', 'temperature', 'humidity', 'wind', 'play'" in told.error
+
+
+def test_target_must_be_named(shell: Shell) -> None:
+    told = shell("train", "weather.csv")
+    assert told.code == 2
+    assert "--target COL, one of: outlook, temperature, humidity, wind, play" in told.error
+
+
+def test_missing_file_gets_the_nearest_name(shell: Shell) -> None:
+    told = shell("train", "weather.cvs", "-t", "play")
+    assert told.code == 3
+    assert told.error == "weather.cvs: there is no such file; did you mean 'weather.csv'?"
+
+
+def test_folder_is_not_a_table(shell: Shell) -> None:
+    (shell.folder / "folder.csv").mkdir()
+    told = shell("train", "folder.csv", "-t", "play")
+    assert told.code == 3
+    assert "is a folder, not a file" in told.error
+
+
+@pytest.mark.parametrize("algorithm", ["id3", "c45"])
+def test_number_as_target_of_a_classifier_names_both_ways_out(shell: Shell, algorithm: str) -> None:
+    shell.write("line.csv", LINE)
+    told = shell("train", "line.csv", "-t", "y", "-a", algorithm)
+    assert told.code == 2
+    assert "--algorithm cart" in told.error
+    assert "--task classification" in told.error
+
+
+def test_numbers_can_be_declared_classes(shell: Shell) -> None:
+    shell.write("line.csv", "x,y\n" + "".join(f"{x},{0.5 + (x > 20)}\n" for x in range(40)))
+    told = shell.fine("train", "line.csv", "-t", "y", "--task", "classification", "--no-save").out
+    assert "target y: 0.5 21, 1.5 19" in told
+
+
+def test_text_cannot_be_a_number(shell: Shell) -> None:
+    told = shell("train", "weather.csv", "-t", "play", "--task", "regression")
+    assert told.code == 3
+    assert "weather.csv, line 2, column 'play': 'no' is not a number" in told.error
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"), [("-2", "a weight must be a number of at least 0"), ("a", "'a' is not a number")]
+)
+def test_bad_weight_is_named(shell: Shell, cell: str, message: str) -> None:
+    shell.write("t.csv", f"x,w,play\n1,1,yes\n2,{cell},no\n")
+    told = shell("train", "t.csv", "-t", "play", "--weight", "w")
+    assert told.code == 3
+    assert told.error == f"t.csv, line 3, column 'w': {message}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--folds", "1"), "--folds: 1 is not 0 or from 2 to the number of rows, 14"),
+        (("--folds", "15"), "--folds: 15 is not 0 or from 2 to the number of rows, 14"),
+        (("--seed", "-1"), "'--seed': -1 is not in the range"),
+        (("--max-depth", "-1"), "max_depth must be a whole number of at least 0, not -1"),
+        (("--max-leaves", "0"), "max_leaves must be"),
+        (("--min-objects", "nan"), "min_objects must be"),
+        (("--min-leaf", "3"), "--min-leaf is not an option of c45"),
+        (("--criterion", "gini"), "criterion must be 'gain_ratio' or 'gain'"),
+        (("-a", "cart", "--criterion", "gain"), "--criterion must be gini, entropy or chi2 for cart, not 'gain'"),
+        (("--smoothing", "much"), "--smoothing: 'much' is neither laplace nor a positive number"),
+        (("--smoothing", "-1"), "--smoothing: '-1' is neither laplace nor a positive number"),
+        (("-a", "c5"), "'c5' is not one of 'id3', 'c45', 'cart'"),
+        (("--algoritm", "c45"), "Did you mean '--algorithm'?"),
+    ],
+)
+def test_wrong_option_is_refused_before_the_work_begins(shell: Shell, options: tuple[str, ...], message: str) -> None:
+    told = shell("train", "weather.csv", "-t", "play", *options)
+    assert told.code == 2
+    assert message in told.error
+    assert shell.files() == ["weather.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (("-a", "id3", "--min-split", "6"), "ID3   gain"),
+        (("-a", "cart", "--min-leaf", "3", "--min-split", "4", "--min-decrease", "0.01"), "CART   gini"),
+        (("-a", "cart", "--criterion", "entropy", "--max-leaves", "3"), "leaves at most 3"),
+        (("--criterion", "gain", "--min-objects", "3", "--max-depth", "1"), "depth at most 1"),
+        (("--smoothing", "laplace"), "C4.5   gain ratio"),
+        (("--smoothing", "2.5"), "C4.5   gain ratio"),
+    ],
+)
+def test_options_of_each_algorithm_are_taken(shell: Shell, options: tuple[str, ...], shown: str) -> None:
+    assert shown in shell.fine("train", "weather.csv", "-t", "play", "--no-save", "--folds", "0", *options).out
+
+
+def test_smoothing_goes_into_the_model(shell: Shell) -> None:
+    shell.model("--smoothing", "laplace")
+    told = shell.fine("predict", "model.json", "weather.csv", "--proba", "--json").json[0]
+    assert told["p(no)"] == pytest.approx((3 + 1) / (3 + 2))
+
+
+# -- where the model goes ----------------------------------------------------------------------------------------------
+
+
+def test_output_into_a_missing_folder_is_refused_before_the_work(shell: Shell) -> None:
+    told = shell("train", "weather.csv", "-t", "play", "-o", "no/such/model.json")
+    assert told.code == 1
+    assert told.error == "no/such/model.json: there is no folder 'no/such' to write to"
+
+
+def test_output_cannot_be_a_folder(shell: Shell) -> None:
+    (shell.folder / "models").mkdir()
+    told = shell("train", "weather.csv", "-t", "play", "-o", "models")
+    assert told.code == 1
+    assert told.error == "models is no file; name a file to write"
+    assert shell.files() == ["models", "weather.csv"]
+
+
+def test_training_data_are_never_overwritten(shell: Shell) -> None:
+    told = shell("train", "weather.csv", "-t", "play", "-o", "./weather.csv")
+    assert told.code == 1
+    assert "would be replaced" in told.error
+    assert shell.read("weather.csv") == WEATHER
+
+
+def test_failed_command_leaves_the_old_model(shell: Shell) -> None:
+    shell.model()
+    before = shell.read("model.json")
+    assert shell("train", "weather.csv", "-t", "paly", "-o", "model.json").code == 3
+    assert shell.read("model.json") == before
+
+
+def test_model_file_is_json_and_names_its_format(shell: Shell) -> None:
+    assert json.loads(shell.read(shell.model()))["format"] == "treewright-model"
