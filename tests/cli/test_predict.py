@@ -45,7 +45,7 @@ def test_kept_columns_come_first_as_they_were(shell: Shell) -> None:
     told = rows_of(shell.fine("predict", shell.model(), "cases.csv", "--keep", "--proba").out)
     assert told == [
         ["extra", "wind", "outlook", "humidity", "temperature", "predicted", "p(no)", "p(yes)"],
-        ["0.5", "weak", "sunny", "high", "hot", "no", "1.0", "0.0"],
+        ["0.50", "weak", "sunny", "high", "hot", "no", "1.0", "0.0"],
         ["", "strong", "rain", "high", "", "no", "1.0", "0.0"],
     ]
 

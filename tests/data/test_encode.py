@@ -101,7 +101,7 @@ def test_an_absent_target_is_an_error_while_learning() -> None:
 
 @pytest.mark.parametrize("gap", ["?", ""])
 def test_a_missing_class_is_an_error_that_counts_and_names_the_first(gap: str) -> None:
-    with pytest.raises(DataError, match=r"line 3, column 'play': the target is missing \(in 2 rows\)"):
+    with pytest.raises(DataError, match=r"line 3, column 'play': the target is missing here \(and in 1 more row\)"):
         encode(table(f"weak,1,1,no\nweak,1,1,{gap}\nweak,1,1,?\n"), SCHEMA)
 
 

@@ -46,7 +46,7 @@ def test_few_whole_numbers_become_nominal_on_request(path: Path) -> None:
 
 def test_a_schema_is_obeyed_and_other_columns_left_aside(path: Path) -> None:
     schema = Schema(
-        (Column("code", Kind.NOMINAL, ("008", "007")), Column("y", Kind.NOMINAL, ("b", "a"))),
+        (Column("code", Kind.NOMINAL, ("008", "007")), Column("y", Kind.NOMINAL, ("b",))),
         target="y",
         missing_markers=("a",),
     )

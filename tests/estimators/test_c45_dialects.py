@@ -91,7 +91,7 @@ def test_half_the_cells_blanked_still_trains_and_predicts(dialect: str) -> None:
     y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
     X[rng.random(X.shape) < 0.5] = np.nan
     clf = treewright.C45Classifier(dialect=dialect).fit(X, y)
-    assert clf.score(X, y) > 0.6
+    assert np.mean(clf.predict(X) == y) > 0.6
     assert np.allclose(clf.predict_proba(X).sum(axis=1), 1.0)
 
 

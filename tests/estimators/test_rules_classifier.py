@@ -36,7 +36,7 @@ def test_the_estimator_finds_the_rules_of_the_original(name: str) -> None:
 def test_rules_predict_save_and_load(dialect: str, validation: float | None, tmp_path: Path) -> None:
     data = treewright.read("sample:contact-lenses")
     clf = treewright.C45RulesClassifier(dialect=dialect, validation=validation).fit(data.X, data.y)
-    assert clf.score(data.X, data.y) >= 15 / 24
+    assert np.mean(clf.predict(data.X) == data.y) >= 15 / 24
     assert "DEFAULT" in str(clf.rules_)
     clf.save(tmp_path / "rules.json")
     loaded = treewright.load(tmp_path / "rules.json")
@@ -64,4 +64,4 @@ def test_rules_work_in_cross_validation_and_refuse_numbers() -> None:
 
 @pytest.mark.slow
 def test_scikit_learn_accepts_the_estimator() -> None:
-    check_estimator(treewright.C45RulesClassifier())
+    check_estimator(treewright.C45RulesClassifier(), on_skip=None)

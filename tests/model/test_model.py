@@ -101,7 +101,7 @@ def test_an_array_of_another_width_is_refused_with_the_names() -> None:
 
 
 def test_an_absent_column_is_refused_with_the_names() -> None:
-    with pytest.raises(DataError, match="without the columns 'Wind'"):
+    with pytest.raises(DataError, match="without the column 'Wind'"):
         TENNIS.predict({name: cells for name, cells in DAYS.items() if name != "Wind"})
 
 

@@ -46,7 +46,7 @@ def sums_of(tree: Tree, cases: Dataset, row: int) -> list[float]:
         value = cases.columns[split.attribute][row].item()
         if tree.schema.attributes[split.attribute].is_numeric:
             unknown = np.isnan(value) or fl(value) == -999
-            branch = -1 if unknown else int(fl(value) > (split.cut or 0.0))
+            branch = -1 if unknown else int(fl(value) > fl(split.cut or 0.0))
         else:
             branch = -1 if value < 0 else split.branch_of[value]
         for b, child in enumerate(tree.children_of(node).tolist()):

@@ -323,9 +323,9 @@ def with_ways_for_missing(tree: Tree, rng: np.random.Generator, ways: tuple[int,
 @pytest.mark.parametrize("few", [0, error_based.FEW])
 def test_ways_of_missing_values(ways: tuple[int, ...], few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_based, "FEW", few)
-    for seed in range(25):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
-        cases = random_cases(rng, 60, missing=0.2)
+        cases = random_cases(rng, 60, missing=0.3)
         tree = with_ways_for_missing(random_tree(rng, cases, 8), rng, ways)
         pruned = prune_error_based(tree, cases, 0.5)
         assert shape(pruned) == plain_shape(Twin(tree, cases, 0.5, raising=True).pruned())

@@ -15,7 +15,14 @@ def write_atomically(path: str | os.PathLike[str], content: str) -> None:
     A symbolic link is followed, and the permissions of an existing file are kept.
     """
     target = Path(os.path.realpath(path))
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    if target.exists() and not target.is_file():
+        _write_into(path, content)
+        return
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        # The temporary file is nobody's business: name the one that was asked for.
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
             handle.write(content)
@@ -33,6 +40,12 @@ def write_atomically(path: str | os.PathLike[str], content: str) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _write_into(path: str | os.PathLike[str], content: str) -> None:
+    """Write to a device or a pipe, which must not be replaced by a file."""
+    with open(path, "w", encoding="utf-8", newline="\n") as handle:
+        handle.write(content)
 
 
 def _mode_for(target: Path) -> int:

@@ -102,11 +102,6 @@ def run(arguments: list[str]) -> int:
         return _told(f"{place}{error.strerror or error}", FAILED)
     except MemoryError:
         return _told("there is not enough memory for this", FAILED)
-    except Exception as error:
-        if os.environ.get("TREEWRIGHT_TRACEBACK"):
-            raise
-        what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return _told(f"an error of Treewright itself: {what} (TREEWRIGHT_TRACEBACK=1 shows where)", FAILED)
     return 0
 
 

@@ -51,7 +51,7 @@ def command(
     if proba and model.tree.is_regression:
         raise click.UsageError("--proba is for classes, and this model predicts a number")
     with warnings_as_notes(), reading(source):
-        raw = read_for(source, model.schema, **how)
+        raw = read_for(source, model.schema, others_as_text=keep, **how)
         require_rows(raw)
         cases = model.cases(raw)
     columns = _columns(model, raw, cases, proba=proba, keep=keep)

@@ -21,6 +21,9 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.model.split import FRACTIONAL, Split
 
+LARGEST_TARGET = 1e145
+"""Larger numbers to predict cannot be squared and added up in doubles."""
+
 Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -57,6 +60,8 @@ class MemoryEngine:
         if dataset.target is None:
             raise DataError("there is no target to learn from", source=dataset.source)
         if dataset.weights is not None and np.any(dataset.weights == 0):
+            if not np.any(dataset.weights > 0):
+                raise DataError("all weights are zero, so there is nothing to learn from", source=dataset.source)
             dataset = dataset.take(dataset.weights > 0)
         if dataset.n_rows == 0:
             raise DataError("there are no rows to learn from", source=dataset.source)
@@ -91,6 +96,10 @@ class MemoryEngine:
         target: npt.NDArray[Any] = np.zeros(0) if data.target is None else data.target[self._order]
         self._weights = None if data.weights is None else data.weights[self._order]
         if self._regression:
+            if np.abs(target).max() > LARGEST_TARGET:
+                row = int(np.argmax(np.abs(target) > LARGEST_TARGET))
+                message = f"{target[row]:g} is too large: sums of squares would overflow"
+                raise DataError(message, source=data.source, column=data.schema.target)
             self._numbers = target
         else:
             self._target = target.astype(np.intp)

@@ -46,7 +46,8 @@ def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with
     absent = [name for name in schema.attribute_names if name not in raw.columns]
     if absent:
         hints = did_you_mean(absent[0], raw.columns)
-        raise raw.error(f"without the columns {listed(absent)}{hints}; there are {listed(raw.columns)}")
+        missing = "the column" if len(absent) == 1 else "the columns"
+        raise raw.error(f"without {missing} {listed(absent)}{hints}; there are {listed(raw.columns)}")
     strangers: dict[str, int] = {}
     columns = tuple(_encode_column(raw, attribute, unseen, strangers) for attribute in schema.attributes)
     if strangers:
@@ -103,7 +104,9 @@ def _target(raw: RawTable, schema: Schema) -> Codes | Floats:
     missing: npt.NDArray[np.bool_] = np.isnan(codes) if column.is_numeric else codes < 0
     if missing.any():
         row = int(np.argmax(missing))
-        raise raw.error(f"the target is missing (in {int(missing.sum())} rows)", row, column.name)
+        others = int(missing.sum()) - 1
+        more = f" (and in {others} more {'row' if others == 1 else 'rows'})" if others else ""
+        raise raw.error(f"the target is missing here{more}", row, column.name)
     return codes
 
 

@@ -118,12 +118,12 @@ def infer_schema(
         columns.append(
             _propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit)
         )
-    ignored = [*chosen.ignore, *(declared.ignored if declared is not None else ())]
+    ignored = [*chosen.ignore, *(name for name in (declared.ignored if declared is not None else ()) if name != target)]
     return Schema(
         tuple(columns),
         target=target,
         weight=chosen.weight,
-        ignored=tuple(dict.fromkeys(name for name in ignored if name != target)),
+        ignored=tuple(dict.fromkeys(ignored)),
         missing_markers=chosen.markers,
     )
 

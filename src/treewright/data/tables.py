@@ -13,7 +13,7 @@ from treewright.data.infer import Overrides, infer_schema
 from treewright.data.raw import RawTable
 from treewright.data.read import read_raw
 from treewright.data.samples import sample_table
-from treewright.data.schema import Schema
+from treewright.data.schema import Kind, Schema
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -66,10 +66,23 @@ def read(
     return encode(raw, infer_schema(raw, target, chosen, nominal_limit=nominal_limit))
 
 
-def read_for(source: Source, schema: Schema, **how: Any) -> RawTable:
-    """Read a table whose columns are known, cells kept as the schema wants them."""
+class _OthersAsText(dict[str, Kind]):
+    """Kinds of some columns; all the others are wanted as they are written."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(name, Kind.NOMINAL)
+
+
+def read_for(source: Source, schema: Schema, *, others_as_text: bool = False, **how: Any) -> RawTable:
+    """Read a table whose columns are known, cells kept as the schema wants them.
+
+    `others_as_text` keeps the columns that the schema does not name as they are written (an id of 20 digits, say).
+    """
     kinds = {column.name: column.kind for column in schema.columns}
-    return raw_source(source, kinds=kinds, missing=schema.missing_markers, **how)
+    wanted = _OthersAsText(kinds) if others_as_text else kinds
+    declared = {value for column in schema.columns for value in column.values}
+    missing = tuple(marker for marker in schema.missing_markers if marker not in declared)
+    return raw_source(source, kinds=wanted, missing=missing, **how)
 
 
 def raw_source(source: Source, **how: Any) -> RawTable:

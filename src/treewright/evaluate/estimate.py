@@ -97,6 +97,8 @@ def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.
     >>> np.bincount(folds).tolist()
     [3, 3, 3, 3, 2]
     """
+    if seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
     if not 2 <= k <= dataset.n_rows:
         raise ParameterError(f"the number of folds must be from 2 to the number of cases, {dataset.n_rows}, not {k}")
     if dataset.target is None:
@@ -155,22 +157,31 @@ def cross_validate(
     weights = np.ones(len(rows)) if dataset.weights is None else dataset.weights[rows]
     if dataset.schema.task is Task.REGRESSION:
         return _error(number, truth, said, weights)
-    return _accuracy(dataset, number, truth, said)
+    return _accuracy(dataset, number, truth, said, weights)
 
 
-def _accuracy(dataset: Dataset, folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any]) -> AccuracyEstimate:
-    correct = int(np.count_nonzero(truth == said))
-    low, high = wilson_interval(correct, len(truth))
-    counts = np.bincount(truth.astype(np.intp), minlength=len(dataset.schema.classes))
+def _accuracy(
+    dataset: Dataset,
+    folds: int,
+    truth: npt.NDArray[Any],
+    said: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64],
+) -> AccuracyEstimate:
+    total = float(weights.sum())
+    right = float(weights[truth == said].sum())
+    # Unequal weights tell less than as many equal ones: the interval is that of the effective number of cases (Kish).
+    effective = total * total / float((weights * weights).sum())
+    low, high = wilson_interval(effective * right / total, effective)
+    counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
     most = int(np.argmax(counts))
     return AccuracyEstimate(
         folds,
         len(truth),
-        correct,
-        correct / len(truth),
+        int(np.count_nonzero(truth == said)),
+        right / total,
         low,
         high,
-        float(counts[most]) / len(truth),
+        float(counts[most]) / total,
         dataset.schema.classes[most],
     )
 

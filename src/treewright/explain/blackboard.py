@@ -43,7 +43,8 @@ def _outcome(explanation: NodeExplanation) -> str:
 
 def _heading(explanation: NodeExplanation) -> str:
     place = " and ".join(printable(step) for step in explanation.path) or "root"
-    line = f"Node {explanation.node} ({place}): {number(explanation.weight)} cases"
+    cases = number(explanation.weight)
+    line = f"Node {explanation.node} ({place}): {cases} {'case' if cases == '1' else 'cases'}"
     if explanation.mean is not None:
         return f"{line}, mean {printable(explanation.target)} {explanation.mean:.6g}"
     told = ", ".join(

@@ -145,22 +145,25 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
 
 
 def path_text(tree: Tree, node: int) -> tuple[str, ...]:
-    """Return the conditions from the root to a node, as a person reads them."""
-    steps = []
+    """Return the conditions from the root to a node as a person reads them; of several bounds the tightest ones."""
+    steps: dict[tuple[int, str], str] = {}
     for parent, branch in tree.node(node).path:
         split = tree.split(parent)
-        if split is not None:
-            column = tree.schema.attributes[split.attribute]
-            words = split.describe(branch, column)
-            joint = (
-                " "
-                if words.startswith(("<", ">", "=", "!"))
-                else " = "
-                if split.n_branches > 2 or "{" not in words
-                else " in "
-            )
-            steps.append(f"{column.name}{joint}{words}")
-    return tuple(steps)
+        if split is None:
+            continue
+        column = tree.schema.attributes[split.attribute]
+        words = split.describe(branch, column)
+        # A later bound on the same side is tighter, and a later set is a part of the earlier one.
+        side = words[0] if split.cut is not None else "="
+        steps.pop((split.attribute, side), None)
+        steps[split.attribute, side] = f"{column.name}{_joint(words)}{words}"
+    return tuple(steps.values())
+
+
+def _joint(words: str) -> str:
+    if words.startswith(("<", ">", "=", "!")):
+        return " "
+    return " in " if words.startswith("{") else " = "
 
 
 def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | None) -> tuple[Examined, ...] | None:

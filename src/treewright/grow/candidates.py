@@ -89,7 +89,11 @@ def midpoint(low: float, high: float) -> float:
     (1.5, -5e-324)
     """
     middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
+    # The midpoint of two decimals should read like one: 1.74605, not 1.7460499999999999.
+    for candidate in (float(f"{middle:.15g}"), middle):
+        if low <= candidate < high:
+            return candidate
+    return low
 
 
 class Examiner:

@@ -69,11 +69,7 @@ class J48:
         least, confidence = self.min_objects, self.confidence
         if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
             raise ParameterError(f"min_objects must be a whole number of at least 1, not {least!r}")
-        if (
-            isinstance(confidence, bool)
-            or not isinstance(confidence, (int, float))
-            or not 0 < confidence <= 1
-        ):
+        if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence <= 1:
             raise ParameterError(f"confidence must be a number above 0 and at most 1, not {confidence!r}")
         for name in ("prune", "raising", "binary", "mdl_correction", "collapse"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
@@ -123,9 +119,7 @@ def grow_j48(dataset: Dataset, options: J48) -> J48Growth:
             continue
         node.split = evaluator.split_of(best)
         node.gain, node.gain_ratio = best.gain, best.gain_ratio
-        for share_rows, share_weights in divide(
-            node.split, dataset.columns[best.attribute], node.rows, node.weights
-        ):
+        for share_rows, share_weights in divide(node.split, dataset.columns[best.attribute], node.rows, node.weights):
             node.children.append(len(nodes))
             nodes.append(J48Node.of_cases(share_rows, share_weights, classes, n_classes))
         waiting.extend(reversed(node.children))

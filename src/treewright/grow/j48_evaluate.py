@@ -159,9 +159,7 @@ class Evaluator:
             cell_weights = np.repeat(weights[start : start + step], attributes)
             flat += np.bincount(cells, weights=cell_weights, minlength=len(flat))
         table = flat.reshape(lines, self._n_classes)
-        table[self._first_line] = (
-            0.0  # the tests see the known cases only; the rest of the node's weight is unknown
-        )
+        table[self._first_line] = 0.0  # the tests see the known cases only; the rest of the node's weight is unknown
         return table
 
     def _all_value_tests(self, table: Floats, weight: float) -> Iterator[Candidate]:
@@ -285,9 +283,7 @@ def _information(by_class: Floats, total: Floats) -> Floats:
 def _gain(information: Floats, known: Floats, weight: float) -> Floats:
     """Return gains per case from the information gained on all known cases."""
     gained = known / weight * information
-    return np.where(
-        (np.abs(gained) < TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0)
-    )
+    return np.where((np.abs(gained) < TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0))
 
 
 def _ratio(gain: Floats, branch_terms: Floats, known: Floats, weight: float) -> Floats:

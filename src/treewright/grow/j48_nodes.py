@@ -203,9 +203,7 @@ def divide(split: Split, values: Codes | Floats, rows: Rows, weights: Floats) ->
     shares = []
     for part, own, fraction in zip(row_parts, weight_parts, _fractions(weight_parts), strict=True):
         if fraction > TOLERANCE:
-            shares.append(
-                (np.concatenate((part, unknown_rows)), np.concatenate((own, unknown_weights * fraction)))
-            )
+            shares.append((np.concatenate((part, unknown_rows)), np.concatenate((own, unknown_weights * fraction))))
         else:
             shares.append((part, own))
     return shares

@@ -178,6 +178,9 @@ def prepare(dataset: Dataset, options: Rpart) -> Prepared:
     weights = np.ones(len(kept)) if dataset.weights is None else dataset.weights.astype(np.float64)
     target: Target
     if regression:
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.square(y, dtype=np.float64) @ weights):
+                raise DataError("the numbers are too large to be squared", column=dataset.schema.target)
         target = NumberTarget(y.astype(np.float64), weights, equal_is_pure=not options.faults)
     else:
         classes = len(dataset.schema.classes)
@@ -201,8 +204,8 @@ def grow_rpart(dataset: Dataset, options: Rpart) -> RpartGrowth:
     Parameters
     ----------
     dataset : Dataset
-        Cases with classes or numbers to predict. Weights are used in sums and risks; the limits count cases. Cases with
-        all attributes missing, or of weight zero, are left out.
+        Cases with classes or numbers to predict. Ordinal attributes are taken as nominal. Weights are used in sums and
+        risks; the limits count cases. Cases with all attributes missing, or of weight zero, are left out.
     options : Rpart
 
     Returns
@@ -328,7 +331,7 @@ class _Grower:
         node.primary, node.competitors = splits[0], tuple(splits[1:])
         self._divide(node, cases, splits[0])
         for side in (LEFT, RIGHT):
-            visit.branches[side] = cases.where(self._sides == side)
+            visit.branches[side] = cases.on(side, self._sides)
         visit.cases = None
         return None
 
@@ -336,7 +339,6 @@ class _Grower:
         """Find the side of every case of the node, and its surrogates on the way."""
         ready, options, sides = self._ready, self._options, self._sides
         rows, weights = cases.rows, ready.target.weights
-        sides[:] = NEITHER
         sides[rows] = primary.route(ready.dataset.columns[primary.attribute][rows])
         surrogates: list[RpartSplit] = []
         if options.max_surrogates:

@@ -193,11 +193,11 @@ class Cases:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> Cases:
-        """Return the cases whose row is chosen (a mask over all rows of the table), all orders kept."""
-        rows = self.rows[chosen[self.rows]]
-        first = rows if self.first is self.rows else self.first[chosen[self.first]]
-        mask = chosen[self.orders]
+    def on(self, side: int, sides: Sides) -> Cases:
+        """Return the cases on a side, all orders kept; `sides` has that of every row of the table."""
+        rows = self.rows[sides[self.rows] == side]
+        first = rows if self.first is self.rows else self.first[sides[self.first] == side]
+        mask = sides[self.orders] == side
         orders = self.orders[mask].reshape(len(self.orders), len(rows))
         if np.all(self.known == len(self.rows)):
             known = np.full(len(self.known), len(rows), dtype=np.intp)

@@ -76,7 +76,7 @@ def find_surrogates(
     ]
     surrogates = []
     for split in sorted(found, key=lambda one: one.attribute):
-        agreement = split.improve / total
+        agreement = min(split.improve / total, 1.0)  # sums of fractions may be over by rounding
         adjusted = (agreement - majority) / (1.0 - majority)
         if split.attribute != primary and adjusted > LEAST_ADJUSTED:
             surrogates.append(replace(split, improve=agreement, adjusted=adjusted))

@@ -180,7 +180,7 @@ def cross_validated(
         if not rest.any():
             raise ParameterError("groups must leave cases to grow from: there is only one group")
         share = float(weights[rest].sum()) / total
-        nodes, _ = grow_nodes(ready, ready.cases.where(rest), options, growth.alpha * share)
+        nodes, _ = grow_nodes(ready, ready.cases.on(1, rest.astype(np.int8)), options, growth.alpha * share)
         for rows, outcome, chosen in _answers(ready, nodes, left_out, points * share, faults=options.faults):
             errors = ready.target.errors(rows, np.full(len(rows), float(outcome)), transposed=options.faults)
             sums[chosen] += float((errors * weights[rows]).sum())
