@@ -54,7 +54,7 @@ def test_a_schema_is_obeyed_and_other_columns_left_aside(path: Path) -> None:
         read(path, schema=schema)
     read_raw_again = read_for(path, schema)
     assert "code" in read_raw_again.columns
-    plain = Schema(schema.columns, target="y")
+    plain = Schema((schema.columns[0], Column("y", Kind.NOMINAL, ("b", "a"))), target="y")
     assert read(path, schema=plain).columns[0].tolist() == [1, 0, 1]
     assert read(path, "code", schema=plain).schema.target == "code"
 

@@ -275,9 +275,8 @@ class SplitSearch:
         improve = before - float(after[best])
         if not improve > 0.0:
             return None
-        changed = np.zeros(len(numbers), dtype=bool)
-        last = int(at[best])
-        changed[:] = np.bincount(moved[: last + 1], minlength=len(numbers)) % 2
+        # A value that has moved an odd number of times is on the other side.
+        changed = np.bincount(moved[: at[best] + 1], minlength=len(numbers)) % 2 == 1
         return improve, changed, LEFT if mean_left[best] < mean_right[best] else RIGHT
 
     def _mean_subset(self, target: NumberTarget, codes: Rows, rows: Rows, numbers: Rows, risk: float) -> _Subset | None:
