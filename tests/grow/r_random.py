@@ -1,7 +1,7 @@
 """R's random numbers, as far as ``set.seed`` and ``sample`` need them (R 3.6 and later, the defaults).
 
-The generator is the Mersenne Twister, its state filled by a linear congruence; whole numbers are drawn by rejection from
-random bits. The well-known first numbers after ``set.seed(1)`` and the recorded cross-validations are its test.
+The generator is the Mersenne Twister, its state filled by a linear congruence; whole numbers are drawn by rejection
+from random bits. The well-known first numbers after ``set.seed(1)`` and the recorded cross-validations are its test.
 """
 
 from __future__ import annotations

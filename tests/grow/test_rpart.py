@@ -204,6 +204,14 @@ def test_splits_of_numbers_are_those_of_the_plain_twin(data: Dataset) -> None:
     check_splits(data, Rpart("variance", min_bucket=1))
 
 
+def test_an_attribute_without_any_value_is_passed_over() -> None:
+    nothing: dict[str, list[Any]] = {"x": [1.0, 1.0, 2.0, 2.0], "empty": [math.nan] * 4, "none": [-1] * 4}
+    for y, criterion in (([0, 0, 1, 1], "gini"), ([0.0, 0.0, 1.0, 1.0], "variance")):
+        root = grow_rpart(dataset(nothing, y), replace(SMALL, criterion=criterion)).nodes[0]  # type: ignore[arg-type]
+        assert root.primary is not None
+        assert (root.primary.attribute, root.competitors, root.surrogates) == (0, (), ())
+
+
 def test_the_first_of_equal_attributes_and_the_lowest_of_equal_cuts_win() -> None:
     x = [1.0, 2.0, 3.0, 4.0]
     growth = grow_rpart(dataset({"x": x, "again": x}, [0, 1, 1, 0]), SMALL)

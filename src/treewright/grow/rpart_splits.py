@@ -180,7 +180,7 @@ class SplitSearch:
         """Return the squares explained by each cut, and the side below it."""
         numbers = target.numbers[block.orders]
         weights = np.cumsum(block.weights, axis=1)
-        means = np.cumsum(numbers * block.weights, axis=1)[:, -1] / weights[:, -1]
+        means = np.cumsum(numbers * block.weights, axis=1)[:, -1] / _divisor(weights[:, -1])
         sums = np.cumsum((numbers - means[:, np.newaxis]) * block.weights, axis=1)[rows, places]
         left = weights[rows, places]
         right = weights[rows, -1] - left

@@ -23,6 +23,7 @@ of them again. Both weights of a class belong to all cases and stay the same in 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +116,7 @@ class ClassTarget:
         """How many classes occur."""
         return len(self.occurring)
 
-    @property
+    @cached_property
     def has_exact_sums(self) -> bool:
         """Whether every sum that the search makes is one of whole numbers."""
         return bool(np.all(self.altered == 1.0) and np.all(self.weights == np.floor(self.weights)))
