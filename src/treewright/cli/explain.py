@@ -6,7 +6,7 @@ from typing import Any
 
 import rich_click as click
 
-from treewright.cli.options import FILE, json_option, open_model, reading_options
+from treewright.cli.options import FILE, json_option, open_tree, reading_options
 from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
 
@@ -44,7 +44,7 @@ def command(
 
     if everything and nodes:
         raise click.UsageError("--all explains every node; it does not go with --node")
-    model = open_model(model_file)
+    model = open_tree(model_file)
     with warnings_as_notes(), reading(source or ""):
         data = None if source is None else read(source, schema=model.schema, **how)
     chosen = [_number(node, model.tree.n_nodes) for node in nodes or ("root",)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
 
 Function = Callable[..., Any]
 
@@ -137,16 +138,22 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
         return Schema.load(path)
 
 
-def open_model(path: str) -> TreeModel:
+def open_model(path: str) -> TreeModel | RuleModel:
     """Read a model file; one that is not there is bad data, as everywhere."""
-    from treewright._base.errors import DataError
     from treewright.model.format import load_model
-    from treewright.model.model import TreeModel
 
     with _telling_what_cannot_be_read(path):
-        model = load_model(path)
+        return load_model(path)
+
+
+def open_tree(path: str) -> TreeModel:
+    """Read a model file that must hold a tree."""
+    from treewright._base.errors import DataError
+    from treewright.model.model import TreeModel
+
+    model = open_model(path)
     if not isinstance(model, TreeModel):
-        raise DataError("holds no tree", source=path)
+        raise DataError("holds rules, and this needs a tree", source=path)
     return model
 
 

@@ -55,8 +55,8 @@ def warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         yield
-    for warning in caught:
-        note(f"note: {warning.message}")
+    for message in dict.fromkeys(str(warning.message) for warning in caught):  # the folds repeat what is said once
+        note(f"note: {message}")
 
 
 def is_terminal(stream: TextIO | None) -> bool:

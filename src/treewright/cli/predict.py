@@ -16,6 +16,7 @@ from treewright.cli.output import json_text, many, note, percent, reading, requi
 if TYPE_CHECKING:
     from treewright.data.raw import RawTable
     from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -44,12 +45,13 @@ def command(
     Columns are matched by name; values never seen while learning count as missing, and are counted in a note.
     """
     from treewright.data.tables import read_for, require_rows
+    from treewright.model.model import TreeModel
 
     if output is not None:
         require_place(output, model_file, source)
     model = open_model(model_file)
-    if proba and model.tree.is_regression:
-        raise click.UsageError("--proba is for classes, and this model predicts a number")
+    if proba and (not isinstance(model, TreeModel) or model.tree.is_regression):
+        raise click.UsageError("--proba is for trees of classes, and this model is none")
     with warnings_as_notes(), reading(source):
         raw = read_for(source, model.schema, others_as_text=keep, **how)
         require_rows(raw)
@@ -66,11 +68,14 @@ def command(
     _tell_accuracy(model, raw, columns["predicted"])
 
 
-def _columns(model: TreeModel, raw: RawTable, cases: Any, *, proba: bool, keep: bool) -> dict[str, Sequence[Any]]:
+def _columns(
+    model: TreeModel | RuleModel, raw: RawTable, cases: Any, *, proba: bool, keep: bool
+) -> dict[str, Sequence[Any]]:
     from treewright._base.errors import DataError
+    from treewright.model.model import TreeModel
 
     columns: dict[str, Sequence[Any]] = {"predicted": model.predict(cases).tolist()}
-    if proba:
+    if proba and isinstance(model, TreeModel):
         shares = model.predict_proba(cases)
         for place, label in enumerate(model.schema.classes):
             columns[f"p({label})"] = shares[:, place].tolist()
@@ -110,7 +115,7 @@ def _csv(columns: dict[str, Sequence[Any]], *, excel_safe: bool) -> str:
     return text.getvalue()
 
 
-def _tell_accuracy(model: TreeModel, raw: RawTable, predicted: Sequence[Any]) -> None:
+def _tell_accuracy(model: TreeModel | RuleModel, raw: RawTable, predicted: Sequence[Any]) -> None:
     """If the file has the target too, say how near the predictions are, on the cases where it is known."""
     target = model.schema.target
     if target is None or target not in raw.columns:
@@ -118,7 +123,7 @@ def _tell_accuracy(model: TreeModel, raw: RawTable, predicted: Sequence[Any]) ->
     pairs = [(said, true) for said, true in zip(predicted, _cells(raw, target), strict=True) if true is not None]
     if not pairs:
         return
-    if model.tree.is_regression:
+    if model.schema.target_column.is_numeric:
         squares = sum((said - float(true)) ** 2 for said, true in pairs)
         note(f"root mean squared error against column {target!r}: {sqrt(squares / len(pairs)):.4g}")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 
 from treewright.cli.options import FILE, json_option, open_model
-from treewright.cli.output import say, size_line
+from treewright.cli.output import many, say, say_json, size_line
 
 
 @click.command("show")
@@ -19,19 +19,26 @@ from treewright.cli.output import say, size_line
 @click.option("--numbers", is_flag=True, help="Print the number of each node, for `explain --node`.")
 @json_option
 def command(model_file: str, depth: int | None, everything: bool, numbers: bool, as_json: bool) -> None:
-    """Print the tree of MODEL."""
+    """Print the tree or the rules of MODEL."""
     from treewright._base.printable import printable
     from treewright.cli.train import printed_tree
     from treewright.model.nested import tree_to_json
+    from treewright.model.rule_model import RuleModel
 
     if everything and depth is not None:
         raise click.UsageError("--all prints every level; it does not go with --depth")
     model = open_model(model_file)
     if as_json:
-        say(tree_to_json(model.tree))
+        if isinstance(model, RuleModel):
+            say_json(model.rules.to_dict())
+        else:
+            say(tree_to_json(model.tree))
         return
     source, rows = model.provenance.get("source"), model.provenance.get("rows")
     name = model.recipe.get("name", "Tree")
     say(printable(f"{name} for {model.schema.target}, learned from {source or 'data in memory'} ({rows} rows)") + "\n")
+    if isinstance(model, RuleModel):
+        say(f"{model}\n\n{many(len(model.rules), 'rule')}.")
+        return
     say(printed_tree(model, model.tree.depth if everything else depth, numbers=numbers))
     say(f"\n{size_line(model.tree)}")

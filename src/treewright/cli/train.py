@@ -1,4 +1,4 @@
-"""treewright train: a table in, a tree out."""
+"""treewright train: a table in, a tree or rules out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from treewright.cli.learners import ALGORITHMS, learner_options, plan_for
 from treewright.cli.options import FILE, json_option, reading_options, schema_options
 from treewright.cli.output import (
     ProgressBar,
     data_line,
     estimate_line,
     is_terminal,
+    many,
     note,
     percent,
     reading,
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
-    from treewright.grow.recipe import Recipe
     from treewright.model.model import TreeModel
+    from treewright.model.predictor import Predictor
+    from treewright.model.rule_model import RuleModel
+    from treewright.plans import Plan, RulePlan
 
 ALL_FOLDS_UP_TO = 20_000
 """Beyond so many rows one fold of ten is held out instead of all ten in turn."""
@@ -42,67 +46,72 @@ PRINTED_NODES = 200
 @click.command("train")
 @click.argument("source", metavar="FILE", type=FILE)
 @click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("-a", "--algorithm", type=click.Choice(["id3", "c45", "cart"]), default="c45", show_default=True)
+@click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="c45", show_default=True)
 @click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the model goes (default: NAME.model.json here).")
 @click.option("--no-save", is_flag=True, help="Do not write a model.")
-@click.option(
-    "--criterion",
-    metavar="NAME",
-    help="id3: gain, gini or chi2; c45: gain_ratio or gain; cart: gini, entropy or chi2 (default: the first).",
-)
-@click.option("--max-depth", type=int, help="Levels of tests at most.")
-@click.option("--max-leaves", type=int, help="Leaves at most; the best nodes are divided first.")
-@click.option("-m", "--min-objects", type=float, help="c45: cases that two branches of a test need (default 2).")
-@click.option("--min-split", type=int, help="id3, cart: cases that a node needs to be divided.")
-@click.option("--min-leaf", type=int, help="cart: cases that each branch needs.")
-@click.option("--min-decrease", type=float, help="cart: least decrease of impurity.")
 @click.option("--smoothing", metavar="laplace|M", help="Probabilities by Laplace, or by the m-estimate with this M.")
+@click.option(
+    "--cost", "costs", multiple=True, metavar="TRUE,SAID=C", help="Cost of a mistake (repeatable; others cost 1)."
+)
 @click.option("--folds", type=click.IntRange(min=0), help="Folds of the estimate; 0 for none (default 10).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@learner_options
 @schema_options
 @reading_options
 @json_option
-def command(
-    source: str,
-    target: str | None,
-    algorithm: str,
-    output: str | None,
-    no_save: bool,
-    smoothing: str | None,
-    folds: int | None,
-    seed: int,
-    overrides: Overrides,
-    schema: Schema | None,
-    how: dict[str, Any],
-    as_json: bool,
-    **limits: Any,
-) -> None:
-    """Learn a tree from FILE and print it with an honest estimate.
+def command(source: str, algorithm: str, **rest: Any) -> None:
+    """Learn a tree (or rules) from FILE and print it with an honest estimate.
 
     FILE is CSV, TSV, Parquet, ARFF, C4.5 names/data, "-" for standard input, or sample:NAME (see `treewright data
     --samples`).
     """
+    learn_and_tell(source, algorithm, **rest)
+
+
+def learn_and_tell(
+    source: str,
+    algorithm: str,
+    *,
+    target: str | None,
+    output: str | None,
+    no_save: bool,
+    folds: int | None,
+    seed: int,
+    options: dict[str, Any],
+    overrides: Overrides,
+    schema: Schema | None,
+    how: dict[str, Any],
+    as_json: bool,
+    smoothing: str | None = None,
+    costs: tuple[str, ...] = (),
+) -> None:
+    """Read, learn, estimate, save and tell."""
     from treewright.data.tables import read, require_rows
     from treewright.learn import fit
+    from treewright.plans import RulePlan
 
-    recipe = recipe_for(algorithm, limits)
+    plan = plan_for(algorithm, options, seed)
     smooth = _smoothing(smoothing)
     path = None if no_save else output or default_model_path(source)
     if path is not None:
         require_place(path, source)
     with warnings_as_notes():
         with reading(source):
-            data = read(source, target, schema, overrides=overrides, nominal_limit=recipe.nominal_limit, **how)
+            data = read(source, target, schema, overrides=overrides, nominal_limit=plan.nominal_limit, **how)
         require_rows(data)
         _require_target(data)
-        _require_task(data, recipe, algorithm)
+        _require_task(data, plan, algorithm)
         _require_folds(data, folds)
-        _tell_near_names(data)
+        table = _costs(costs, data, plan)
         if not as_json:
-            say(f"{data_line(data)}\n{_recipe_line(recipe, data)}\n")
+            say(f"{data_line(data)}\n{plan.name}   {_plan_line(plan, data)}\n")
         with ProgressBar("growing") as bar:
-            model = fit(data, recipe, smoothing=smooth, progress=bar)
-        estimate, folds = _estimate(data, recipe, folds, seed)
+            model: TreeModel | RuleModel
+            if isinstance(plan, RulePlan):
+                model = fit(data, plan)
+            else:
+                model = fit(data, plan, smoothing=smooth, costs=table, progress=bar)
+        estimate, folds = _estimate(data, plan, table, folds, seed)
     if path is not None:
         model.save(path)
     if as_json:
@@ -111,44 +120,24 @@ def command(
         _print(data, model, estimate, folds, path)
 
 
-def recipe_for(algorithm: str, limits: dict[str, Any]) -> Recipe:
-    """Make the recipe of an algorithm from the options given; options of other algorithms are refused."""
-    from treewright._base.errors import ParameterError
-    from treewright.grow.recipe import C45, CART, ID3, Stopping
+def _costs(texts: tuple[str, ...], data: Dataset, plan: Plan | RulePlan) -> tuple[tuple[float, ...], ...] | None:
+    from treewright.plans import RulePlan, costs_from
 
-    given = {name: value for name, value in limits.items() if value is not None}
-    allowed = {
-        "id3": {
-            "criterion": "criterion",
-            "max_depth": "max_depth",
-            "max_leaves": "max_leaves",
-            "min_split": "min_cases",
-        },
-        "c45": {
-            "criterion": "criterion",
-            "max_depth": "max_depth",
-            "max_leaves": "max_leaves",
-            "min_objects": "min_objects",
-        },
-        "cart": {
-            "criterion": "criterion",
-            "max_depth": "max_depth",
-            "max_leaves": "max_leaves",
-            "min_split": "min_cases",
-            "min_leaf": "min_leaf",
-            "min_decrease": "min_decrease",
-        },
-    }[algorithm]
-    for name in given:
-        if name not in allowed:
-            raise ParameterError(f"--{name.replace('_', '-')} is not an option of {algorithm}")
-    chosen = {allowed[name]: value for name, value in given.items()}
-    if algorithm == "cart":
-        criterion = chosen.pop("criterion", "gini")
-        if criterion not in ("gini", "entropy", "chi2"):
-            raise ParameterError(f"--criterion must be gini, entropy or chi2 for cart, not {criterion!r}")
-        return CART(criterion=criterion, stopping=Stopping(**chosen))
-    return ID3(**chosen) if algorithm == "id3" else C45(**chosen)
+    if not texts:
+        return None
+    if isinstance(plan, RulePlan):
+        raise click.UsageError("--cost needs class probabilities, which rules have not")
+    pairs = {}
+    for text in texts:
+        names, equals, cost = text.rpartition("=")
+        true, comma, said = names.partition(",")
+        try:
+            pairs[true.strip(), said.strip()] = float(cost)
+        except ValueError:
+            equals = ""
+        if not equals or not comma:
+            raise click.BadParameter(f"{text!r} is not of the form TRUE,SAID=COST", param_hint="--cost")
+    return costs_from(pairs, list(data.schema.classes))
 
 
 def _smoothing(text: str | None) -> str | float | None:
@@ -171,12 +160,12 @@ def _require_target(data: Dataset) -> None:
         raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
 
 
-def _require_task(data: Dataset, recipe: Recipe, algorithm: str) -> None:
+def _require_task(data: Dataset, plan: Plan | RulePlan, algorithm: str) -> None:
     from treewright.data.schema import Task
 
-    if data.schema.task is Task.REGRESSION and algorithm != "cart":
+    if data.schema.task is Task.REGRESSION and algorithm not in ("cart", "chaid"):
         raise click.UsageError(
-            f"column {data.schema.target!r} is a number, and {recipe.name} predicts classes: "
+            f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
             "use --algorithm cart, or --task classification if its values are classes"
         )
 
@@ -188,29 +177,28 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
         )
 
 
-def _tell_near_names(data: Dataset) -> None:
-    """Point at nominal columns with nearly a value for each row: such a column names the cases."""
-    for column in data.schema.attributes:
-        if len(column.values) > 50 and data.n_rows < 5 * len(column.values):
-            note(
-                f"note: column {column.name!r} has {len(column.values):,} values in {data.n_rows:,} rows; "
-                "if it names the cases, leave it out with --ignore"
-            )
-
-
 def _estimate(
-    data: Dataset, recipe: Recipe, folds: int | None, seed: int
+    data: Dataset,
+    plan: Plan | RulePlan,
+    costs: tuple[tuple[float, ...], ...] | None,
+    folds: int | None,
+    seed: int,
 ) -> tuple[AccuracyEstimate | ErrorEstimate | None, int]:
     """Estimate by all folds, or by one fold of ten where ten fits would take too long."""
     from treewright.evaluate.estimate import cross_validate
     from treewright.learn import fit
+    from treewright.plans import RulePlan
 
     chosen = min(10, data.n_rows) if folds is None else folds
     if chosen == 0 or (folds is None and data.n_rows < 4):
         return None, chosen
     used = 1 if folds is None and data.n_rows > ALL_FOLDS_UP_TO else None
+
+    def learned(part: Dataset) -> Predictor:
+        return fit(part, plan) if isinstance(plan, RulePlan) else fit(part, plan, costs=costs)
+
     with ProgressBar("cross-validating") as bar:
-        estimate = cross_validate(data, lambda part: fit(part, recipe), chosen, used=used, seed=seed, progress=bar)
+        estimate = cross_validate(data, learned, chosen, used=used, seed=seed, progress=bar)
     return estimate, chosen
 
 
@@ -228,36 +216,42 @@ def default_model_path(source: str) -> str:
     return f"{PurePath(name).stem or 'tree'}.model.json"
 
 
-def _recipe_line(recipe: Recipe, data: Dataset) -> str:
+def _plan_line(plan: Plan | RulePlan, data: Dataset) -> str:
     from treewright.data.schema import Task
+    from treewright.grow.recipe import Recipe
+    from treewright.plans import RulePlan
 
-    criterion = "variance" if data.schema.task is Task.REGRESSION else recipe.criterion.replace("_", " ")
-    limits = [
-        f"{label} {value}"
-        for label, value in (
-            ("depth at most", recipe.stopping.max_depth),
-            ("leaves at most", recipe.stopping.max_leaves),
-        )
-        if value is not None
-    ]
-    return f"{recipe.name}   {', '.join([criterion, 'unpruned', *limits])}"
+    words = plan.describe()
+    if isinstance(plan, RulePlan) or not isinstance(plan.learner, Recipe):
+        return words
+    if data.schema.task is Task.REGRESSION:
+        words = words.replace(plan.criterion.replace("_", " "), "variance", 1)
+    stopping = plan.learner.stopping
+    limits = (("depth at most", stopping.max_depth), ("leaves at most", stopping.max_leaves))
+    return ", ".join([words, *(f"{label} {value}" for label, value in limits if value is not None)])
 
 
 def _print(
     data: Dataset,
-    model: TreeModel,
+    model: TreeModel | RuleModel,
     estimate: AccuracyEstimate | ErrorEstimate | None,
     folds: int,
     path: str | None,
 ) -> None:
-    say(printed_tree(model))
-    say(f"\n{size_line(model.tree)}  {_training_line(data, model)}")
+    from treewright.model.rule_model import RuleModel
+
+    if isinstance(model, RuleModel):
+        say(str(model))
+        say(f"\n{many(len(model.rules), 'rule')}.  {_training_line(data, model)}")
+    else:
+        say(printed_tree(model))
+        say(f"\n{size_line(model.tree)}  {_training_line(data, model)}")
+        if model.tree.n_nodes == 1:
+            note(f"note: the tree is a single leaf: {model.tree.node(0).stop}")
     if estimate is not None:
         say(estimate_line(estimate, folds))
     if path is not None:
         say(f"Model written to {path}")
-    if model.tree.n_nodes == 1:
-        note(f"note: the tree is a single leaf: {model.tree.node(0).stop}")
 
 
 def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False) -> str:
@@ -272,32 +266,47 @@ def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = 
     return tree.to_text(max_depth=depth, width=width, numbers=numbers)
 
 
-def _training_line(data: Dataset, model: TreeModel) -> str:
-    if model.tree.is_regression:
+def _training_line(data: Dataset, model: TreeModel | RuleModel) -> str:
+    from treewright.data.schema import Task
+
+    if data.schema.task is Task.REGRESSION:
         return f"Training root mean squared error {_training(data, model):.4g}."
     return f"Training accuracy {percent(_training(data, model))}."
 
 
-def _training(data: Dataset, model: TreeModel) -> float:
+def _training(data: Dataset, model: TreeModel | RuleModel) -> float:
     """Return the accuracy or, for a number, the root mean squared error on the training cases."""
-    if model.tree.is_regression:
-        return float(((model.predict(data) - data.y) ** 2).mean() ** 0.5)
-    return float((model.predict_codes(data) == data.target).mean())
+    import numpy as np
+
+    from treewright.data.schema import Task
+
+    weights = data.weights
+    if data.schema.task is Task.REGRESSION:
+        return float(np.average((model.predict(data) - data.y) ** 2, weights=weights) ** 0.5)
+    return float(np.average(model.predict_codes(data) == data.target, weights=weights))
 
 
 def _as_json(
-    data: Dataset, model: TreeModel, estimate: AccuracyEstimate | ErrorEstimate | None, path: str | None
+    data: Dataset,
+    model: TreeModel | RuleModel,
+    estimate: AccuracyEstimate | ErrorEstimate | None,
+    path: str | None,
 ) -> dict[str, Any]:
-    tree = model.tree
+    from treewright.data.schema import Task
+    from treewright.model.rule_model import RuleModel
+
+    if isinstance(model, RuleModel):
+        size: dict[str, Any] = {"rules": len(model.rules)}
+    else:
+        size = {"nodes": model.tree.n_nodes, "leaves": model.tree.n_leaves, "depth": model.tree.depth}
+    measure = "training_rmse" if data.schema.task is Task.REGRESSION else "training_accuracy"
     return {
         "source": data.source,
         "rows": data.n_rows,
         "target": data.schema.target,
         "recipe": dict(model.recipe),
-        "nodes": tree.n_nodes,
-        "leaves": tree.n_leaves,
-        "depth": tree.depth,
-        "training_rmse" if tree.is_regression else "training_accuracy": _training(data, model),
+        **size,
+        measure: _training(data, model),
         "estimate": None if estimate is None else estimate.to_dict(),
         "model": None if path is None else str(Path(path)),
     }

@@ -25,9 +25,9 @@ import numpy.typing as npt
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.model.model import TreeModel
+from treewright.model.predictor import Predictor
 
-Fit = Callable[[Dataset], TreeModel]
+Fit = Callable[[Dataset], Predictor]
 Rows = npt.NDArray[np.intp]
 
 

@@ -1,0 +1,63 @@
+"""treewright prune: every method from the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.shell import Shell
+
+
+def grown(shell: Shell) -> str:
+    """Train an unpruned tree on the contact lenses."""
+    shell.fine("train", "sample:contact-lenses", "-a", "id3", "-o", "full.json", "--folds", "0")
+    return "full.json"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--method", "chi_square", "--significance", "0.01"),
+        ("--method", "chi_square", "--bonferroni"),
+        ("--method", "mdl"),
+        ("--method", "cost_complexity", "--alpha", "0.05"),
+        ("--method", "cost_complexity", "--alpha", "0.05", "--risk", "errors"),
+        ("--method", "error_based", "--confidence", "0.1", "--data", "sample:contact-lenses"),
+        ("--method", "reduced_error", "--data", "sample:contact-lenses"),
+        ("--method", "collapse"),
+        ("--method", "simplify"),
+    ],
+)
+def test_every_method_leaves_a_tree_no_larger_that_still_predicts(shell: Shell, options: tuple[str, ...]) -> None:
+    model = grown(shell)
+    told = shell.fine("prune", model, *options, "-o", "small.json", "--json").json
+    assert told["nodes"] <= told["before"] == 15
+    said = shell.fine("predict", "small.json", "sample:contact-lenses")
+    assert len(said.out.splitlines()) == 25
+
+
+def test_the_pruned_tree_is_printed_beside_its_size_before(shell: Shell) -> None:
+    told = shell.fine("prune", grown(shell), "--method", "chi_square", "--significance", "0.01").out
+    assert told.splitlines()[-1] == "5 nodes, 3 leaves, depth 2.  Before: 15 nodes, 9 leaves, depth 4."
+
+
+def test_a_pruned_model_can_be_explained_with_its_data(shell: Shell) -> None:
+    shell.fine("prune", grown(shell), "--method", "mdl", "-o", "small.json")
+    told = shell.fine("explain", "small.json", "--data", "sample:contact-lenses").out
+    assert "tears" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "error_based"), "needs cases: --data FILE"),
+        (("--method", "reduced_error"), "needs cases: --data FILE"),
+        (("--method", "mdl", "--alpha", "1"), "no parameter 'alpha'"),
+        (("--method", "cost_complexity"), "needs 'alpha'"),
+        (("--method", "simplify", "--alpha", "1"), "no parameter 'alpha'"),
+        (("--significance", "2"), "significance must be"),
+    ],
+)
+def test_what_a_method_lacks_or_does_not_know_is_told(shell: Shell, options: tuple[str, ...], message: str) -> None:
+    told = shell("prune", grown(shell), *options)
+    assert told.code == 2
+    assert message in told.error
