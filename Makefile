@@ -38,8 +38,9 @@ check: $(VENV)/installed-dev   ## Formatting, lint, types and the direction of i
 fast: $(VENV)/installed-dev   ## The tests that take seconds.
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-bench: $(VENV)/installed-dev   ## Report start-up times.
+bench: $(VENV)/installed-dev   ## Report start-up times and the time of C4.5.
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/c45.py
 
 format: $(VENV)/installed-dev   ## Format the code.
 	$(BIN)/ruff format .
