@@ -37,9 +37,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, (arguments, target) in COMMANDS.items():
             best, median = best_of(arguments, folder)
-            print(
-                f"{name:<30} best {1000 * best:6.0f} ms   median {1000 * median:6.0f} ms   target {1000 * target:.0f} ms"
-            )
+            times = f"best {1000 * best:6.0f} ms   median {1000 * median:6.0f} ms   target {1000 * target:.0f} ms"
+            print(f"{name:<30} {times}")
 
 
 if __name__ == "__main__":
