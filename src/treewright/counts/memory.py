@@ -83,9 +83,9 @@ class MemoryEngine:
 
     def _canonical_order(self, exact: bool, fractional: bool) -> Rows:
         data = self._dataset
-        if exact and not (fractional and _any_missing(data)):
+        if exact and not (fractional and data.has_missing):
             return np.arange(data.n_rows, dtype=np.intp)  # whole sums do not depend on the order
-        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional and _any_missing(data) else []
+        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional and data.has_missing else []
         if data.weights is not None:
             keys.append(data.weights)
         keys.append(np.zeros(0) if data.target is None else data.target)
@@ -268,10 +268,3 @@ class MemoryEngine:
 
 def _part(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
     return _Cases(cases.rows[mask], None if cases.weights is None else cases.weights[mask])
-
-
-def _any_missing(data: Dataset) -> bool:
-    return any(
-        bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
-        for column in data.columns
-    )

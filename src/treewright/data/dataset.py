@@ -71,6 +71,14 @@ class Dataset:
         """Two: a dataset is a table."""
         return 2
 
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether a cell of an attribute is missing."""
+        return any(
+            bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
+            for column in self.columns
+        )
+
     @property
     def X(self) -> Dataset:  # noqa: N802 - the field's own name
         """The attributes alone; estimators take it as it is, with its schema."""

@@ -80,15 +80,11 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
 
 def _batches(tree: Tree, cases: Dataset) -> Iterator[Iterator[Visits]]:
     size = BATCH
-    if any(_has_missing(column) for column in cases.columns):
+    if cases.has_missing:
         size = max(256, min(BATCH, VISITS_AT_ONCE // tree.n_leaves))
     for start in range(0, cases.n_rows, size):
         stop = min(start + size, cases.n_rows)
         yield _levels(tree, cases, np.arange(start, stop, dtype=np.intp))
-
-
-def _has_missing(column: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> bool:
-    return bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
 
 
 def _levels(tree: Tree, cases: Dataset, rows: Rows) -> Iterator[Visits]:

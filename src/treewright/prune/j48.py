@@ -29,7 +29,6 @@ from treewright.data.dataset import Dataset
 from treewright.grow.j48 import J48
 from treewright.grow.j48_nodes import (
     TOLERANCE,
-    Codes,
     Floats,
     J48Growth,
     J48Node,
@@ -125,7 +124,7 @@ class _Pruner:
         self._n_classes = len(dataset.schema.classes)
         self._confidence = float(options.confidence)
         self._raising = options.raising
-        self._complete = not any(_has_missing(column) for column in dataset.columns)
+        self._complete = not dataset.has_missing
         self._to_settle = [True] * len(nodes)
 
     def run(self) -> None:
@@ -274,7 +273,3 @@ class _Pruner:
             node.stop = Stop.PURE if node.is_pure else Stop.PRUNED
         self._to_settle[index] = True
         return True
-
-
-def _has_missing(column: Codes | Floats) -> bool:
-    return bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
