@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from treewright.data.samples import sample
     from treewright.data.schema import Column, Kind, Schema
     from treewright.data.tables import read
+    from treewright.estimators.cal import CAL2Classifier, CAL3Classifier
+    from treewright.estimators.cart import CARTClassifier, CARTRegressor
+    from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
+    from treewright.estimators.discretiser import Discretiser
     from treewright.estimators.rules import C45RulesClassifier
-    from treewright.estimators.trees import C45Classifier, CARTClassifier, CARTRegressor, ID3Classifier
+    from treewright.estimators.trees import C45Classifier, ID3Classifier
+    from treewright.grow.chaid import CHAID
+    from treewright.grow.incremental import CAL2, CAL3
     from treewright.grow.recipe import C45, CART, ID3, Recipe
     from treewright.learn import fit
     from treewright.model.format import load_model as load
@@ -34,16 +40,23 @@ if TYPE_CHECKING:
     from treewright.model.ruleset import RuleSet
     from treewright.model.split import Split
     from treewright.model.tree import Tree
-    from treewright.plans import Plan, RulePlan, c45, c45_rules, cart, id3
+    from treewright.plans import Plan, RulePlan, c45, c45_rules, cal2, cal3, cart, chaid, id3
     from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError
 
 _HOME = {
     "C45": "treewright.grow.recipe",
     "C45Classifier": "treewright.estimators.trees",
     "C45RulesClassifier": "treewright.estimators.rules",
+    "CAL2": "treewright.grow.incremental",
+    "CAL2Classifier": "treewright.estimators.cal",
+    "CAL3": "treewright.grow.incremental",
+    "CAL3Classifier": "treewright.estimators.cal",
     "CART": "treewright.grow.recipe",
-    "CARTClassifier": "treewright.estimators.trees",
-    "CARTRegressor": "treewright.estimators.trees",
+    "CARTClassifier": "treewright.estimators.cart",
+    "CARTRegressor": "treewright.estimators.cart",
+    "CHAID": "treewright.grow.chaid",
+    "CHAIDClassifier": "treewright.estimators.chaid",
+    "CHAIDRegressor": "treewright.estimators.chaid",
     "ChiSquare": "treewright.prune.method",
     "CostComplexity": "treewright.prune.method",
     "ErrorBased": "treewright.prune.method",
@@ -53,6 +66,7 @@ _HOME = {
     "DataError": "treewright._base.errors",
     "DataWarning": "treewright._base.errors",
     "Dataset": "treewright.data.dataset",
+    "Discretiser": "treewright.estimators.discretiser",
     "ID3": "treewright.grow.recipe",
     "ID3Classifier": "treewright.estimators.trees",
     "Kind": "treewright.data.schema",
@@ -71,6 +85,9 @@ _HOME = {
     "TreewrightError": "treewright._base.errors",
     "c45": "treewright.plans",
     "c45_rules": "treewright.plans",
+    "cal2": "treewright.plans",
+    "cal3": "treewright.plans",
+    "chaid": "treewright.plans",
     "id3": "treewright.plans",
     "cart": "treewright.plans",
     "fit": "treewright.learn",
@@ -81,19 +98,27 @@ _HOME = {
 
 __all__ = [
     "C45",
+    "CAL2",
+    "CAL3",
     "CART",
+    "CHAID",
     "ID3",
     "MDL",
     "C45Classifier",
     "C45RulesClassifier",
+    "CAL2Classifier",
+    "CAL3Classifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "ChiSquare",
     "Column",
     "CostComplexity",
     "DataError",
     "DataWarning",
     "Dataset",
+    "Discretiser",
     "ErrorBased",
     "ID3Classifier",
     "Kind",
@@ -114,7 +139,10 @@ __all__ = [
     "__version__",
     "c45",
     "c45_rules",
+    "cal2",
+    "cal3",
     "cart",
+    "chaid",
     "fit",
     "id3",
     "load",

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
-from treewright._base.errors import DataError, ParameterError
+from treewright._base.errors import DataError, DataWarning, ParameterError
 from treewright._base.version import __version__
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
-from treewright.data.schema import Task
+from treewright.data.schema import Kind, Task
+from treewright.grow.case_by_case import CaseByCase
+from treewright.grow.chaid import CHAID, grow_chaid
 from treewright.grow.grower import Progress, examine_tree, grow
+from treewright.grow.incremental import CAL2, CAL3
 from treewright.grow.j48 import grow_j48
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe, for_regression
 from treewright.grow.release8 import Release8, grow_release8
 from treewright.grow.subsets import SEARCH
+from treewright.grow.tree_engine import engine_for
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.rule_model import RuleModel
-from treewright.model.tree import Tree
-from treewright.model.working import Examined
+from treewright.model.tree import Stop, Tree
+from treewright.model.working import Examined, Verdict
 from treewright.plans import Learner, Plan, RulePlan, as_plan
 from treewright.prune.j48 import prune_j48
 from treewright.prune.method import ReducedError, prune, split_off
 from treewright.prune.release8 import prune_release8
+from treewright.rpart_plan import MedianLearner, RpartLearner
 from treewright.rules.c45rules import induce_rules
 from treewright.rules.validation import induce_rules_on_validation
 
 Working = Mapping[int, tuple[Examined, ...]]
+
+MANY_VALUES = 100
+"""A nominal column with fewer values is not suspected of naming the cases."""
+
+VALUES_PER_ROW = 0.2
+"""A nominal column with more values for each row than this is."""
 
 
 @overload
@@ -63,7 +75,7 @@ def fit(
     ----------
     dataset : Dataset
         With a target; ``dataset.weights`` are respected.
-    recipe : Recipe, Release8, J48, Plan or RulePlan
+    recipe : Recipe, Release8, J48, CHAID, CAL2, CAL3, Plan or RulePlan
         What to learn; a bare recipe grows without pruning.
     class_weights : dict of str to float or None
         Factor on the weight of the cases of each class.
@@ -74,6 +86,11 @@ def fit(
     progress : callable or None
         Called with cases done and cases in all.
 
+    Warns
+    -----
+    DataWarning
+        Where a nominal attribute has so many values that it seems to name the cases.
+
     Examples
     --------
     >>> from treewright.data.samples import sample
@@ -83,13 +100,108 @@ def fit(
     (5, 'Outlook')
     """
     _require_something(dataset)
+    _warn_of_names(dataset)
     if isinstance(recipe, RulePlan):
         return _fit_rules(dataset, recipe)
     plan = as_plan(recipe)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
     plan = _for_task(plan, weighted)
+    if isinstance(plan.learner, (RpartLearner, MedianLearner)):
+        return _fit_cart(weighted, plan, plan.learner, smoothing=smoothing, costs=costs)
     tree, working = _grown_and_pruned(weighted, plan, progress)
     return TreeModel(tree, _described(plan), _provenance(dataset), working, smoothing, plan.voting, costs)
+
+
+def fit_case_by_case(
+    dataset: Dataset, recipe: Plan | Learner, *, smoothing: Smoothing = None, keep_trace: bool = False
+) -> tuple[TreeModel, CaseByCase]:
+    """Learn by CAL2 or CAL3 as `fit` does, and return the learner, too: it has the steps and can go on learning.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With classes.
+    recipe : CAL2, CAL3 or a Plan of one of them
+    smoothing : None, "laplace" or float
+    keep_trace : bool
+        Whether every step is kept, with the whole tree after it.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import cal2
+    >>> model, learner = fit_case_by_case(sample("cal2"), cal2())
+    >>> model.tree.n_leaves, learner.notation
+    (4, 'x1(x2(A,B),x2(A,B))')
+    """
+    learner = begin_case_by_case(dataset, recipe, keep_trace=keep_trace)
+    _warn_of_names(dataset)
+    learner.learn_all(dataset)
+    return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
+
+
+def begin_case_by_case(first: Dataset, recipe: Plan | Learner, *, keep_trace: bool = False) -> CaseByCase:
+    """Return a learner for CAL2 or CAL3 that cases like these can be presented to; nothing is learned yet.
+
+    Parameters
+    ----------
+    first : Dataset
+        The first cases, with their classes: they fix columns, classes and the intervals of numeric columns.
+    recipe : CAL2, CAL3 or a Plan of one of them
+    keep_trace : bool
+        Whether every step is kept, with the whole tree after it.
+    """
+    plan = as_plan(recipe)
+    if not isinstance(plan.learner, (CAL2, CAL3)):
+        raise ParameterError(f"{plan.name} learns from all cases at once; CAL2 and CAL3 learn case by case")
+    _require_something(first)
+    return CaseByCase.begin(first, plan.learner, keep_trace=keep_trace)
+
+
+def model_so_far(
+    learner: CaseByCase, recipe: Plan | Learner, *, data: Dataset | None = None, smoothing: Smoothing = None
+) -> TreeModel:
+    """Return the model of a learner as it is now; what it learns later does not change it.
+
+    Parameters
+    ----------
+    learner : CaseByCase
+    recipe : CAL2, CAL3 or a Plan of one of them
+        The one that the learner was begun with.
+    data : Dataset or None
+        The cases by which the nodes are explained, if they are still at hand.
+    smoothing : None, "laplace" or float
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import cal3
+    >>> learner = begin_case_by_case(sample("cal3"), cal3())
+    >>> run = learner.learn_all(sample("cal3"))
+    >>> model_so_far(learner, cal3()).tree.n_leaves
+    3
+    """
+    plan = as_plan(recipe)
+    tree = learner.tree
+    provenance: dict[str, Any] = {"treewright": __version__, "rows": learner.learner.steps, "source": None}
+    working: Working = {}
+    if data is not None:
+        provenance = _provenance(data)
+        working = _examined(data, plan, tree)
+    return TreeModel(tree, _described(plan), provenance, working, smoothing, plan.voting)
+
+
+def _warn_of_names(dataset: Dataset) -> None:
+    """Point at nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
+    for column in dataset.schema.attributes:
+        values = len(column.values)
+        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * dataset.n_rows:
+            warnings.warn(
+                f"column {column.name!r} has {values:,} values in {dataset.n_rows:,} rows: "
+                "if it names the cases, leave it out",
+                DataWarning,
+                stacklevel=3,
+            )
 
 
 def _require_something(dataset: Dataset) -> None:
@@ -101,14 +213,18 @@ def _require_something(dataset: Dataset) -> None:
 
 def _for_task(plan: Plan, dataset: Dataset) -> Plan:
     learner = plan.learner
+    if isinstance(learner, (RpartLearner, MedianLearner)):
+        return replace(plan, learner=learner.for_task(dataset.schema.task))
     if dataset.schema.task is Task.CLASSIFICATION:
         if isinstance(learner, Recipe) and learner.criterion == "variance":
             raise ParameterError("variance is for a numeric target; this one has classes")
         return plan
+    if isinstance(learner, CHAID):
+        return replace(plan, task=Task.REGRESSION)
     if not isinstance(learner, Recipe) or learner.nominal is not NominalTest.SUBSETS:
         raise ParameterError(
             f"{plan.name} predicts classes, and the target {dataset.schema.target!r} is a number: "
-            "use CART, or declare the target a class"
+            "use CART or CHAID, or declare the target a class"
         )
     return replace(plan, learner=for_regression(learner))
 
@@ -123,8 +239,35 @@ def _grown_and_pruned(dataset: Dataset, plan: Plan, progress: Progress | None) -
         tree = prune(tree, method, grow_part, validation)
     if isinstance(plan.learner, Recipe) and tree is before:
         return tree, working
-    engine = MemoryEngine(grow_part, fractional=plan.judge.missing is MissingPolicy.FRACTIONAL)
-    return tree, examine_tree(engine, plan.judge, tree)
+    return tree, _examined(grow_part, plan, tree)
+
+
+def _examined(dataset: Dataset, plan: Plan, tree: Tree) -> Working:
+    judge = plan.judge
+    engine = MemoryEngine(dataset, fractional=judge.missing is MissingPolicy.FRACTIONAL)
+    working = examine_tree(engine, judge, tree)
+    if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
+        return working
+    merges = isinstance(plan.learner, CHAID)
+    return {
+        node: tuple(_as_it_was_done(one, tree.node(node).stop, merges_missing=merges) for one in entries)
+        for node, entries in working.items()
+    }
+
+
+def _as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -> Examined:
+    """Tell what a learner did that does not choose as its judge does.
+
+    CHAID tested its table with the missing cases in their branch; and a leaf that the judge would have divided was not
+    pruned unless it says so.
+    """
+    if one.verdict is Verdict.PRUNED and stop is not Stop.PRUNED:
+        return replace(one, verdict=Verdict.CONSIDERED)
+    if not merges_missing or one.verdict is not Verdict.CHOSEN or one.split is None:
+        return one
+    counts = one.counts.copy()
+    counts[one.split.missing] += one.unknown
+    return replace(one, counts=counts, unknown=np.zeros_like(one.unknown), tries=0)
 
 
 def _grown(dataset: Dataset, plan: Plan, progress: Progress | None) -> tuple[Tree, Working]:
@@ -133,12 +276,40 @@ def _grown(dataset: Dataset, plan: Plan, progress: Progress | None) -> tuple[Tre
         engine = MemoryEngine(dataset, fractional=learner.missing is MissingPolicy.FRACTIONAL)
         grown = grow(engine, learner, progress=progress)
         return grown.tree, grown.working
+    if isinstance(learner, CHAID):
+        return grow_chaid(dataset, learner).tree, {}
+    if isinstance(learner, (CAL2, CAL3)):
+        case_by_case = CaseByCase.begin(dataset, learner)
+        case_by_case.learn_all(dataset)
+        return case_by_case.tree, {}
+    if isinstance(learner, (RpartLearner, MedianLearner)):
+        return learner.learn(dataset).tree, {}
     if dataset.weights is not None:
         raise ParameterError(f"{plan.name} knows no case weights; dialect 'c45' does")
     if isinstance(learner, Release8):
         growth = grow_release8(dataset, learner)
         return (prune_release8(dataset, growth, learner.confidence) if learner.prune else growth.tree), {}
     return prune_j48(dataset, grow_j48(dataset, learner), learner), {}
+
+
+def _fit_cart(
+    dataset: Dataset,
+    plan: Plan,
+    learner: RpartLearner | MedianLearner,
+    *,
+    smoothing: Smoothing,
+    costs: tuple[tuple[float, ...], ...] | None,
+) -> TreeModel:
+    """Learn by rpart or by absolute error; what they tell beside the tree goes into the model."""
+    learned = learner.learn(dataset)
+    tree = learned.tree
+    for method in plan.pruning:
+        tree = prune(tree, method, learned.cases)
+    working = examine_tree(engine_for(learned.cases, tree, fractional=False), plan.judge, tree)
+    if costs is None and isinstance(learner, RpartLearner):
+        costs = learner.options.loss
+    recipe = _described(plan) | learned.facts
+    return TreeModel(tree, recipe, _provenance(dataset), working, smoothing, plan.voting, costs)
 
 
 def _fit_rules(dataset: Dataset, plan: RulePlan) -> RuleModel:

@@ -6,7 +6,8 @@ the same words.
 Vocabulary
 ----------
 learner
-    A recipe for our own grower, or the options of a learner that follows an original program (Release 8, J48).
+    A recipe for our own grower, the options of a learner that follows an original program (Release 8, J48), or those
+    of a procedure of its own (CHAID, CAL2, CAL3).
 dialect
     Whose C4.5: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to
     the last bit, ``"j48"`` is Weka's.
@@ -15,24 +16,28 @@ dialect
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
+
+import numpy as np
 
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
+from treewright.data.infer import NOMINAL_LIMIT
+from treewright.data.schema import Task
+from treewright.grow.chaid import CHAID
+from treewright.grow.incremental import CAL2, CAL3
 from treewright.grow.j48 import J48
-from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
+from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, Recipe, for_regression
 from treewright.grow.release8 import Release8
 from treewright.model.model import Voting
 from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
+from treewright.rpart_plan import CartLearner, MedianLearner, RpartLearner, cart_learner
 from treewright.rules.c45rules import RuleOptions
 
-Learner = Recipe | Release8 | J48
+Learner = Recipe | Release8 | J48 | CHAID | CAL2 | CAL3 | CartLearner
 
 DIALECTS = ("c45", "r8", "j48")
-
-CART_MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
-"""What CART's `missing` may be."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,10 @@ class Plan:
 
     Parameters
     ----------
-    learner : Recipe, Release8 or J48
+    learner : Recipe, Release8, J48, CHAID, CAL2, CAL3, RpartLearner or MedianLearner
     pruning : tuple of pruning methods
+    task : Task
+        What CHAID is to predict, which its options do not say; `treewright.fit` sets it by the data.
 
     Examples
     --------
@@ -53,22 +60,31 @@ class Plan:
 
     learner: Learner
     pruning: tuple[Method, ...] = ()
+    task: Task = Task.CLASSIFICATION
 
     @property
     def name(self) -> str:
         """The name for people."""
-        if isinstance(self.learner, Recipe):
+        if isinstance(self.learner, (Recipe, CAL2, CAL3, RpartLearner, MedianLearner)):
             return self.learner.name
+        if isinstance(self.learner, CHAID):
+            return "exhaustive CHAID" if self.learner.exhaustive else "CHAID"
         return "C4.5 Release 8" if isinstance(self.learner, Release8) else "J48"
 
     @property
     def nominal_limit(self) -> int:
         """Whole-number columns with at most this many values are proposed as nominal."""
+        if isinstance(self.learner, (CHAID, CAL2, CAL3)):
+            return NOMINAL_LIMIT
         return self.learner.nominal_limit if isinstance(self.learner, Recipe) else 0
 
     @property
     def criterion(self) -> str:
-        """The criterion by name."""
+        """The criterion by name; empty for CAL2 and CAL3, which choose nothing."""
+        if isinstance(self.learner, CHAID):
+            return "chi2" if self.task is Task.CLASSIFICATION else "variance"
+        if isinstance(self.learner, (CAL2, CAL3)):
+            return ""
         return "gain_ratio" if isinstance(self.learner, J48) else self.learner.criterion
 
     @property
@@ -82,6 +98,10 @@ class Plan:
         """The recipe by which the working of nodes is examined."""
         if isinstance(self.learner, Recipe):
             return self.learner
+        if isinstance(self.learner, (RpartLearner, MedianLearner)):
+            return self.learner.judge
+        if isinstance(self.learner, (CHAID, CAL2, CAL3)):
+            return self._judge_of_a_procedure()
         subset = isinstance(self.learner, Release8) and self.learner.subset
         correction = not isinstance(self.learner, J48) or self.learner.mdl_correction
         return C45(
@@ -91,10 +111,22 @@ class Plan:
             mdl_correction=correction,
         )
 
+    def _judge_of_a_procedure(self) -> Recipe:
+        """Return the nearest recipe; numbers are cut in two, so that tables can be counted for any intervals."""
+        if isinstance(self.learner, CHAID):
+            if self.task is Task.REGRESSION:
+                return replace(for_regression(CART(missing=MissingPolicy.MAJORITY)), nominal_limit=NOMINAL_LIMIT)
+            return Recipe(self.name, self.criterion, once_per_path=False, nominal_limit=NOMINAL_LIMIT)
+        return Recipe(self.name, "gain", nominal_limit=NOMINAL_LIMIT)
+
     def describe(self) -> str:
         """Say the criterion and the pruning in a few words."""
-        words = [self.criterion.replace("_", " ")]
         pruned = [method.describe() for method in self.pruning if not isinstance(method, Collapse)]
+        if isinstance(self.learner, (CHAID, CAL2, CAL3)):  # nobody expects them to be pruned
+            return ", ".join([*_told(self.learner), *pruned])
+        if isinstance(self.learner, (RpartLearner, MedianLearner)):
+            return ", ".join([*self.learner.told(), *pruned])
+        words = [self.criterion.replace("_", " ")]
         if not isinstance(self.learner, Recipe) and self.learner.prune:
             pruned.append(ErrorBased(self.learner.confidence).describe())
         return ", ".join([*words, *(pruned or ["unpruned"])])
@@ -103,7 +135,8 @@ class Plan:
         """Return plain data for the model file."""
         plain: dict[str, Any] = {**self.judge.to_dict(), "name": self.name}
         if not isinstance(self.learner, Recipe):
-            plain["options"] = {"learner": type(self.learner).__name__, **asdict(self.learner)}
+            options = {name: _plain(value) for name, value in asdict(self.learner).items()}
+            plain["options"] = {"learner": type(self.learner).__name__, **options}
         return plain | {"pruning": [method.to_dict() for method in self.pruning]}
 
 
@@ -214,19 +247,20 @@ def id3(
     return Plan(recipe, pruning_from(pruning.pop("prune", None), **pruning))
 
 
-def cart(
-    *,
-    criterion: str = "gini",
-    missing: str = "best_side",
-    stopping: Stopping | None = None,
-    draw: Draw | None = None,
-    **pruning: Any,
-) -> Plan:
-    """Return CART as scikit-learn grows it; further options are those of `pruning_from`."""
-    if missing not in CART_MISSING:
-        raise ParameterError(f"missing must be one of {', '.join(map(repr, CART_MISSING))}, not {missing!r}")
-    recipe = CART(criterion=criterion, missing=CART_MISSING[missing], stopping=stopping, draw=draw)
-    return Plan(recipe, pruning_from(pruning.pop("prune", None), criterion=criterion, **pruning))
+def cart(*, prune: str | Method | None = None, alpha: float | None = None, **options: Any) -> Plan:
+    """Return CART: as scikit-learn grows it or, with rpart's options, as rpart does.
+
+    Options are those of `treewright.rpart_plan.cart_learner` and of `pruning_from`.
+
+    Examples
+    --------
+    >>> cart(prune="cost_complexity", alpha=0.1).describe(), cart(missing="surrogate", cp=0.01).describe()
+    ('gini, pruned at a price of 0.1 a leaf', 'gini, 5 surrogates at most, cp 0.01')
+    """
+    others = {"significance", "bonferroni", "confidence", "raising"} & set(options)
+    own = {name: options.pop(name) for name in others}
+    pruning = pruning_from(prune, alpha=alpha, criterion=options.get("criterion", "gini"), **own)
+    return Plan(cart_learner(**options, pruned=bool(pruning)), pruning)
 
 
 def c45(
@@ -302,6 +336,48 @@ def c45(
     return Plan(J48(whole, confidence, by_program, raising, binary, mdl_correction, collapse), pruning)
 
 
+def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
+    """Return CHAID, for classes (chi-square tests) or numbers (F-tests), whichever the target holds.
+
+    Parameters
+    ----------
+    prune : str, pruning method or None
+        CHAID stops by itself; a method prunes what it has grown.
+    **options
+        Those of `treewright.grow.chaid.CHAID`, and those of `pruning_from`.
+
+    Examples
+    --------
+    >>> chaid(alpha_split=0.01).describe(), chaid(exhaustive=True).name
+    ('groups merged at 5 %, tests significant at 1 %', 'exhaustive CHAID')
+    """
+    names = {field.name for field in fields(CHAID)}
+    own = {name: options.pop(name) for name in names & set(options)}
+    return Plan(CHAID(**own), pruning_from(prune, **options))
+
+
+def cal2(*, max_steps: int | None = None) -> Plan:
+    """Return CAL2: cases one at a time, attributes in the order of the columns, for classes that do not overlap.
+
+    Examples
+    --------
+    >>> cal2().describe()
+    'one case at a time'
+    """
+    return Plan(CAL2(max_steps))
+
+
+def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None) -> Plan:
+    """Return CAL3: as CAL2, but leaves count `s1` cases and close from a share of `s2`, for classes that overlap.
+
+    Examples
+    --------
+    >>> cal3(max_steps=100).describe()
+    's1 4, s2 0.7, steps at most 100'
+    """
+    return Plan(CAL3(s1, s2, max_steps))
+
+
 def c45_rules(
     *,
     dialect: str = "c45",
@@ -314,6 +390,22 @@ def c45_rules(
     plan = c45(dialect=dialect, confidence=confidence, prune=False, **tree)
     options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
     return RulePlan(plan, options, validation)
+
+
+def _told(learner: CHAID | CAL2 | CAL3) -> list[str]:
+    """Return the options that matter in a few words each."""
+    if isinstance(learner, CHAID):
+        merged = [] if learner.exhaustive else [f"groups merged at {100 * learner.alpha_merge:g} %"]
+        words = [*merged, f"tests significant at {100 * learner.alpha_split:g} %"]
+        words += [word for word, wanted in (("as R's program", learner.like_r), ("resplit", learner.resplit)) if wanted]
+        return words if learner.max_depth is None else [*words, f"depth at most {learner.max_depth}"]
+    words = ["one case at a time"] if isinstance(learner, CAL2) else [f"s1 {learner.s1}, s2 {learner.s2:g}"]
+    return words if learner.max_steps is None else [*words, f"steps at most {learner.max_steps}"]
+
+
+def _plain(value: Any) -> Any:
+    """Return the number of Python's own for one of NumPy's, which a model file has no form for."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _whole(min_objects: float) -> int:
@@ -329,7 +421,9 @@ def as_plan(learner: Plan | Learner) -> Plan:
 
 def without_pruning(plan: Plan) -> Plan:
     """Return the plan with its growing only."""
-    learner = plan.learner if isinstance(plan.learner, Recipe) else replace(plan.learner, prune=False)
+    learner = plan.learner
+    if isinstance(learner, (Release8, J48)):
+        learner = replace(learner, prune=False)
     return Plan(learner, tuple(method for method in plan.pruning if isinstance(method, Collapse)))
 
 

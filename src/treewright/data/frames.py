@@ -413,7 +413,7 @@ def _number_objects(cells: Sequence[Any], name: str, kind: Kind | None) -> Numbe
 
 def _numbers_of_texts(cells: Sequence[Any], name: str) -> NumberColumn:
     """Parse texts of a column that was declared numeric, by the rules of text files."""
-    from treewright.data.read_text import NumberCells, OddCellError
+    from treewright.data.cells import NumberCells, OddCellError
     from treewright.data.schema import MISSING_MARKERS
 
     collector = NumberCells(frozenset(MISSING_MARKERS), required=True)

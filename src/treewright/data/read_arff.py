@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright._base.errors import DataError
+from treewright.data.cells import NumberCells, OddCellError, TextCells
 from treewright.data.raw import NumberColumn, RawTable, TextColumn
-from treewright.data.read_text import NumberCells, OddCellError, TextCells
 from treewright.data.schema import MISSING_MARKERS, Column, Kind, Schema
 from treewright.data.text_source import TextSource
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import Counts
 from treewright.data.dataset import Dataset
 from treewright.grow.choice import MANY_VALUES
@@ -29,6 +28,7 @@ from treewright.grow.criteria import (
 )
 from treewright.grow.grower import examine_tree
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, Recipe, recipe_from_dict
+from treewright.grow.tree_engine import engine_for
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
 from treewright.model.split import Split
@@ -173,7 +173,7 @@ def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | 
         )
     if data.schema.attributes != model.schema.attributes:
         raise ParameterError("these data are not of the model's schema")
-    engine = MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    engine = engine_for(data, model.tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     return examine_tree(engine, recipe, model.tree, node).get(node)
 
 

@@ -23,6 +23,7 @@ from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Column, Kind
 from treewright.grow.criteria import Criterion, criterion_named, split_information
 from treewright.grow.groups import grouped
+from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
 from treewright.grow.subsets import ordered_cuts, subsets_to_compare
 from treewright.model.split import FRACTIONAL, KNOWN, Split
@@ -119,9 +120,12 @@ class Examiner:
         self._bounds = bounds
         self._criterion: Criterion = criterion_named(recipe.criterion)
         self._classification = recipe.criterion != "variance"
+        self._signs = signs_for(recipe.monotonic, engine.schema)
+        self._span = ANYWHERE  # of the node that is looked at
 
-    def examine(self, attribute: int, table: FrequencyTable) -> Candidate:
-        """Return the candidate of an attribute."""
+    def examine(self, attribute: int, table: FrequencyTable, span: Span = ANYWHERE) -> Candidate:
+        """Return the candidate of an attribute; `span` is relative to the mean of the node."""
+        self._span = span
         column = self._engine.schema.attributes[attribute]
         known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
         if known <= 0:
@@ -194,6 +198,10 @@ class Examiner:
         )
         if not fits.any():
             return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown)
+        if self._signs:
+            fits &= self._in_order(attribute, left, right, None if learned else table.unknown)
+            if not fits.any():
+                return Candidate(attribute, Verdict.MONOTONIC, table.counts, table.unknown)
         scores = np.where(fits, self._criterion.of_cuts(left, right), -np.inf)
         best = first_of_ties(scores)
         branch_of = np.where(sides[best], 0, 1)
@@ -219,6 +227,10 @@ class Examiner:
         places = places[self._heavy_enough(left[places], left[-1] - left[places])]
         if len(places) == 0:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+        if self._signs:
+            places = places[self._in_order(attribute, left[places], left[-1] - left[places], table.unknown)]
+            if len(places) == 0:
+                return Candidate(attribute, Verdict.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
         best = first_of_ties(scores)
         place = int(places[best])
@@ -237,6 +249,13 @@ class Examiner:
         places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
         if len(places) == 0:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+        if self._signs:
+            cuts = places != len(values) - 1  # known against missing has no order
+            ordered = self._in_order(attribute, lower[places], whole - lower[places], None)
+            anyway = self._in_order(None, lower[places], whole - lower[places], None)
+            places = places[np.where(cuts, ordered, anyway)]
+            if len(places) == 0:
+                return Candidate(attribute, Verdict.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(lower[places], whole - lower[places])
         best = first_of_ties(scores)
         place, home = int(places[best]), 1
@@ -263,6 +282,20 @@ class Examiner:
         least = self._least_side
         fits: npt.NDArray[np.bool_] = (self._branch_weights(left) >= least) & (self._branch_weights(right) >= least)
         return fits
+
+    def _in_order(
+        self, attribute: int | None, left: Counts, right: Counts, unknown: Counts | None
+    ) -> npt.NDArray[np.bool_]:
+        """Say which divisions keep to the node's span and to the constraint of the attribute.
+
+        Cases without a value that are not among the rows yet (`unknown`) go to the heavier side.
+        """
+        if unknown is not None:
+            to_left = (self._branch_weights(left) >= self._branch_weights(right))[:, None]
+            left, right = left + to_left * unknown, right + ~to_left * unknown
+        sign = 0 if attribute is None else self._signs.get(attribute, 0)
+        low, high = (values_of(rows, classification=self._classification) for rows in (left, right))
+        return self._span.admits(low, high, sign)
 
     def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
         # Numbers that are exactly the gap apart in decimals differ from it by rounding only: they do not pass.

@@ -28,9 +28,10 @@ from treewright.grow.candidates import Candidate, Examiner, branch_counts
 from treewright.grow.choice import Chosen, choose
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key, shuffled
+from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
 from treewright.grow.recipe import Intervals, NominalTest, Recipe
 from treewright.model.build import NodeRecord, build_tree
-from treewright.model.split import Test
+from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined, Verdict
 
@@ -50,6 +51,7 @@ class _Open:
     depth: int
     used: frozenset[int]
     key: int
+    span: Span = ANYWHERE
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class _Grower:
         self._cells_left = WORKING_CELLS
         self._cases_done = 0
         self._bounds: dict[int, tuple[float, ...]] = {}
+        self._signs = signs_for(recipe.monotonic, self._schema)
 
     def examine(self, tree: Tree, wanted: int | None, cells: int) -> dict[int, tuple[Examined, ...]]:
         self._cells_left = cells if wanted is None else sys.maxsize
@@ -126,10 +129,11 @@ class _Grower:
                     continue
                 used = node.used | {split.attribute} if self._bars(split.test) else node.used
                 children = self._engine.divide(node.engine_node, split)
+                spans = self._spans_below(node, split, self._engine.summaries(children))
                 for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
                     if wanted is None or steps[node.record] == branch:
                         key = child_key(node.key, branch)
-                        below.append(_Open(child, int(number), node.depth + 1, used, key))
+                        below.append(_Open(child, int(number), node.depth + 1, used, key, spans[branch]))
             level = below
         return self._working
 
@@ -279,8 +283,10 @@ class _Grower:
     def _decision(
         self, node: _Open, summary: Summary, free: Sequence[int], tables: Sequence[FrequencyTable]
     ) -> _Decision:
+        span = node.span.shifted(-summary.mean)
         found = {
-            attribute: self._examiner.examine(attribute, table) for attribute, table in zip(free, tables, strict=True)
+            attribute: self._examiner.examine(attribute, table, span)
+            for attribute, table in zip(free, tables, strict=True)
         }
         drawn = self._drawn(node, list(found.values()))
         many_count = self._recipe.nominal is NominalTest.GROUPS
@@ -330,11 +336,26 @@ class _Grower:
         children = self._engine.divide(node.engine_node, best.split)
         used = node.used | {best.split.attribute} if self._bars(best.split.test) else node.used
         opened = []
-        for branch, (child, summary) in enumerate(zip(children, self._engine.summaries(children), strict=True)):
+        summaries = self._engine.summaries(children)
+        spans = self._spans_below(node, best.split, summaries)
+        for branch, (child, summary, span) in enumerate(zip(children, summaries, spans, strict=True)):
             record.children.append(len(self._records))
-            opened.append(_Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch)))
+            opened.append(_Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span))
             self._records.append(self._record(summary, record))
+            if self._regression:  # values are kept apart to the last bit
+                self._records[-1].outcome = span.clipped(self._records[-1].outcome)
         return opened
+
+    def _spans_below(self, node: _Open, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
+        """Return the span of each branch of a test."""
+        sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
+        if not sign:
+            return [node.span] * len(summaries)
+        if self._regression:
+            low, high = (summary.mean for summary in summaries)
+        else:
+            low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
+        return node.span.divided(sign, low, high)
 
     def _bars(self, test: Test) -> bool:
         return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}

@@ -15,6 +15,7 @@ from typing import Any
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.grow.criteria import criterion_named
+from treewright.grow.monotonic import Constraints
 
 
 def _check_limit(name: str, value: int | None, least: int) -> None:
@@ -176,6 +177,8 @@ class Recipe:
     draw : Draw or None
     nominal_limit : int
         Whole-number columns with at most this many values are proposed as nominal when the schema is inferred.
+    monotonic : tuple of pairs
+        Attributes and the sign by which the prediction may change with them (see `treewright.grow.monotonic`).
 
     Examples
     --------
@@ -194,6 +197,7 @@ class Recipe:
     stopping: Stopping = Stopping()
     draw: Draw | None = None
     nominal_limit: int = 0
+    monotonic: Constraints = ()
 
     def __post_init__(self) -> None:
         criterion_named(self.criterion)
@@ -203,6 +207,12 @@ class Recipe:
             self.nominal is not NominalTest.SUBSETS or self.ordinal is not OrdinalTest.ORDERED
         ):
             raise ParameterError("a side for missing values is learned only by tests with two branches")
+        if self.monotonic and (
+            self.nominal is not NominalTest.SUBSETS
+            or self.ordinal is not OrdinalTest.ORDERED
+            or self.missing is MissingPolicy.FRACTIONAL
+        ):
+            raise ParameterError("monotonic is for tests with two branches that divide no case, as in CART")
         if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
             raise ParameterError(f"the method of intervals must be 'mdl', not {self.numeric.method!r}")
 
@@ -210,6 +220,8 @@ class Recipe:
         """Return plain data for the model file."""
         plain = asdict(self)
         plain["numeric"] = {"kind": type(self.numeric).__name__.lower(), **asdict(self.numeric)}
+        if not self.monotonic:
+            del plain["monotonic"]
         return plain
 
 
@@ -266,6 +278,7 @@ def CART(  # noqa: N802
     missing: MissingPolicy = MissingPolicy.LEARNED,
     stopping: Stopping | None = None,
     draw: Draw | None = None,
+    monotonic: Constraints = (),
 ) -> Recipe:
     """Return CART's growth: two branches, Gini (or entropy), variance for a numeric target."""
     return Recipe(
@@ -277,6 +290,7 @@ def CART(  # noqa: N802
         once_per_path=False,
         stopping=stopping or Stopping(),
         draw=draw,
+        monotonic=monotonic,
     )
 
 
@@ -310,6 +324,7 @@ def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
             stopping=Stopping(**plain["stopping"]),
             draw=None if plain["draw"] is None else Draw(**plain["draw"]),
             nominal_limit=plain["nominal_limit"],
+            monotonic=tuple((name, sign) for name, sign in plain.get("monotonic", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFormatError(f"the recipe in the model cannot be understood: {error!r:.100}") from error

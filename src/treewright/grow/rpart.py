@@ -50,8 +50,8 @@ class Rpart:
         Cases that both branches need; None means a third of `min_split`.
     cp : float, default 0.01
         What each split must save, as a share of the root's risk.
-    max_depth : int, default 30
-        Greatest depth of a node, the root having depth 0.
+    max_depth : int or None, default 30
+        Greatest depth of a node, the root having depth 0; None sets no limit.
     competitors : int, default 4
         How many of the next best splits are reported.
     max_surrogates : int, default 5
@@ -77,7 +77,7 @@ class Rpart:
     min_split: int = 20
     min_bucket: int | None = None
     cp: float = 0.01
-    max_depth: int = 30
+    max_depth: int | None = 30
     competitors: int = 4
     max_surrogates: int = 5
     priors: tuple[float, ...] | None = None
@@ -91,7 +91,7 @@ class Rpart:
         limits = {"min_split": 1, "min_bucket": 1, "max_depth": 0, "competitors": 0, "max_surrogates": 0}
         for name, least in limits.items():
             value = getattr(self, name)
-            if name == "min_bucket" and value is None:
+            if name in ("min_bucket", "max_depth") and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
@@ -169,7 +169,7 @@ def prepare(dataset: Dataset, options: Rpart) -> Prepared:
     if regression != (options.criterion == "variance"):
         allowed = "'variance' for a numeric target" if regression else "'gini' or 'information' for classes"
         raise ParameterError(f"criterion must be {allowed}, not {options.criterion!r}")
-    kept = np.flatnonzero(_usable(dataset))
+    kept = np.flatnonzero(usable_cases(dataset))
     if not len(kept):
         raise DataError("there are no cases to learn from", source=dataset.source)
     y = dataset.target[kept]
@@ -189,7 +189,8 @@ def prepare(dataset: Dataset, options: Rpart) -> Prepared:
     return Prepared(dataset, kept, table, target, table.all_cases(exact_sums=target.has_exact_sums))
 
 
-def _usable(dataset: Dataset) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def usable_cases(dataset: Dataset) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Say of each case whether it has a weight and any value at all."""
     usable = np.zeros(dataset.n_rows, dtype=bool) if dataset.columns else np.ones(dataset.n_rows, dtype=bool)
     for column in dataset.columns:
         usable |= ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
@@ -323,7 +324,7 @@ class _Grower:
             return Stop.TOO_FEW
         if bound <= self._alpha:
             return Stop.PURE if node.risk == 0 else Stop.SMALL_GAIN
-        if visit.depth >= options.max_depth:
+        if options.max_depth is not None and visit.depth >= options.max_depth:
             return Stop.DEPTH
         splits = self.search.best(cases, node.risk)
         if not splits:

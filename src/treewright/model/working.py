@@ -26,6 +26,7 @@ class Verdict(StrEnum):
     NO_GAIN = "no gain"
     NO_SPLIT_INFORMATION = "no split information"
     TOO_FEW = "too few cases in two branches"
+    MONOTONIC = "against the monotonic constraint"
     ONE_VALUE = "one value only"
     ALL_MISSING = "all values missing"
     USED_ABOVE = "used above"

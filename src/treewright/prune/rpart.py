@@ -71,6 +71,28 @@ class CpTable:
             columns += [self.xerror, self.xstd]
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[float]]) -> CpTable:
+        """Make the table again from its rows."""
+        columns = [np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)]
+        return cls(columns[0], columns[1].astype(np.int64), *columns[2:])
+
+    def __str__(self) -> str:
+        """Return the table as rpart prints it.
+
+        Examples
+        --------
+        >>> print(CpTable(np.array([0.3, 0.01]), np.array([0, 2]), np.array([1.0, 0.4])))
+            CP nsplit rel error
+        1  0.3      0         1
+        2 0.01      2       0.4
+        """
+        heads = ["", "CP", "nsplit", "rel error", "xerror", "xstd"]
+        lines = [[str(number), *(f"{cell:.5g}" for cell in row)] for number, row in enumerate(self.rows(), 1)]
+        cells = [heads[: len(lines[0])], *lines]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(" ".join(cell.rjust(width) for cell, width in zip(r, widths, strict=True)) for r in cells)
+
 
 def cp_table(growth: RpartGrowth) -> CpTable:
     """Return the table of the trees that pruning can give.
@@ -267,10 +289,16 @@ def choose_cp(table: CpTable, rule: Literal["min", "1se"] = "min") -> float:
     return float(table.cp[np.flatnonzero(table.xerror <= bar)[0]])
 
 
-def importance(growth: RpartGrowth) -> Floats:
+def importance(growth: RpartGrowth, cp: float | None = None) -> Floats:
     """Return for each attribute what its splits improved, and what it would have as surrogate.
 
     A surrogate gets the improvement of the split it stands in for, times its adjusted agreement.
+
+    Parameters
+    ----------
+    growth : RpartGrowth
+    cp : float or None
+        Count the splits of the tree that `prune_to_cp` returns; None counts all.
 
     Examples
     --------
@@ -281,8 +309,8 @@ def importance(growth: RpartGrowth) -> Floats:
     [3.029, 0.0, 1.8, 1.6]
     """
     result = np.zeros(len(growth.schema.attributes))
-    for node in growth.nodes:
-        if node.primary is None:
+    for node, complexity in zip(growth.nodes, growth.nested_complexity, strict=True):
+        if node.primary is None or (cp is not None and growth.relative(complexity) <= cp):
             continue
         improved = node.primary.improve * (1.0 if growth.schema.classes else node.risk)
         result[node.primary.attribute] += improved

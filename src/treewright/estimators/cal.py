@@ -1,0 +1,299 @@
+"""The estimators that learn case by case: CAL2 and CAL3.
+
+Vocabulary
+----------
+first call
+    Of `partial_fit`: it fixes the columns with their values, the classes, and the intervals of numeric columns. What
+    the first cases do not show has to be declared, by `schema` and `classes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from treewright._base.errors import DataError
+from treewright._base.near_names import listed
+from treewright.data.dataset import Dataset, labels_of
+from treewright.data.encode import Unseen, encode
+from treewright.data.schema import Schema
+from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts
+from treewright.grow.cal_trace import Run, Step
+from treewright.grow.case_by_case import CaseByCase
+from treewright.learn import begin_case_by_case, fit_case_by_case, model_so_far
+from treewright.model.model import TreeModel
+from treewright.model.predictor import raw_again
+from treewright.plans import Plan, cal2, cal3
+
+
+class _CAL(TreeClassifier):
+    """What CAL2 and CAL3 share: learning from all cases in turn, or from more cases as they come."""
+
+    trace: bool
+    _learner: CaseByCase
+    _model: TreeModel | None
+
+    def _plan(self) -> Plan:
+        raise NotImplementedError  # each of the two has its own
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
+        return self._plan()
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # a case is presented or not: it has no weight
+        """Present the cases in order, again and again, until the learner's end or `max_steps`.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text, categories and missing values as they are; the columns are tested in this order.
+        y : array of labels
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Present one case or several ones, each of them once, and go on from what was learned before.
+
+        Parameters
+        ----------
+        X : DataFrame, array, or the ``.X`` of `treewright.read`
+            Values that neither the first call nor the schema has shown count as missing, with a warning.
+        y : array of labels
+        classes : array of labels or None
+            All classes that will come; only looked at in the first call. None: those of the schema or of `y`.
+
+        Returns
+        -------
+        self
+        """
+        labels = _labels(self, y)
+        if hasattr(self, "_learner"):
+            data = self._more_cases(X)
+        else:
+            data = self._first_cases(
+                X, y, self._declared_classes(X, labels) if classes is None else column_or_1d(classes)
+            )
+        if data.n_rows != len(labels):
+            raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
+        cases = Dataset(data.schema, data.columns, data.n_rows, self._codes(labels), None, data.source)
+        if not hasattr(self, "_learner"):
+            self._learner = begin_case_by_case(cases, self._plan(), keep_trace=self.trace)
+        self._learner.learn_once(cases)
+        self._model = None
+        return self
+
+    def _declared_classes(self, X: Any, labels: Labels) -> Labels:
+        """Return the classes of the schema if these labels are among them, else the labels."""
+        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        if schema is None or schema.target is None or schema.target_column.is_numeric:
+            return labels
+        declared = labels_of(schema.target_column)
+        return declared if set(labels.tolist()) <= set(declared.tolist()) else labels
+
+    def _first_cases(self, X: Any, y: Any, classes: Labels) -> Dataset:
+        """Fix classes and columns, and encode the cases by them."""
+        self.classes_ = np.unique(classes)
+        target = self._target(X, str(getattr(y, "name", None) or "y"), self.classes_)
+        data = self._encoded(X, target, self._plan().nominal_limit)
+        self.n_classes_ = len(self.classes_)
+        self._columns = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        return data
+
+    def _more_cases(self, X: Any) -> Dataset:
+        if isinstance(X, Dataset):
+            if X.schema.attributes == self.schema_.attributes:
+                return Dataset(self.schema_, X.columns, X.n_rows, source=X.source)
+            raw = raw_again(X)
+        else:
+            raw = self._raw(X, reset=False)
+        return encode(raw, self.schema_, unseen=Unseen.MISSING, with_target=False)
+
+    def _codes(self, labels: Labels) -> Any:
+        """Return the labels as indices of the declared classes."""
+        place = {text: int(code) for text, code in zip(_texts(self.classes_), self._columns, strict=True)}
+        texts = _texts(labels)
+        strange = sorted({text for text in texts if text not in place})
+        if strange:
+            raise DataError(f"y has classes that were not declared at first: {listed(strange)}")
+        return np.array([place[text] for text in texts], dtype=np.int32)
+
+    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+        model, self._learner = fit_case_by_case(dataset, plan, smoothing=self.smoothing, keep_trace=self.trace)
+        return model
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    @property  # type: ignore[override]  # an attribute of all others
+    def model_(self) -> TreeModel:
+        """The model as it is now, which `save` writes; made when it is first asked for."""
+        if self._model is None:
+            self._model = model_so_far(self._learner, self._plan(), smoothing=self.smoothing)
+        return self._model
+
+    @model_.setter
+    def model_(self, model: TreeModel) -> None:
+        self._model = model
+
+    @property
+    def schema_(self) -> Schema:
+        """The schema of the cases."""
+        check_is_fitted(self)
+        return self._learner.schema
+
+    @property
+    def notation_(self) -> str:
+        """The tree on one line: attributes with a subtree for each value in brackets, classes, ``*`` for open leaves.
+
+        The intervals of a numeric column stand in ascending order.
+        """
+        check_is_fitted(self)
+        return self._learner.notation
+
+    @property
+    def run_(self) -> Run | None:
+        """Why `fit` ended, after how many passes and steps; None before it was called."""
+        check_is_fitted(self)
+        return self._learner.run
+
+    @property
+    def trace_(self) -> list[Step]:
+        """Every step so far, with the whole tree after it; only with ``trace=True``."""
+        check_is_fitted(self)
+        if not self.trace:
+            raise AttributeError(f"the steps are kept only by {type(self).__name__}(trace=True)")
+        return self._learner.trace
+
+
+class CAL2Classifier(_CAL):
+    """CAL2 (Unger and Wysotzki 1981): cases one at a time, for classes that do not overlap.
+
+    A leaf takes the class of its first case; a case of another class replaces it by a test of the next column.
+
+    Parameters
+    ----------
+    max_steps : int or None
+        Cases that `fit` presents at most, over all passes; None: until a pass makes no error, or no column is left.
+    trace : bool, default False
+        Whether every step is kept, with the whole tree after it; for small data.
+    smoothing : None, "laplace" or float
+        How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
+    schema : Schema, dict or None
+        What the columns are; None infers it from the (first) cases. Numeric columns are made nominal by entropy with
+        the MDL stop, by the (first) cases; whole-number columns of at most 10 values are taken as nominal.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        Counts are those of the learner, over all passes. A case without a needed value is not learned from.
+    notation_ : str
+        The tree on one line.
+    trace_ : list of Step
+        With ``trace=True``.
+    run_ : Run
+        Why `fit` ended.
+    schema_ : Schema
+    classes_ : array
+        Sorted labels.
+    model_ : TreeModel
+        What `save` writes.
+
+    Examples
+    --------
+    >>> import treewright
+    >>> cases = treewright.read("sample:cal2")
+    >>> clf = CAL2Classifier(trace=True).fit(cases.X, cases.y)
+    >>> clf.notation_
+    'x1(x2(A,B),x2(A,B))'
+    >>> print(clf.trace_[2])
+    3. case 3, at the root (A 2, B 1): split -> x1(B,*)
+
+    Cases may come one at a time:
+
+    >>> clf = CAL2Classifier(schema=cases.schema)
+    >>> for case in range(3):
+    ...     clf = clf.partial_fit(cases.X[[case]], cases.y[[case]])
+    >>> clf.notation_
+    'x1(B,*)'
+    """
+
+    def __init__(
+        self,
+        *,
+        max_steps: int | None = None,
+        trace: bool = False,
+        smoothing: str | float | None = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.max_steps = max_steps
+        self.trace = trace
+        self.smoothing = smoothing
+        self.schema = schema
+
+    def _plan(self) -> Plan:
+        return cal2(max_steps=self.max_steps)
+
+
+class CAL3Classifier(_CAL):
+    """CAL3 (Unger and Wysotzki 1981): cases one at a time, for classes that overlap.
+
+    A leaf counts. From `s1` cases on it is closed with the class that has a share of at least `s2`, or, if none has,
+    replaced by a test of the next column.
+
+    Parameters
+    ----------
+    s1 : int, default 4
+        Cases that a leaf counts before it is judged; at least 1.
+    s2 : float, default 0.7
+        Share from which on a class closes a leaf; above 0.5 and at most 1.
+    max_steps : int or None
+        Cases that `fit` presents at most, over all passes; None: until a pass changes nothing.
+    trace : bool, default False
+        Whether every step is kept, with the whole tree after it; for small data.
+    smoothing : None, "laplace" or float
+    schema : Schema, dict or None
+        As for `CAL2Classifier`, and so are the attributes.
+
+    Examples
+    --------
+    >>> import treewright
+    >>> cases = treewright.read("sample:cal3")
+    >>> clf = CAL3Classifier(s1=4, s2=0.7).fit(cases.X, cases.y)
+    >>> clf.notation_, float(clf.score(cases.X, cases.y))
+    ('x1(A,x2(B,A))', 0.8)
+    """
+
+    def __init__(
+        self,
+        *,
+        s1: int = 4,
+        s2: float = 0.7,
+        max_steps: int | None = None,
+        trace: bool = False,
+        smoothing: str | float | None = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.s1 = s1
+        self.s2 = s2
+        self.max_steps = max_steps
+        self.trace = trace
+        self.smoothing = smoothing
+        self.schema = schema
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that leaves may close after few cases: by default four decide, of which one may differ."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.poor_score = True
+        return tags
+
+    def _plan(self) -> Plan:
+        return cal3(s1=self.s1, s2=self.s2, max_steps=self.max_steps)

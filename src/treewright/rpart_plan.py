@@ -1,0 +1,336 @@
+"""The learners of CART beside the shared grower: rpart's, and the one by absolute error; and which options mean which.
+
+Vocabulary
+----------
+rpart's options
+    Surrogates, priors, losses, cp and its choice by cross-validation. One of them is enough: then the tree is grown as
+    rpart grows it, and what rpart does not know is refused.
+facts
+    What a learner tells beside its tree: the cp table, the importance of the attributes. They are kept in the model, as
+    plain data, under these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.grow.median_cart import MedianCart, grow_median_cart
+from treewright.grow.monotonic import constraints_from
+from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.grow.rpart import Rpart, grow_rpart, usable_cases
+from treewright.model.tree import Tree
+from treewright.prune.rpart import choose_cp, cp_table, cross_validated, importance, prune_to_cp
+
+MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
+"""What `missing` may be for trees of the shared grower and by absolute error."""
+
+RPART_CRITERIA: dict[str, Literal["gini", "information", "variance"]] = {
+    "gini": "gini",
+    "entropy": "information",
+    "variance": "variance",
+}
+"""Our names of rpart's criteria."""
+
+CHOICES = ("min", "1se")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner comes to.
+
+    Parameters
+    ----------
+    tree : Tree
+    facts : dict
+        Plain data about it.
+    cases : Dataset
+        The cases as they count in the tree: usable ones, weighted by priors.
+    """
+
+    tree: Tree
+    facts: dict[str, Any]
+    cases: Dataset
+
+
+@dataclass(frozen=True)
+class RpartLearner:
+    """CART as rpart has it, with the choice of cp.
+
+    Parameters
+    ----------
+    options : Rpart
+    choose : {"min", "1se"} or None
+        Prune to the tree of least cross-validated error, or to the smallest within a standard error of it; None leaves
+        the tree as it was grown.
+    folds : int
+        Of the cross-validation.
+    seed : int
+        Decides its groups.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> learned = RpartLearner(Rpart(min_split=2, cp=0.0), choose="1se", folds=7).learn(sample("play-tennis"))
+    >>> learned.tree.n_leaves, len(learned.facts["cp_table"])
+    (1, 3)
+    """
+
+    options: Rpart = field(default_factory=Rpart)
+    choose: Literal["min", "1se"] | None = None
+    folds: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.choose is not None and self.choose not in CHOICES:
+            raise ParameterError(f"choose must be None, 'min' or '1se', not {self.choose!r}")
+        if isinstance(self.folds, bool) or not isinstance(self.folds, (int, np.integer)) or self.folds < 0:
+            raise ParameterError(f"xval must be a whole number of at least 0, not {self.folds!r}")
+        if self.choose is not None and self.folds < 2:
+            raise ParameterError(f"choose={self.choose!r} needs xval of at least 2 groups, not {self.folds!r}")
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return "CART"
+
+    @property
+    def criterion(self) -> str:
+        """The criterion by our name."""
+        return next(ours for ours, theirs in RPART_CRITERIA.items() if theirs == self.options.criterion)
+
+    @property
+    def judge(self) -> Recipe:
+        """The recipe by which the working of nodes is examined; losses do not count there."""
+        options = self.options
+        stopping = Stopping(options.max_depth, None, max(2, options.min_split), options.least_bucket)
+        return CART(criterion=self.criterion, missing=MissingPolicy.MAJORITY, stopping=stopping)
+
+    def for_task(self, task: Task) -> RpartLearner:
+        """Return the learner with the criterion of a numeric target, if it is one."""
+        if task is Task.CLASSIFICATION:
+            return self
+        return replace(self, options=replace(self.options, criterion="variance"))
+
+    def told(self) -> list[str]:
+        """Return the options that matter in a few words each."""
+        options = self.options
+        words = [self.criterion]
+        words += [f"{options.max_surrogates} surrogates at most"] if options.max_surrogates else []
+        words += [name for name, given in (("priors", options.priors), ("losses", options.loss)) if given is not None]
+        words += [f"cp {options.cp:g}"] if options.cp else []
+        rules = {"min": "the least error", "1se": "the least error and its standard error"}
+        words += [f"pruned to {rules[self.choose]} in {self.folds} groups"] if self.choose is not None else []
+        return words
+
+    def learn(self, dataset: Dataset) -> Learned:
+        """Grow, and prune by the choice of cp."""
+        options = self.options
+        growth = grow_rpart(dataset, options)
+        tree, cp, table = growth.tree, None, cp_table(growth)
+        if self.choose is not None:
+            table = cross_validated(dataset, options, growth, folds=self.folds, seed=self.seed)
+            cp = choose_cp(table, self.choose)
+            tree = prune_to_cp(growth, cp)
+        facts = {
+            "cp_table": [list(row) for row in table.rows()],
+            "importance": _shares(importance(growth, cp)),
+            "subset_search": str(growth.subset_search),
+        }
+        cases = dataset.take(usable_cases(dataset))
+        if options.priors is None:
+            return Learned(tree, facts, cases)
+        return _with_priors(tree, facts, cases, options.priors)
+
+
+@dataclass(frozen=True)
+class MedianLearner:
+    """CART by absolute error.
+
+    Parameters
+    ----------
+    options : MedianCart
+    """
+
+    options: MedianCart = field(default_factory=MedianCart)
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return "CART"
+
+    @property
+    def criterion(self) -> str:
+        """The criterion by name."""
+        return "absolute_error"
+
+    @property
+    def judge(self) -> Recipe:
+        """The recipe by which the working of nodes is examined: squared error, which frequency tables can tell."""
+        return for_regression(CART(missing=self.options.missing, stopping=self.options.stopping))
+
+    def for_task(self, task: Task) -> MedianLearner:
+        """Return the learner itself; classes have no absolute error."""
+        if task is Task.CLASSIFICATION:
+            raise ParameterError("absolute_error is for a numeric target; this one has classes")
+        return self
+
+    def told(self) -> list[str]:
+        """Return the options that matter in a few words each."""
+        return ["absolute error"]
+
+    def learn(self, dataset: Dataset) -> Learned:
+        """Grow."""
+        growth = grow_median_cart(dataset, self.options)
+        return Learned(growth.tree, {"importance": _shares(growth.importance)}, dataset)
+
+
+CartLearner = RpartLearner | MedianLearner
+
+
+def _shares(amounts: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
+    total = float(amounts.sum())
+    return [float(amount) / total if total > 0 else 0.0 for amount in amounts]
+
+
+def _with_priors(tree: Tree, facts: dict[str, Any], cases: Dataset, priors: tuple[float, ...]) -> Learned:
+    """Let cases weigh in the tree by the prior of their class over its share: shares of leaves become probabilities."""
+    counts = tree.counts[0].astype(np.float64)
+    present = counts > 0
+    prior = np.where(present, np.array(priors, dtype=np.float64), 0.0)
+    factor = np.divide(prior / prior.sum() * counts.sum(), counts, out=np.zeros_like(counts), where=present)
+    weighted = tree.counts * factor
+    own = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    return Learned(
+        replace(tree, counts=weighted, weight=weighted.sum(axis=1)),
+        facts,
+        replace(cases, weights=own * factor[cases.target]),
+    )
+
+
+# -- from options to a learner -----------------------------------------------------------------------------------------
+
+
+def cart_learner(
+    *,
+    criterion: str = "gini",
+    missing: str | None = None,
+    stopping: Stopping | None = None,
+    draw: Draw | None = None,
+    monotonic: Mapping[Any, int] | Sequence[int] | None = None,
+    max_surrogates: int = 5,
+    priors: tuple[float, ...] | None = None,
+    loss: tuple[tuple[float, ...], ...] | None = None,
+    cp: float | None = None,
+    choose: Literal["min", "1se"] | None = None,
+    xval: int = 10,
+    seed: int = 0,
+    faults: bool = False,
+    pruned: bool = False,
+) -> Recipe | CartLearner:
+    """Return the learner that options of CART mean; those that do not go together are refused.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "chi2", "variance", "absolute_error"}
+    missing : {"best_side", "majority", "surrogate"} or None
+        Where cases without a value go. None is "surrogate" with rpart's options, else "best_side".
+    stopping : Stopping or None
+    draw : Draw or None
+    monotonic : dict by name, sequence with a number for each column, or None
+        1: the prediction may only rise with the column, -1: only fall.
+    max_surrogates : int
+    priors, loss : tuples in declared order, or None
+    cp : float or None
+        What a split must save, as a share of the root's risk.
+    choose, xval, seed
+        The cross-validated choice of cp: its rule, its number of groups, and what decides the groups.
+    faults : bool
+        Reproduce what is odd in rpart.
+    pruned : bool
+        Whether a pruning method is to follow, which neither rpart nor absolute error can do with.
+
+    Examples
+    --------
+    >>> type(cart_learner()).__name__, type(cart_learner(cp=0.01)).__name__
+    ('Recipe', 'RpartLearner')
+    """
+    allowed = (*MISSING, "surrogate")
+    if missing is not None and missing not in allowed:
+        hint = did_you_mean(str(missing), allowed)
+        raise ParameterError(f"missing must be one of {', '.join(map(repr, allowed))}, not {missing!r}{hint}")
+    limits = stopping or Stopping()
+    asked = {
+        "missing='surrogate'": missing == "surrogate",
+        "priors": priors is not None,
+        "loss": loss is not None,
+        "cp": cp is not None,
+        "choose": choose is not None,
+        "faults": bool(faults),
+    }
+    because = next((name for name, given in asked.items() if given), None)
+    constraints = constraints_from(monotonic)
+    others = {"max_features": draw is not None, "monotonic": bool(constraints), "pruning (prune, ccp_alpha)": pruned}
+    if because is None:
+        policy = MISSING[missing or "best_side"]
+        if criterion == "absolute_error":
+            _refuse(others, "criterion='absolute_error'")
+            return MedianLearner(MedianCart(limits, policy))
+        return CART(criterion=criterion, missing=policy, stopping=limits, draw=draw, monotonic=constraints)
+    others |= {
+        "max_leaf_nodes": limits.max_leaves is not None,
+        "min_weight_fraction_leaf": limits.min_share > 0,
+        "min_impurity_decrease": limits.min_decrease > 0,
+        "missing='best_side'": missing == "best_side",
+        f"criterion={criterion!r}": criterion not in RPART_CRITERIA,
+    }
+    _refuse(others, because)
+    options = Rpart(
+        criterion=RPART_CRITERIA[criterion],
+        min_split=limits.min_cases,
+        min_bucket=limits.min_leaf,
+        cp=0.0 if cp is None else cp,
+        max_depth=limits.max_depth,
+        competitors=0,
+        max_surrogates=0 if missing == "majority" else max_surrogates,
+        priors=priors,
+        loss=loss,
+        faults=faults,
+    )
+    return RpartLearner(options, choose, xval, seed)
+
+
+def _refuse(others: Mapping[str, bool], because: str) -> None:
+    for name, given in others.items():
+        if given:
+            raise ParameterError(f"{name} does not go with {because}")
+
+
+def priors_from(priors: Any, labels: list[Any]) -> tuple[float, ...] | None:
+    """Read priors given by label, or in the order of the labels.
+
+    Examples
+    --------
+    >>> priors_from({"well": 0.9, "sick": 0.1}, ["sick", "well"])
+    (0.1, 0.9)
+    """
+    if priors is None:
+        return None
+    if isinstance(priors, Mapping):
+        if set(priors) != set(labels):
+            raise ParameterError(f"priors must have a number for each of the classes {labels}, not for {list(priors)}")
+        priors = [priors[label] for label in labels]
+    try:
+        read = tuple(float(prior) for prior in priors)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"priors must be numbers: {error}") from error
+    if len(read) != len(labels):
+        raise ParameterError(f"priors must be {len(labels)} numbers, one for each of {labels}, not {len(read)}")
+    return read

@@ -1,0 +1,73 @@
+"""Options of the learners: long names, Quinlan's and Weka's letters, and which algorithm knows which."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.shell import Shell
+
+
+def model_bytes(shell: Shell, *options: str) -> bytes:
+    shell.fine("train", "weather.csv", "-t", "play", "-o", "m.json", "--folds", "0", *options)
+    return (shell.folder / "m.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("letters", "words"),
+    [
+        (("-m", "3"), ("--min-objects", "3")),
+        (("-M", "3"), ("--min-objects", "3")),
+        (("-c", "10"), ("--confidence", "0.1")),
+        (("-C", "0.1"), ("--confidence", "0.1")),
+        (("-g",), ("--criterion", "gain")),
+        (("-s",), ("--subset",)),
+        (("-U",), ("--no-prune",)),
+        (("-S",), ("--no-raising",)),
+        (("-J",), ("--no-mdl-correction",)),
+        (("-O",), ("--no-collapse",)),
+        (("--dialect", "j48", "-B"), ("--dialect", "j48", "--binary")),
+    ],
+)
+def test_letters_mean_the_long_names(shell: Shell, letters: tuple[str, ...], words: tuple[str, ...]) -> None:
+    by_letter = model_bytes(shell, *letters)
+    assert by_letter == model_bytes(shell, *words)
+    assert by_letter != model_bytes(shell)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [("id3", "ID3"), ("c45", "C4.5"), ("cart", "CART"), ("chaid", "CHAID"), ("cal2", "CAL2"), ("cal3", "CAL3")],
+)
+def test_every_algorithm_trains_shows_and_predicts(shell: Shell, algorithm: str, name: str) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play", "-a", algorithm, "-o", "m.json").out
+    assert name in told
+    assert shell.fine("show", "m.json").out.startswith(name)
+    assert len(shell.fine("predict", "m.json", "weather.csv").out.splitlines()) == 15
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-a", "cart", "--subset"), "--subset is not an option of cart, only of c45, rules"),
+        (("-a", "id3", "--no-raising"), "--no-raising is not an option of id3"),
+        (("-a", "cal3", "--s2", "0.4"), "s2 must be"),
+        (("-a", "chaid", "--resplit", "--exhaustive"), "at most one of"),
+        (("--dialect", "r8", "-B"), "not an option of dialect 'r8'"),
+        (("-g", "--criterion", "gain"), "say the same"),
+        (("--prune", "cost_complexity"), "needs 'alpha'"),
+        (("--cost", "yes=3"), "is not of the form TRUE,SAID=COST"),
+        (("--cost", "yes,maybe=3"), "costs are for pairs"),
+    ],
+)
+def test_options_that_do_not_belong_are_refused(shell: Shell, options: tuple[str, ...], message: str) -> None:
+    told = shell("train", "weather.csv", "-t", "play", *options)
+    assert told.code == 2
+    assert message in told.error
+
+
+def test_costs_change_what_is_predicted(shell: Shell) -> None:
+    shell.write("same.csv", "x,play\n" + "a,yes\n" * 8 + "a,no\n" * 4)
+    shell.fine("train", "same.csv", "-t", "play", "-o", "plain.json", "--folds", "0")
+    shell.fine("train", "same.csv", "-t", "play", "-o", "dear.json", "--folds", "0", "--cost", "no,yes=5")
+    assert shell.fine("predict", "plain.json", "same.csv").out.splitlines()[1] == "yes"
+    assert shell.fine("predict", "dear.json", "same.csv").out.splitlines()[1] == "no"
