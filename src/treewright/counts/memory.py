@@ -19,7 +19,7 @@ from treewright.counts.engine import Summary
 from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.model.split import FRACTIONAL, Split
+from treewright.model.split import FRACTIONAL, STAY, Split
 
 LARGEST_TARGET = 1e145
 """Larger numbers to predict cannot be squared and added up in doubles."""
@@ -232,7 +232,9 @@ class MemoryEngine:
         self.close(node)
         values = self._dataset.columns[split.attribute][self._order[cases.rows]]
         branches = split.route(values)
-        if split.missing != FRACTIONAL:
+        if split.missing == STAY:
+            cases, branches = _part(cases, branches >= 0), branches[branches >= 0]
+        elif split.missing != FRACTIONAL:
             branches = np.where(branches < 0, split.missing, branches)
         unknown = branches < 0
         if not unknown.any():

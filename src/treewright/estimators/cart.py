@@ -81,7 +81,9 @@ class _CART(TreeEstimator):
         """
         chosen = {**RPART, **overrides}
         split = chosen["min_samples_split"]
-        chosen.setdefault("min_samples_leaf", max(1, round(split / 3)) if isinstance(split, int) else split / 3)
+        chosen.setdefault(
+            "min_samples_leaf", max(1, round(split / 3)) if isinstance(split, (int, np.integer)) else split / 3
+        )
         return cls(**chosen)
 
     def _cart(self, criterion: str, n_rows: int, n_attributes: int) -> Plan:
