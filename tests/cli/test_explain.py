@@ -85,3 +85,21 @@ def test_all_does_not_go_with_single_nodes(shell: Shell) -> None:
 
 def test_missing_model_is_bad_data(shell: Shell) -> None:
     assert shell("explain", "none.json").code == 3
+
+
+def test_steps_of_cal_are_told_case_by_case(shell: Shell) -> None:
+    shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
+    told = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2").out.splitlines()
+    assert told[0] == "1. case 1, at the root (A 1): put class -> A"
+    assert told[-1].endswith("x1(x2(A,B),x2(A,B))")
+    as_json = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2", "--json").json
+    assert as_json[-1]["tree"] == "x1(x2(A,B),x2(A,B))"
+    assert "x1(x2(A,B),x2(A,B))" in shell.fine("show", "cal.json").out
+
+
+def test_steps_are_refused_for_other_trees_and_without_data(shell: Shell) -> None:
+    model = shell.model()
+    assert "goes with --data FILE" in shell("explain", model, "--steps").error
+    refused = shell("explain", model, "--steps", "--data", "weather.csv")
+    assert refused.code == 2
+    assert "steps are kept for CAL2 and CAL3, not for C4.5" in refused.error

@@ -92,7 +92,8 @@ def test_none_means_surrogates_with_rparts_options_and_the_best_side_otherwise()
 
 def test_the_working_of_every_node_counts_the_cases_that_came_there() -> None:
     X, y = with_holes()
-    for extra in ({}, {"priors": [0.6, 0.3, 0.1]}):
+    extras: list[dict[str, Any]] = [{}, {"priors": [0.6, 0.3, 0.1]}]
+    for extra in extras:
         model = CARTClassifier(missing="surrogate", **extra).fit(X, y).model_
         assert model.tree.surrogates
         assert len(model.working) > 5
@@ -120,14 +121,14 @@ def test_the_engine_of_a_tree_sends_cases_where_the_tree_does() -> None:
 
 def test_limits_are_handed_on() -> None:
     data = treewright.read("sample:play-tennis")
-    limits = {"min_samples_split": 5, "min_samples_leaf": 2, "max_depth": 2}
+    limits: dict[str, Any] = {"min_samples_split": 5, "min_samples_leaf": 2, "max_depth": 2}
     fitted = CARTClassifier(missing="surrogate", criterion="entropy", **limits).fit(data.X, data.y)
     options = Rpart("information", min_split=5, min_bucket=2, max_depth=2, cp=0.0, competitors=0)
     assert fitted.tree_.to_dict() == grow_rpart(data, options).tree.to_dict()
 
 
 def test_cp_none_grows_fully_and_cp_stops_early() -> None:
-    full = CARTClassifier(missing="surrogate").fit(IRIS.data, IRIS.target)
+    full: Any = CARTClassifier(missing="surrogate").fit(IRIS.data, IRIS.target)
     small = CARTClassifier(cp=0.1).fit(IRIS.data, IRIS.target)
     assert full.score(IRIS.data, IRIS.target) == 1.0
     assert full.get_n_leaves() > small.get_n_leaves() == 3
@@ -137,7 +138,7 @@ def test_cp_none_grows_fully_and_cp_stops_early() -> None:
 def test_depth_has_no_limit_unless_given() -> None:
     n = 80
     X, y = np.arange(float(n))[:, None], np.arange(n) % 2
-    deep = CARTClassifier(missing="surrogate").fit(X, y)
+    deep: Any = CARTClassifier(missing="surrogate").fit(X, y)
     assert deep.score(X, y) == 1.0
     assert deep.get_depth() > 30
     assert CARTClassifier(missing="surrogate", max_depth=4).fit(X, y).get_depth() <= 4
@@ -155,35 +156,41 @@ def test_weights_count_as_repeated_cases() -> None:
 # -- priors and losses -----------------------------------------------------------------------------------------------
 
 
-def noisy() -> tuple[Any, Any]:
-    x = np.repeat([1.0, 2.0], 10)[:, None]
-    return x, np.array(["no"] * 7 + ["yes"] * 3 + ["no"] * 2 + ["yes"] * 8)
+def three_groups() -> tuple[Any, Any]:
+    """Return 10 cases of no; 7 of no and 3 of yes; 1 of no and 9 of yes."""
+    y = ["no"] * 10 + ["no"] * 7 + ["yes"] * 3 + ["no"] + ["yes"] * 9
+    return np.repeat([1.0, 2.0, 3.0], 10)[:, None], np.array(y)
 
 
-@pytest.mark.parametrize("declared", [("no", "yes"), ("yes", "maybe", "no")])
-def test_a_loss_is_read_in_the_order_of_classes_or_by_label(declared: tuple[str, ...]) -> None:
-    X, y = noisy()
-    schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, declared)), target="y")
-    plain = CARTClassifier(cp=0.0, schema=schema).fit(X, y)
-    assert plain.predict([[1.0], [2.0]]).tolist() == ["no", "yes"]
+def declaring(*classes: str) -> Schema:
+    return Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, classes)), target="y")
+
+
+EACH = [[1.0], [2.0], [3.0]]
+
+
+@pytest.mark.parametrize("schema", [declaring("no", "yes"), declaring("yes", "maybe", "no")], ids=["sorted", "other"])
+def test_a_loss_is_read_in_the_order_of_classes_or_by_label(schema: Schema) -> None:
+    X, y = three_groups()
+    assert CARTClassifier(cp=0.0, schema=schema).fit(X, y).predict(EACH).tolist() == ["no", "no", "yes"]
     for loss in ([[0, 1], [4, 0]], {("yes", "no"): 4}):
         fitted = CARTClassifier(loss=loss, schema=schema).fit(X, y)
-        assert fitted.predict([[1.0], [2.0]]).tolist() == ["yes", "yes"]  # 3 missed at 4 each cost more than 7 at 1
-        assert fitted.predict_proba([[1.0]])[0].tolist() == pytest.approx([0.7, 0.3])
+        # In the middle 3 missed at 4 each cost more than 7 at 1; so it need not be divided from the right.
+        assert fitted.predict(EACH).tolist() == ["no", "yes", "yes"]
+        assert fitted.predict_proba(EACH)[1].tolist() == pytest.approx([8 / 20, 12 / 20])
         assert fitted.tree_.node(0).outcome == "yes"
 
 
-@pytest.mark.parametrize("declared", [("no", "yes"), ("yes", "maybe", "no")])
-def test_priors_make_shares_into_probabilities(declared: tuple[str, ...]) -> None:
-    X, y = noisy()
-    schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, declared)), target="y")
+@pytest.mark.parametrize("schema", [declaring("no", "yes"), declaring("yes", "maybe", "no")], ids=["sorted", "other"])
+def test_priors_make_shares_into_probabilities(schema: Schema) -> None:
+    X, y = three_groups()
     for priors in ({"yes": 0.1, "no": 0.9}, np.array([0.9, 0.1])):
         fitted = CARTClassifier(priors=priors, schema=schema).fit(X, y)
-        # At the left 7 of 9 no and 3 of 11 yes: 0.9 * 7/9 against 0.1 * 3/11.
-        no, yes = 0.9 * 7 / 9, 0.1 * 3 / 11
-        assert fitted.tree_.weight[0] == pytest.approx(20)
-        assert fitted.predict_proba([[1.0]])[0].tolist() == pytest.approx([no / (no + yes), yes / (no + yes)])
-        assert fitted.predict([[1.0], [2.0]]).tolist() == ["no", "no"]
+        assert fitted.tree_.weight[0] == pytest.approx(30)
+        no, yes = 0.9 / 18, 0.1 * 9 / 12
+        assert fitted.predict_proba(EACH)[2].tolist() == pytest.approx([no / (no + yes), yes / (no + yes)])
+        assert fitted.predict(EACH).tolist() == ["no", "no", "yes"]
+    assert CARTClassifier(priors=[0.2, 0.8], schema=schema).fit(X, y).predict(EACH).tolist() == ["no", "yes", "yes"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -255,11 +262,11 @@ def test_in_a_grid_search_over_cp() -> None:
 
 
 def test_clone_keeps_what_makes_it_rpart() -> None:
-    copy = clone(CARTClassifier.like_rpart(cp=0.02))
+    copy: Any = clone(CARTClassifier.like_rpart(cp=0.02))
     params = copy.get_params()
     assert (params["min_samples_split"], params["min_samples_leaf"], params["max_depth"]) == (20, 7, 30)
     assert (params["cp"], params["faults"], params["missing"]) == (0.02, True, "surrogate")
-    assert CARTRegressor.like_rpart(min_samples_split=10).get_params()["min_samples_leaf"] == 3
+    assert CARTRegressor.like_rpart(min_samples_split=10).min_samples_leaf == 3
 
 
 # -- what does not go together ---------------------------------------------------------------------------------------

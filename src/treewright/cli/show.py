@@ -21,8 +21,9 @@ from treewright.cli.output import many, say, say_json, size_line
 def command(model_file: str, depth: int | None, everything: bool, numbers: bool, as_json: bool) -> None:
     """Print the tree or the rules of MODEL."""
     from treewright._base.printable import printable
-    from treewright.cli.train import printed_tree
+    from treewright.cli.train import PRINTED_NODES, printed_tree
     from treewright.model.nested import tree_to_json
+    from treewright.model.notation import to_notation
     from treewright.model.rule_model import RuleModel
 
     if everything and depth is not None:
@@ -42,3 +43,5 @@ def command(model_file: str, depth: int | None, everything: bool, numbers: bool,
         return
     say(printed_tree(model, model.tree.depth if everything else depth, numbers=numbers))
     say(f"\n{size_line(model.tree)}")
+    if str(model.recipe.get("name", "")).startswith("CAL") and model.tree.n_nodes <= PRINTED_NODES:
+        say(to_notation(model.tree))
