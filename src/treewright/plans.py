@@ -260,7 +260,7 @@ def cart(*, prune: str | Method | None = None, alpha: float | None = None, **opt
     others = {"significance", "bonferroni", "confidence", "raising"} & set(options)
     own = {name: options.pop(name) for name in others}
     pruning = pruning_from(prune, alpha=alpha, criterion=options.get("criterion", "gini"), **own)
-    return Plan(cart_learner(**options, pruned=bool(pruning)), pruning)
+    return Plan(cart_learner(**options, pruning=pruning), pruning)
 
 
 def c45(

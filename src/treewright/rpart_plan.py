@@ -27,6 +27,7 @@ from treewright.grow.monotonic import constraints_from
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.grow.rpart import Rpart, grow_rpart, usable_cases
 from treewright.model.tree import Tree
+from treewright.prune.method import ErrorBased, Method
 from treewright.prune.rpart import choose_cp, cp_table, cross_validated, importance, prune_to_cp
 
 MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
@@ -233,7 +234,7 @@ def cart_learner(
     xval: int = 10,
     seed: int = 0,
     faults: bool = False,
-    pruned: bool = False,
+    pruning: Sequence[Method] = (),
 ) -> Recipe | CartLearner:
     """Return the learner that options of CART mean; those that do not go together are refused.
 
@@ -254,8 +255,8 @@ def cart_learner(
         The cross-validated choice of cp: its rule, its number of groups, and what decides the groups.
     faults : bool
         Reproduce what is odd in rpart.
-    pruned : bool
-        Whether a pruning method is to follow, which neither rpart nor absolute error can do with.
+    pruning : sequence of pruning methods
+        What is to follow; neither rpart nor absolute error go with any.
 
     Examples
     --------
@@ -277,7 +278,13 @@ def cart_learner(
     }
     because = next((name for name, given in asked.items() if given), None)
     constraints = constraints_from(monotonic)
-    others = {"max_features": draw is not None, "monotonic": bool(constraints), "pruning (prune, ccp_alpha)": pruned}
+    if constraints and any(isinstance(method, ErrorBased) and method.raising for method in pruning):
+        raise ParameterError("raising puts branches where they may break the order: monotonic goes with raising=False")
+    others = {
+        "max_features": draw is not None,
+        "monotonic": bool(constraints),
+        "pruning (prune, ccp_alpha)": bool(pruning),
+    }
     if because is None:
         policy = MISSING[missing or "best_side"]
         if criterion == "absolute_error":
@@ -296,15 +303,20 @@ def cart_learner(
         criterion=RPART_CRITERIA[criterion],
         min_split=limits.min_cases,
         min_bucket=limits.min_leaf,
-        cp=0.0 if cp is None else cp,
+        cp=0.0 if cp is None else _plain(cp),
         max_depth=limits.max_depth,
         competitors=0,
-        max_surrogates=0 if missing == "majority" else max_surrogates,
+        max_surrogates=0 if missing == "majority" else _plain(max_surrogates),
         priors=priors,
         loss=loss,
-        faults=faults,
+        faults=_plain(faults),
     )
-    return RpartLearner(options, choose, xval, seed)
+    return RpartLearner(options, choose, _plain(xval), seed)
+
+
+def _plain(value: Any) -> Any:
+    """Return the number of Python's own for one of NumPy's, which a model file has no form for."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _refuse(others: Mapping[str, bool], because: str) -> None:

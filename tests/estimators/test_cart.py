@@ -53,7 +53,7 @@ def test_a_case_without_the_value_goes_the_surrogates_way() -> None:
     X, y = twins()
     fitted = CARTClassifier(missing="surrogate").fit(X, y)
     [surrogate] = fitted.tree_.surrogates[0]
-    assert (fitted.tree_.split(0).attribute, surrogate.split.attribute, surrogate.reversed) == (0, 1, True)
+    assert (fitted.tree_.attribute[0], surrogate.split.attribute, surrogate.reversed) == (0, 1, True)
     lost = [[np.nan, 4.0], [np.nan, 3.0], [np.nan, np.nan]]
     assert fitted.predict(lost).tolist() == ["a", "b", "b"]  # the last one: most cases are b
     assert CARTClassifier(missing="majority", cp=0.0).fit(X, y).predict(lost).tolist() == ["b", "b", "b"]
@@ -391,7 +391,6 @@ def test_there_is_no_such_path_with_rparts_options() -> None:
 # -- in scikit-learn's company ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [

@@ -193,6 +193,9 @@ def test_what_cannot_be_constrained_is_refused() -> None:
         fit(weather, cart(monotonic={"Outlook": 1}))
     with pytest.raises(ParameterError, match="more classes"):
         CARTClassifier(monotonic=[1]).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+    with pytest.raises(ParameterError, match="raising"):
+        cart(monotonic=[1], prune="error_based")
+    assert cart(monotonic=[1], prune="error_based", raising=False).pruning
     with pytest.raises(ParameterError, match="two branches"):
         replace(C45(), monotonic=(("x", 1),))
     with pytest.raises(ParameterError, match="divide no case"):

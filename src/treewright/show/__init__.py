@@ -1,0 +1,1 @@
+"""Pictures: curves and diagrams for a terminal, and on paper by matplotlib."""

@@ -1,0 +1,43 @@
+"""Figures on paper: matplotlib when it is needed, with the exact install line when it is missing.
+
+Vocabulary
+----------
+figure
+    A matplotlib figure that was never shown: it is saved by its suffix as PNG, SVG or PDF.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from treewright._base.errors import ParameterError
+from treewright._base.extras import need
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
+"""Okabe and Ito's colours, told apart also by the colour-blind."""
+
+
+def new_figure(width: float = 6.4, height: float = 4.2) -> tuple[Any, Any]:
+    """Return an empty figure and its axes, without a window or any global state."""
+    need("matplotlib", "plots", "draw a figure")
+    figure_module = need("matplotlib.figure", "plots", "draw a figure")
+    figure = figure_module.Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_prop_cycle(color=COLOURS)
+    return figure, axes
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Save a figure; the suffix says the format, and the same figure gives the same bytes."""
+    name = os.fspath(path)
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(f"a figure is saved as {', '.join(SUFFIXES)}, not {suffix or 'without a suffix'!r}")
+    matplotlib = need("matplotlib", "plots", "draw a figure")
+    undated: dict[str, Any] = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    with matplotlib.rc_context({"svg.hashsalt": "treewright", "svg.fonttype": "none"}):
+        figure.savefig(name, dpi=150, metadata=undated[suffix])
