@@ -240,10 +240,20 @@ def id3(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
+    grow_significance: float | None = None,
     **pruning: Any,
 ) -> Plan:
-    """Return ID3; further options are those of `pruning_from`."""
-    recipe = ID3(criterion=criterion, max_depth=max_depth, max_leaves=max_leaves, min_cases=min_cases)
+    """Return ID3; further options are those of `pruning_from`.
+
+    Growing stops where the best test is not significant at `grow_significance`, if that is given.
+    """
+    recipe = ID3(
+        criterion=criterion,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        min_cases=min_cases,
+        significance=grow_significance,
+    )
     return Plan(recipe, pruning_from(pruning.pop("prune", None), **pruning))
 
 
@@ -257,8 +267,7 @@ def cart(*, prune: str | Method | None = None, alpha: float | None = None, **opt
     >>> cart(prune="cost_complexity", alpha=0.1).describe(), cart(missing="surrogate", cp=0.01).describe()
     ('gini, pruned at a price of 0.1 a leaf', 'gini, 5 surrogates at most, cp 0.01')
     """
-    others = {"significance", "bonferroni", "confidence", "raising"} & set(options)
-    own = {name: options.pop(name) for name in others}
+    own = {key: options.pop(key) for key in ("significance", "bonferroni", "confidence", "raising") if key in options}
     pruning = pruning_from(prune, alpha=alpha, criterion=options.get("criterion", "gini"), **own)
     return Plan(cart_learner(**options, pruning=pruning), pruning)
 
@@ -277,6 +286,7 @@ def c45(
     collapse: bool = True,
     max_depth: int | None = None,
     max_leaves: int | None = None,
+    grow_significance: float | None = None,
 ) -> Plan:
     """Return C4.5 in one of its dialects.
 
@@ -298,6 +308,8 @@ def c45(
         Subtree raising, the cost of choosing among cuts, collapsing of useless tests (``c45``, ``j48``).
     max_depth, max_leaves : int or None
         Limits of growing (``c45``).
+    grow_significance : float or None
+        Growing stops where the best test is not significant at this level by chi-square (``c45``).
     """
     if dialect not in DIALECTS:
         hint = did_you_mean(str(dialect), DIALECTS)
@@ -310,6 +322,7 @@ def c45(
         "collapse": (collapse, True, ("c45", "j48")),
         "max_depth": (max_depth, None, ("c45",)),
         "max_leaves": (max_leaves, None, ("c45",)),
+        "grow_significance": (grow_significance, None, ("c45",)),
         "criterion": (criterion, "gain_ratio", ("c45", "r8")),
     }
     for name, (value, usual, dialects) in given.items():
@@ -327,6 +340,7 @@ def c45(
             mdl_correction=mdl_correction,
             max_depth=max_depth,
             max_leaves=max_leaves,
+            significance=grow_significance,
         )
         ErrorBased(confidence, raising)  # a wrong confidence is told also where it is not used
         return Plan(recipe, (*((Collapse(),) if collapse else ()), *pruning))

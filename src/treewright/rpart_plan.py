@@ -293,6 +293,7 @@ def cart_learner(
         return CART(criterion=criterion, missing=policy, stopping=limits, draw=draw, monotonic=constraints)
     others |= {
         "max_leaf_nodes": limits.max_leaves is not None,
+        "a significance of growing": limits.significance is not None,
         "min_weight_fraction_leaf": limits.min_share > 0,
         "min_impurity_decrease": limits.min_decrease > 0,
         "missing='best_side'": missing == "best_side",

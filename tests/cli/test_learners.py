@@ -71,3 +71,32 @@ def test_costs_change_what_is_predicted(shell: Shell) -> None:
     shell.fine("train", "same.csv", "-t", "play", "-o", "dear.json", "--folds", "0", "--cost", "no,yes=5")
     assert shell.fine("predict", "plain.json", "same.csv").out.splitlines()[1] == "yes"
     assert shell.fine("predict", "dear.json", "same.csv").out.splitlines()[1] == "no"
+
+
+def test_cart_takes_the_options_of_rpart(shell: Shell) -> None:
+    told = shell.fine(
+        "train", "weather.csv", "-t", "play", "-a", "cart", "--cp", "0.01", "--choose", "1se", "-o", "r.json"
+    )
+    assert "cp 0.01" in told.out
+    shell.fine("train", "weather.csv", "-t", "play", "-a", "cart", "--missing-values", "surrogate", "-o", "s.json")
+    assert shell.fine("show", "s.json", "--json").json["attr"] == "outlook"
+    refused = shell("train", "weather.csv", "-t", "play", "-a", "cart", "--cp", "0.01", "--max-leaves", "4")
+    assert refused.code == 2
+    assert "max_leaf_nodes" in refused.error
+
+
+def test_growing_can_stop_by_chi_square(shell: Shell) -> None:
+    for algorithm in ("id3", "c45", "cart"):
+        told = shell.fine(
+            "train",
+            "weather.csv",
+            "-t",
+            "play",
+            "-a",
+            algorithm,
+            "--grow-significance",
+            "0.0001",
+            "--json",
+            "--no-save",
+        )
+        assert told.json["nodes"] == 1

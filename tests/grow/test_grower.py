@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grow.tables_for_growing import numeric_table, shuffled, tables
+from treewright._base.errors import ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -741,3 +742,16 @@ def _check_same_working(found: Mapping[int, tuple[Examined, ...]], kept: Mapping
             )
             assert np.allclose(one.counts, two.counts, rtol=1e-12)
             assert np.array_equal(one.unknown, two.unknown)
+
+
+def test_growing_stops_where_the_best_test_is_not_significant() -> None:
+    """PlayTennis: Outlook at the root has p 0.17, so at 5 % nothing is divided; Humidity below Sunny has p 0.025."""
+    weather = sample("play-tennis")
+    stopped = fit(weather, ID3(significance=0.05)).tree
+    assert stopped.n_nodes == 1
+    assert stopped.node(0).stop is Stop.NOT_SIGNIFICANT
+    assert fit(weather, ID3(significance=0.2)).tree.n_nodes == 8
+    [root] = fit(weather, ID3(significance=0.05)).working.values()
+    assert [str(one.verdict) for one in root if one.attribute == 0] == ["best, but not significant"]
+    with pytest.raises(ParameterError, match="significance"):
+        ID3(significance=1.5)

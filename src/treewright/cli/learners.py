@@ -39,6 +39,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "min_split": ("id3", "cart", "chaid"),
     "min_leaf": ("cart", "chaid"),
     "min_decrease": ("cart",),
+    "grow_significance": ("id3", "c45", "cart"),
+    "missing_values": ("cart",),
+    "max_surrogates": ("cart",),
+    "cp": ("cart",),
+    "choose": ("cart",),
+    "xval": ("cart",),
     "validation": ("rules",),
     "alpha_merge": ("chaid",),
     "alpha_split": ("chaid",),
@@ -103,6 +109,16 @@ _LEARNER_OPTIONS = (
     click.option("--min-split", type=int, help="id3, cart, chaid: cases that a node needs to be divided."),
     click.option("--min-leaf", type=int, help="cart, chaid: cases that each branch needs."),
     click.option("--min-decrease", type=float, help="cart: least decrease of impurity."),
+    click.option("--grow-significance", type=float, help="Stop where the best test is not significant by chi-square."),
+    click.option(
+        "--missing-values",
+        type=click.Choice(["best_side", "majority", "surrogate"]),
+        help="cart: where cases without a value go (default best_side; with rpart's options surrogate).",
+    ),
+    click.option("--max-surrogates", type=int, help="cart, surrogate: how many (default 5)."),
+    click.option("--cp", type=float, help="cart: what a split must save, as a share of the root's risk (rpart)."),
+    click.option("--choose", type=click.Choice(["min", "1se"]), help="cart: choose cp by cross-validation (rpart)."),
+    click.option("--xval", type=int, help="cart: groups of that cross-validation (default 10)."),
     click.option(
         "--validation", type=float, metavar="SHARE", help="rules: keep what is accurate on this share, held out."
     ),
@@ -164,9 +180,10 @@ def plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Plan | R
         criterion = given.get("criterion", "gini")
         if criterion not in ("gini", "entropy", "chi2"):
             raise ParameterError(f"--criterion must be gini, entropy or chi2 for cart, not {criterion!r}")
-        limits = {"max_depth", "max_leaves", "min_split", "min_leaf", "min_decrease"}
-        stopping = _renamed({name: given.pop(name) for name in limits & set(given)}, {"min_split": "min_cases"})
-        return plans.cart(stopping=Stopping(**stopping), **given)
+        limits = {"max_depth", "max_leaves", "min_split", "min_leaf", "min_decrease", "grow_significance"}
+        names = {"min_split": "min_cases", "grow_significance": "significance"}
+        stopping = _renamed({name: given.pop(name) for name in limits & set(given)}, names)
+        return plans.cart(stopping=Stopping(**stopping), seed=seed, **_renamed(given, {"missing_values": "missing"}))
     names = {"min_split": "min_samples_split", "min_leaf": "min_samples_leaf"}
     make: Callable[..., Plan] = getattr(plans, algorithm)
     return make(**_renamed(given, names))

@@ -23,6 +23,8 @@ class ID3Classifier(TreeClassifier):
     max_depth, max_leaf_nodes : int or None
     min_samples_split : int or float, default 2
         Cases (or share of all cases) that a node needs to be divided.
+    grow_significance : float or None
+        Growing stops where the best test is not significant at this level by chi-square.
     prune : str, pruning method or None
         ``"chi_square"``, ``"mdl"``, ``"reduced_error"``, ``"error_based"``, or a method such as
         `treewright.CostComplexity`; None leaves the tree as it was grown.
@@ -62,6 +64,7 @@ class ID3Classifier(TreeClassifier):
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: int | float = 2,
+        grow_significance: float | None = None,
         prune: Any = None,
         significance: float = 0.05,
         bonferroni: bool = False,
@@ -73,6 +76,7 @@ class ID3Classifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
+        self.grow_significance = grow_significance
         self.prune = prune
         self.significance = significance
         self.bonferroni = bonferroni
@@ -86,6 +90,7 @@ class ID3Classifier(TreeClassifier):
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            grow_significance=self.grow_significance,
             prune=self.prune,
             significance=self.significance,
             bonferroni=self.bonferroni,
@@ -115,6 +120,8 @@ class C45Classifier(TreeClassifier):
         Subtree raising, the penalty for choosing among cuts, the collapsing of useless tests (dialects c45 and j48).
     max_depth, max_leaf_nodes : int or None
         Limits of growing (dialect c45).
+    grow_significance : float or None
+        Growing stops where the best test is not significant at this level by chi-square (dialect c45).
     costs : table or dict or None
         Cost of saying class j of a case of class i, rows and columns in the order of `classes_`, or
         ``{(true, predicted): cost}``; then the class of least expected cost is predicted.
@@ -156,6 +163,7 @@ class C45Classifier(TreeClassifier):
         collapse: bool = True,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
+        grow_significance: float | None = None,
         costs: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
@@ -173,6 +181,7 @@ class C45Classifier(TreeClassifier):
         self.collapse = collapse
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
+        self.grow_significance = grow_significance
         self.costs = costs
         self.class_weight = class_weight
         self.smoothing = smoothing
@@ -192,4 +201,5 @@ class C45Classifier(TreeClassifier):
             collapse=self.collapse,
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
+            grow_significance=self.grow_significance,
         )

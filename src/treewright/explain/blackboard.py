@@ -145,7 +145,7 @@ def _summary(explanation: NodeExplanation) -> str:
     for one in explanation.attributes:
         cells = [printable(one.name), "-" if one.decrease is None else _fix(one.decrease, measure)]
         if with_ratio:
-            compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, Verdict.SMALL_GAIN}
+            compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, Verdict.SMALL_GAIN, Verdict.NOT_SIGNIFICANT}
             cells.append("-" if one.split_information is None else f"{one.split_information:.3f}")
             cells.append(f"{one.ratio:.3f}" if compared and one.ratio is not None else "-")
         rows.append([*cells, _remark(explanation, one)])

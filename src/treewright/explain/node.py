@@ -183,7 +183,14 @@ def _node_impurity(tree: Tree, node: int, measure: str) -> float:
     return entropy(tree.counts[node]) if measure == "entropy" else gini(tree.counts[node])
 
 
-_PLACE = {Verdict.CHOSEN: 0, Verdict.SMALL_GAIN: 0, Verdict.PRUNED: 0, Verdict.CONSIDERED: 1, Verdict.BELOW_AVERAGE: 2}
+_PLACE = {
+    Verdict.CHOSEN: 0,
+    Verdict.SMALL_GAIN: 0,
+    Verdict.NOT_SIGNIFICANT: 0,
+    Verdict.PRUNED: 0,
+    Verdict.CONSIDERED: 1,
+    Verdict.BELOW_AVERAGE: 2,
+}
 
 
 def _rank(recipe: Recipe, one: AttributeExplanation) -> tuple[int, float, float]:

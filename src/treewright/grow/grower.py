@@ -26,6 +26,7 @@ from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Task
 from treewright.grow.candidates import Candidate, Examiner, branch_counts
 from treewright.grow.choice import Chosen, choose
+from treewright.grow.criteria import chi_square
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key, shuffled
 from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
@@ -297,12 +298,18 @@ class _Grower:
             stop = Stop.NO_GAIN
         elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
             stop = Stop.SMALL_GAIN
+        elif not self._significant(best):
+            stop = Stop.NOT_SIGNIFICANT
         self._keep_working(node, chosen, stop)
         return _Decision(node, summary, chosen, stop)
 
     @property
     def _total_weight(self) -> float:
         return self._records[0].weight
+
+    def _significant(self, best: Candidate) -> bool:
+        level = self._recipe.stopping.significance
+        return level is None or self._regression or chi_square(best.counts).p <= level
 
     def _drawn(self, node: _Open, candidates: list[Candidate]) -> list[Candidate]:
         """Leave the attributes that were drawn; more are drawn only while none of them can be tested."""
@@ -402,7 +409,7 @@ def _unused(attribute: int, width: int) -> Examined:
 def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
     verdict = candidate.verdict
     if verdict is Verdict.CHOSEN and stop is not None:
-        verdict = Verdict.SMALL_GAIN
+        verdict = Verdict.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else Verdict.SMALL_GAIN
     counts, unknown = candidate.counts, candidate.unknown
     if candidate.split is None:
         counts = counts[:0]

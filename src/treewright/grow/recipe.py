@@ -113,6 +113,8 @@ class Stopping:
         Weight that at least two branches need.
     min_share : float
         Share of the weight of all cases that each branch of a test with two branches needs.
+    significance : float or None
+        The chosen test must be significant at this level by chi-square (classes only).
     min_decrease : float
         Least score of the chosen test times the share of all cases in the node.
     """
@@ -125,6 +127,7 @@ class Stopping:
     min_branch: float = 0.0
     min_share: float = 0.0
     min_decrease: float = 0.0
+    significance: float | None = None
 
     def __post_init__(self) -> None:
         _check_limit("max_depth", self.max_depth, 0)
@@ -133,6 +136,8 @@ class Stopping:
         _check_limit("min_leaf", self.min_leaf, 1)
         if not 0 <= self.min_share <= 0.5:
             raise ParameterError(f"min_share must be a number from 0 to 0.5, not {self.min_share!r}")
+        if self.significance is not None and not 0 < self.significance < 1:
+            raise ParameterError(f"significance must be None or a number between 0 and 1, not {self.significance!r}")
         for name in ("min_weight", "min_branch", "min_decrease"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ParameterError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
@@ -231,6 +236,7 @@ def ID3(  # noqa: N802
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
+    significance: float | None = None,
 ) -> Recipe:
     """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
     allowed = ("gain", "gini", "chi2")
@@ -240,7 +246,7 @@ def ID3(  # noqa: N802
         "ID3",
         criterion,
         numeric=Intervals(),
-        stopping=Stopping(max_depth, max_leaves, min_cases),
+        stopping=Stopping(max_depth, max_leaves, min_cases, significance=significance),
         nominal_limit=NOMINAL_LIMIT,
     )
 
@@ -253,6 +259,7 @@ def C45(  # noqa: N802
     mdl_correction: bool = True,
     max_depth: int | None = None,
     max_leaves: int | None = None,
+    significance: float | None = None,
 ) -> Recipe:
     """Return C4.5's growth: gain ratio among gains of at least the average, cuts at data values, fractional cases."""
     choices = {"gain_ratio": Choice.RATIO, "gain": Choice.GAIN}
@@ -268,7 +275,9 @@ def C45(  # noqa: N802
         numeric=Cuts(Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=mdl_correction),
         missing=MissingPolicy.FRACTIONAL,
         choice=choices[criterion],
-        stopping=Stopping(max_depth, max_leaves, min_weight=2 * min_objects, min_branch=min_objects),
+        stopping=Stopping(
+            max_depth, max_leaves, min_weight=2 * min_objects, min_branch=min_objects, significance=significance
+        ),
     )
 
 

@@ -32,6 +32,7 @@ class Verdict(StrEnum):
     USED_ABOVE = "used above"
     NOT_DRAWN = "not drawn"
     SMALL_GAIN = "gain below the minimum"
+    NOT_SIGNIFICANT = "best, but not significant"
     PRUNED = "best, but pruned"
 
 
