@@ -18,8 +18,8 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.estimators.trees import ID3Classifier
 from treewright.explain.node import explain_node
-from treewright.grow.chaid import CHAID
-from treewright.grow.incremental import CAL2, CAL3
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.chaid.growing import CHAID
 from treewright.grow.recipe import Choice, MissingPolicy, NominalTest, recipe_from_dict
 from treewright.learn import begin_case_by_case, fit, fit_case_by_case, model_so_far
 from treewright.model.model import Voting

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from treewright.estimators.discretiser import Discretiser
     from treewright.estimators.rules import C45RulesClassifier
     from treewright.estimators.trees import C45Classifier, ID3Classifier
-    from treewright.grow.chaid import CHAID
-    from treewright.grow.incremental import CAL2, CAL3
+    from treewright.grow.cal.learner import CAL2, CAL3
+    from treewright.grow.chaid.growing import CHAID
     from treewright.grow.recipe import C45, CART, ID3, Recipe
     from treewright.learn import fit
     from treewright.model.format import load_model as load
@@ -47,14 +47,14 @@ _HOME = {
     "C45": "treewright.grow.recipe",
     "C45Classifier": "treewright.estimators.trees",
     "C45RulesClassifier": "treewright.estimators.rules",
-    "CAL2": "treewright.grow.incremental",
+    "CAL2": "treewright.grow.cal.learner",
     "CAL2Classifier": "treewright.estimators.cal",
-    "CAL3": "treewright.grow.incremental",
+    "CAL3": "treewright.grow.cal.learner",
     "CAL3Classifier": "treewright.estimators.cal",
     "CART": "treewright.grow.recipe",
     "CARTClassifier": "treewright.estimators.cart",
     "CARTRegressor": "treewright.estimators.cart",
-    "CHAID": "treewright.grow.chaid",
+    "CHAID": "treewright.grow.chaid.growing",
     "CHAIDClassifier": "treewright.estimators.chaid",
     "CHAIDRegressor": "treewright.estimators.chaid",
     "ChiSquare": "treewright.prune.method",

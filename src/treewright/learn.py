@@ -14,13 +14,13 @@ from treewright._base.version import __version__
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Kind, Task
-from treewright.grow.case_by_case import CaseByCase
-from treewright.grow.chaid import CHAID, grow_chaid
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.grower import Progress, examine_tree, grow
-from treewright.grow.incremental import CAL2, CAL3
-from treewright.grow.j48 import grow_j48
+from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe, for_regression
-from treewright.grow.release8 import Release8, grow_release8
+from treewright.grow.release8.growing import Release8, grow_release8
 from treewright.grow.subsets import SEARCH
 from treewright.grow.tree_engine import engine_for
 from treewright.model.model import Smoothing, TreeModel

@@ -25,11 +25,11 @@ from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Task
-from treewright.grow.chaid import CHAID
-from treewright.grow.incremental import CAL2, CAL3
-from treewright.grow.j48 import J48
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.chaid.growing import CHAID
+from treewright.grow.j48.growing import J48
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, Recipe, for_regression
-from treewright.grow.release8 import Release8
+from treewright.grow.release8.growing import Release8
 from treewright.model.model import Voting
 from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
 from treewright.rpart_plan import CartLearner, MedianLearner, RpartLearner, cart_learner
@@ -358,7 +358,7 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
     prune : str, pruning method or None
         CHAID stops by itself; a method prunes what it has grown.
     **options
-        Those of `treewright.grow.chaid.CHAID`, and those of `pruning_from`.
+        Those of `treewright.grow.chaid.growing.CHAID`, and those of `pruning_from`.
 
     Examples
     --------

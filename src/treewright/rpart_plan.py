@@ -25,7 +25,7 @@ from treewright.data.schema import Task
 from treewright.grow.median_cart import MedianCart, grow_median_cart
 from treewright.grow.monotonic import constraints_from
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
-from treewright.grow.rpart import Rpart, grow_rpart, usable_cases
+from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
 from treewright.model.tree import Tree
 from treewright.prune.method import ErrorBased, Method
 from treewright.prune.rpart import choose_cp, cp_table, cross_validated, importance, prune_to_cp

@@ -24,7 +24,7 @@ from treewright.data.samples import sample
 from treewright.estimators.cal import CAL2Classifier, CAL3Classifier
 from treewright.explain.blackboard import blackboard
 from treewright.explain.node import explain_node
-from treewright.grow.cal_trace import Ended, Event
+from treewright.grow.cal.trace import Ended, Event
 from treewright.model.split import Test
 
 IRIS = load_iris()

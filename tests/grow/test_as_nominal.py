@@ -12,8 +12,8 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.as_nominal import as_nominal, in_intervals, interval_labels, with_intervals
-from treewright.grow.case_by_case import CaseByCase
-from treewright.grow.incremental import CAL2, CAL3
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.model import TreeModel

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.grow.chaid_merge import (
+from treewright.grow.chaid.merge import (
     TIE,
     Groups,
     LevelTable,
@@ -21,7 +21,7 @@ from treewright.grow.chaid_merge import (
     merge_levels,
     merge_like_r,
 )
-from treewright.grow.chaid_tests import ChiSquareTest, FTest, Scale, log_multiplier
+from treewright.grow.chaid.significance import ChiSquareTest, FTest, Scale, log_multiplier
 
 Rows = npt.NDArray[np.int64]
 TEST = ChiSquareTest()

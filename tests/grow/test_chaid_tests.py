@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.special import chdtri
 from scipy.stats.contingency import chi2_contingency
 
-from treewright.grow.chaid_tests import (
+from treewright.grow.chaid.significance import (
     DIRECT,
     ChiSquareTest,
     FTest,

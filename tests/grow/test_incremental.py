@@ -15,8 +15,8 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.cal_trace import Ended, Event, Run, Step
-from treewright.grow.incremental import CAL2, CAL3, CalLearner, CalOptions
+from treewright.grow.cal.learner import CAL2, CAL3, CalLearner, CalOptions
+from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.model import TreeModel
 from treewright.model.notation import parse_notation, to_notation
 from treewright.model.split import STAY

@@ -17,9 +17,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.j48 import J48, grow_j48
-from treewright.grow.j48_evaluate import Candidate, Evaluator
-from treewright.grow.j48_nodes import divide, majority
+from treewright.grow.j48.evaluate import Candidate, Evaluator
+from treewright.grow.j48.growing import J48, grow_j48
+from treewright.grow.j48.nodes import divide, majority
 from treewright.model.split import FRACTIONAL, Split, Test
 from treewright.model.tree import Stop
 
@@ -169,7 +169,7 @@ def test_many_columns_are_taken_in_portions(monkeypatch: pytest.MonkeyPatch) -> 
     columns |= {f"f{i}": rng.integers(-1, 3, 40).tolist() for i in range(5)}
     data = dataset(columns, rng.integers(0, 3, 40).tolist())
     whole = grow_j48(data, J48()).tree
-    monkeypatch.setattr("treewright.grow.j48_evaluate.CELLS_AT_ONCE", 50)
+    monkeypatch.setattr("treewright.grow.j48.evaluate.CELLS_AT_ONCE", 50)
     assert grow_j48(data, J48()).tree.to_dict() == whole.to_dict()
 
 

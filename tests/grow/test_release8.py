@@ -13,9 +13,8 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow import release8_cases
-from treewright.grow.release8 import Release8, grow_release8
-from treewright.grow.release8_arithmetic import (
+from treewright.grow.release8 import cases as release8_cases
+from treewright.grow.release8.arithmetic import (
     NO_GAIN,
     information,
     information_of_columns,
@@ -24,10 +23,11 @@ from treewright.grow.release8_arithmetic import (
     sequential_sum,
     single,
 )
-from treewright.grow.release8_cases import Cases, gathered, quicksorted
-from treewright.grow.release8_evaluate import smallest_side
-from treewright.grow.release8_subset import Blocks, grouping
-from treewright.grow.release8_table import NodeTable, node_table, worth
+from treewright.grow.release8.cases import Cases, gathered, quicksorted
+from treewright.grow.release8.evaluate import smallest_side
+from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.release8.subset import Blocks, grouping
+from treewright.grow.release8.table import NodeTable, node_table, worth
 from treewright.model.split import FRACTIONAL, Split, Test
 from treewright.model.tree import Stop
 

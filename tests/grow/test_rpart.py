@@ -19,12 +19,12 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.rpart import Prepared, Rpart, grow_rpart, prepare
-from treewright.grow.rpart_nodes import RpartGrowth, RpartSplit, SubsetSearch, cut_between
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, quicksort_order
-from treewright.grow.rpart_splits import SUBSET_LIMIT, SplitSearch
-from treewright.grow.rpart_surrogates import find_surrogates
-from treewright.grow.rpart_target import ClassTarget
+from treewright.grow.rpart.growing import Prepared, Rpart, grow_rpart, prepare
+from treewright.grow.rpart.nodes import RpartGrowth, RpartSplit, SubsetSearch, cut_between
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, quicksort_order
+from treewright.grow.rpart.splits import SUBSET_LIMIT, SplitSearch
+from treewright.grow.rpart.surrogates import find_surrogates
+from treewright.grow.rpart.target import ClassTarget
 from treewright.model.route import main_leaves
 from treewright.model.split import STAY
 from treewright.model.tree import Stop, Tree

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright._base.errors import ParameterError
-from treewright.grow.release8_arithmetic import single
+from treewright.grow.release8.arithmetic import single
 from treewright.prune.extra_errors import (
     extra_errors,
     extra_errors_single,

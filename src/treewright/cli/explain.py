@@ -10,7 +10,7 @@ from treewright.cli.options import FILE, json_option, open_tree, reading_options
 from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
-    from treewright.grow.cal_trace import Step
+    from treewright.grow.cal.trace import Step
 
 
 @click.command("explain")

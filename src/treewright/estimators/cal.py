@@ -22,8 +22,8 @@ from treewright.data.dataset import Dataset, labels_of
 from treewright.data.encode import Unseen, encode
 from treewright.data.schema import Schema
 from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts
-from treewright.grow.cal_trace import Run, Step
-from treewright.grow.case_by_case import CaseByCase
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.trace import Run, Step
 from treewright.learn import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.model.model import TreeModel
 from treewright.model.predictor import raw_again

@@ -204,7 +204,7 @@ class CARTClassifier(_CART, TreeClassifier):
     xval : int, default 10
         Number of groups of that cross-validation.
     faults : bool
-        Reproduce what is odd in rpart (see `treewright.grow.rpart.Rpart`).
+        Reproduce what is odd in rpart (see `treewright.grow.rpart.growing.Rpart`).
     monotonic : dict, sequence or None
         By column name, or one for each column: 1 if the probability of the second class may only rise with the column,
         -1 if it may only fall, 0 otherwise. For numeric and ordinal columns, and two classes.

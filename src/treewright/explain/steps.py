@@ -7,9 +7,9 @@ from typing import Any
 
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.data.dataset import Dataset
-from treewright.grow.cal_trace import Step
-from treewright.grow.case_by_case import CaseByCase
-from treewright.grow.incremental import CAL2, CAL3
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.cal.trace import Step
 from treewright.model.model import TreeModel
 
 _LEARNERS: dict[str, type[CAL2 | CAL3]] = {"CAL2": CAL2, "CAL3": CAL3}

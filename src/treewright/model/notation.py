@@ -71,7 +71,7 @@ def to_notation(tree: Tree) -> str:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.incremental import CAL2, CalLearner
+    >>> from treewright.grow.cal.learner import CAL2, CalLearner
     >>> learner = CalLearner(sample("cal2").schema, CAL2())
     >>> to_notation(learner.tree)
     '*'

@@ -18,7 +18,7 @@ import math
 from functools import lru_cache
 
 from treewright._base.errors import ParameterError
-from treewright.grow.release8_arithmetic import single
+from treewright.grow.release8.arithmetic import single
 
 DEVIATES = (
     (0.0, 4.0),

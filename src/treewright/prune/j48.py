@@ -26,8 +26,8 @@ import numpy as np
 
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
-from treewright.grow.j48 import J48
-from treewright.grow.j48_nodes import (
+from treewright.grow.j48.growing import J48
+from treewright.grow.j48.nodes import (
     TOLERANCE,
     Floats,
     J48Growth,
@@ -95,7 +95,7 @@ def prune_j48(dataset: Dataset, growth: J48Growth, options: J48) -> Tree:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.j48 import grow_j48
+    >>> from treewright.grow.j48.growing import grow_j48
     >>> weather = sample("play-tennis")
     >>> len(prune_j48(weather, grow_j48(weather, J48()), J48()))
     8

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from treewright.data.dataset import Dataset
-from treewright.grow.release8 import Release8Growth
-from treewright.grow.release8_arithmetic import run_stackless, single
-from treewright.grow.release8_cases import Cases, Division
+from treewright.grow.release8.arithmetic import run_stackless, single
+from treewright.grow.release8.cases import Cases, Division
+from treewright.grow.release8.growing import Release8Growth
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import Split, Test
 from treewright.model.tree import Stop, Tree
@@ -56,7 +56,7 @@ def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float =
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.release8 import Release8, grow_release8
+    >>> from treewright.grow.release8.growing import Release8, grow_release8
     >>> weather = sample("play-tennis")
     >>> round(float(prune_release8(weather, grow_release8(weather, Release8())).estimate[0]), 4)
     5.3918

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.grow.release8_arithmetic import single
+from treewright.grow.release8.arithmetic import single
 from treewright.prune.extra_errors import extra_errors_single
 
 SLACK = 0.1

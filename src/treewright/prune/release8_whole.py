@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from treewright.grow.release8_arithmetic import run_stackless, single
-from treewright.grow.release8_cases import Cases, Places, branches_of
+from treewright.grow.release8.arithmetic import run_stackless, single
+from treewright.grow.release8.cases import Cases, Places, branches_of
 from treewright.model.build import NodeRecord
 from treewright.model.split import Split
 from treewright.model.tree import Floats, Stop

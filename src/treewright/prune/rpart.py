@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
-from treewright.grow.rpart import Prepared, Rpart, grow_nodes, prepare
-from treewright.grow.rpart_nodes import RpartGrowth, RpartNode, nested, tree_of
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, Rows, Sides
+from treewright.grow.rpart.growing import Prepared, Rpart, grow_nodes, prepare
+from treewright.grow.rpart.nodes import RpartGrowth, RpartNode, nested, tree_of
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Rows, Sides
 from treewright.model.tree import Tree
 
 Floats = npt.NDArray[np.float64]
@@ -100,7 +100,7 @@ def cp_table(growth: RpartGrowth) -> CpTable:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.rpart import grow_rpart
+    >>> from treewright.grow.rpart.growing import grow_rpart
     >>> table = cp_table(grow_rpart(sample("play-tennis"), Rpart(min_split=2, cp=0.0)))
     >>> [(round(cp, 4), nsplit, error) for cp, nsplit, error in table.rows()]
     [(0.3, 0, 1.0), (0.1, 2, 0.4), (0.0, 6, 0.0)]
@@ -142,7 +142,7 @@ def prune_to_cp(growth: RpartGrowth, cp: float) -> Tree:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.rpart import grow_rpart
+    >>> from treewright.grow.rpart.growing import grow_rpart
     >>> growth = grow_rpart(sample("play-tennis"), Rpart(min_split=2, cp=0.0))
     >>> prune_to_cp(growth, 0.1).n_leaves, prune_to_cp(growth, 0.3).n_leaves
     (3, 1)
@@ -181,7 +181,7 @@ def cross_validated(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.rpart import grow_rpart
+    >>> from treewright.grow.rpart.growing import grow_rpart
     >>> weather, options = sample("play-tennis"), Rpart(min_split=2, cp=0.0)
     >>> table = cross_validated(weather, options, grow_rpart(weather, options), groups=range(14))
     >>> [round(float(error), 2) for error in table.xerror]
@@ -303,7 +303,7 @@ def importance(growth: RpartGrowth, cp: float | None = None) -> Floats:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.rpart import grow_rpart
+    >>> from treewright.grow.rpart.growing import grow_rpart
     >>> growth = grow_rpart(sample("play-tennis"), Rpart(min_split=2, cp=0.0, max_surrogates=0))
     >>> importance(growth).round(3).tolist()
     [3.029, 0.0, 1.8, 1.6]

@@ -54,7 +54,7 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright._base.near_names import listed
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.grow.cal_trace import Ended, Event, Run, Step
+from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.notation import to_notation
 from treewright.model.split import STAY, Split

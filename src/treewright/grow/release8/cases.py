@@ -28,7 +28,7 @@ import numpy.typing as npt
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.release8_arithmetic import LARGEST_WHOLE, Singles, sequential_sum, single
+from treewright.grow.release8.arithmetic import LARGEST_WHOLE, Singles, sequential_sum, single
 from treewright.model.release8_votes import as_singles
 from treewright.model.split import Split, Test
 

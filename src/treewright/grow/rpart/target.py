@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
-from treewright.grow.rpart_order import Floats, Rows
+from treewright.grow.rpart.order import Floats, Rows
 
 Matrix = tuple[tuple[float, ...], ...]
 

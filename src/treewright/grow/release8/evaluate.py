@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treewright.grow.release8_arithmetic import (
+from treewright.grow.release8.arithmetic import (
     EPSILON,
     NO_GAIN,
     Singles,
@@ -31,9 +31,9 @@ from treewright.grow.release8_arithmetic import (
     log2,
     single,
 )
-from treewright.grow.release8_cases import Cases, Places
-from treewright.grow.release8_subset import grouping
-from treewright.grow.release8_table import NodeTable, gain_of, info_of, node_table, worth
+from treewright.grow.release8.cases import Cases, Places
+from treewright.grow.release8.subset import grouping
+from treewright.grow.release8.table import NodeTable, gain_of, info_of, node_table, worth
 from treewright.model.split import Split
 
 NEAR = 1e-5

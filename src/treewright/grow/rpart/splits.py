@@ -6,7 +6,7 @@ improve
     For classes: P*G of the node less P*G of both sides, where P is the sum of altered weights and G the impurity of
     the altered shares. For numbers: the part of the node's risk that the split explains.
 place
-    Number of an attribute among those of its sort, numeric or nominal (see `treewright.grow.rpart_order`).
+    Number of an attribute among those of its sort, numeric or nominal (see `treewright.grow.rpart.order`).
 
 Invariants
 ----------
@@ -24,9 +24,9 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from treewright.grow.rpart_nodes import RpartSplit, SubsetSearch, cut_between
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Table
-from treewright.grow.rpart_target import ClassTarget, NumberTarget, Target
+from treewright.grow.rpart.nodes import RpartSplit, SubsetSearch, cut_between
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Table
+from treewright.grow.rpart.target import ClassTarget, NumberTarget, Target
 
 SUBSET_LIMIT = 12
 """With more than two classes and more occurring values than this, not all subsets are tried."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.grow.release8_arithmetic import EPSILON, NO_GAIN, Singles, information, log2, single
+from treewright.grow.release8.arithmetic import EPSILON, NO_GAIN, Singles, information, log2, single
 
 
 @dataclass(frozen=True, slots=True)

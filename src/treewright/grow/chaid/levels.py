@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Column, Kind
-from treewright.grow.chaid_tests import Scale
+from treewright.grow.chaid.significance import Scale
 from treewright.model.split import KNOWN, Split
 
 Floats = npt.NDArray[np.float64]

@@ -28,9 +28,9 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.grow.release8_arithmetic import EPSILON, Singles, run_stackless, single
-from treewright.grow.release8_cases import Cases, Division, Places
-from treewright.grow.release8_evaluate import Evaluator
+from treewright.grow.release8.arithmetic import EPSILON, Singles, run_stackless, single
+from treewright.grow.release8.cases import Cases, Division, Places
+from treewright.grow.release8.evaluate import Evaluator
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.tree import Stop, Tree
 

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treewright.grow.release8_arithmetic import (
+from treewright.grow.release8.arithmetic import (
     EPSILON,
     NO_GAIN,
     information,
     information_of_columns,
     single,
 )
-from treewright.grow.release8_table import NodeTable, gain_of, info_of, worth
+from treewright.grow.release8.table import NodeTable, gain_of, info_of, worth
 
 ALWAYS = 1
 """The minimum number of cases while values are being grouped."""

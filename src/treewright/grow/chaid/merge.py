@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.table import Counts
-from treewright.grow.chaid_tests import (
+from treewright.grow.chaid.significance import (
     ChiSquareTest,
     Scale,
     SignificanceTest,

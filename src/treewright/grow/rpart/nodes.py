@@ -30,13 +30,13 @@ import numpy as np
 
 from treewright._base.errors import ParameterError
 from treewright.data.schema import Schema
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, Codes, Floats, Sides
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Codes, Floats, Sides
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import STAY, Split, Surrogate
 from treewright.model.tree import Stop, Tree
 
 if TYPE_CHECKING:
-    from treewright.grow.rpart import Rpart
+    from treewright.grow.rpart.growing import Rpart
 
 
 class SubsetSearch(StrEnum):
@@ -224,7 +224,7 @@ class RpartGrowth:
         Examples
         --------
         >>> from treewright.data.samples import sample
-        >>> from treewright.grow.rpart import Rpart, grow_rpart
+        >>> from treewright.grow.rpart.growing import Rpart, grow_rpart
         >>> frame = grow_rpart(sample("play-tennis"), Rpart(min_split=2, cp=0.0)).frame()
         >>> frame["node"][:4], frame["var"][:4], frame["n"][:4]
         ([1, 2, 3, 6], ['Outlook', '<leaf>', 'Humidity', 'Wind'], [14, 4, 10, 5])

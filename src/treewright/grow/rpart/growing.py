@@ -26,11 +26,11 @@ import numpy as np
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.rpart_nodes import RpartGrowth, RpartNode, RpartSplit, SubsetSearch
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, Cases, Rows, Table
-from treewright.grow.rpart_splits import SplitSearch
-from treewright.grow.rpart_surrogates import default_side, find_surrogates, place_cases
-from treewright.grow.rpart_target import ClassTarget, Matrix, NumberTarget, Target
+from treewright.grow.rpart.nodes import RpartGrowth, RpartNode, RpartSplit, SubsetSearch
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Rows, Table
+from treewright.grow.rpart.splits import SplitSearch
+from treewright.grow.rpart.surrogates import default_side, find_surrogates, place_cases
+from treewright.grow.rpart.target import ClassTarget, Matrix, NumberTarget, Target
 from treewright.model.tree import Stop
 
 CRITERIA = ("gini", "information", "variance")

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.grow.j48_nodes import TOLERANCE, Codes, Floats, Rows, greater
+from treewright.grow.j48.nodes import TOLERANCE, Codes, Floats, Rows, greater
 from treewright.model.split import Split
 
 NEIGHBOUR_GAP = 1e-5

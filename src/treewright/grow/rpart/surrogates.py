@@ -23,8 +23,8 @@ from dataclasses import replace
 import numpy as np
 
 from treewright.data.dataset import Dataset
-from treewright.grow.rpart_nodes import RpartSplit, cut_between
-from treewright.grow.rpart_order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Sides, Table
+from treewright.grow.rpart.nodes import RpartSplit, cut_between
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Sides, Table
 
 LEAST_CASES = 2
 """Cases that a surrogate needs on each side."""

@@ -22,8 +22,8 @@ import numpy as np
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.j48_evaluate import Evaluator
-from treewright.grow.j48_nodes import Codes, Floats, J48Growth, J48Node, divide, greater
+from treewright.grow.j48.evaluate import Evaluator
+from treewright.grow.j48.nodes import Codes, Floats, J48Growth, J48Node, divide, greater
 from treewright.model.tree import Stop
 
 COLLAPSE_SLACK = 1e-3

@@ -3,10 +3,10 @@
 Vocabulary
 ----------
 group
-    Levels of an attribute that do not differ in the target and so share a branch (see `chaid_merge`).
+    Levels of an attribute that do not differ in the target and so share a branch (see `treewright.grow.chaid.merge`).
 adjusted p
-    The p-value of the grouped table times the number of ways the groups could have been formed (see `chaid_tests`). The
-    attribute with the smallest one divides the node if it is significant.
+    The p-value of the grouped table times the number of ways the groups could have been formed (see
+    `treewright.grow.chaid.significance`). The attribute with the smallest one divides the node if it is significant.
 finding
     What was found out about one attribute at one node, whether it was chosen or not.
 
@@ -30,9 +30,9 @@ from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.chaid_levels import MISSING, AttributeLevels, LevelGroups, quantile_bounds
-from treewright.grow.chaid_merge import TIE, LevelTable, Merged, merge_exhaustively, merge_levels, merge_like_r
-from treewright.grow.chaid_tests import ChiSquareTest, FTest, SignificanceTest
+from treewright.grow.chaid.levels import MISSING, AttributeLevels, LevelGroups, quantile_bounds
+from treewright.grow.chaid.merge import TIE, LevelTable, Merged, merge_exhaustively, merge_levels, merge_like_r
+from treewright.grow.chaid.significance import ChiSquareTest, FTest, SignificanceTest
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import Split
 from treewright.model.tree import Stop, Tree

@@ -1,0 +1,1 @@
+"""CHAID: multiway tests chosen by significance, values merged."""

@@ -1,0 +1,1 @@
+"""CART as R's rpart grows it: surrogates, priors, losses, complexity."""
