@@ -144,3 +144,20 @@ def test_no_rows_are_encoded_to_no_rows() -> None:
     data = encode(raw_table({"wind": np.array([], dtype=object), "age": np.array([])}), SCHEMA, with_target=False)
     assert len(data) == 0
     assert [len(column) for column in data.columns] == [0, 0]
+
+
+def test_a_frame_of_texts_is_read_by_its_schema_markers_and_all() -> None:
+    """All cells as texts, as `pandas.read_csv(dtype=str)` gives them: the schema says what is a number and missing."""
+    schema = Schema(
+        (Column("x", Kind.NUMERIC), Column("c", Kind.NOMINAL, ("a", "b")), Column("y", Kind.NOMINAL, ("n", "p"))),
+        target="y",
+    )
+    raw = raw_table({"x": ["1.5", "?", "007", ""], "c": ["a", "?", "b", None], "y": ["p", "n", "p", "n"]})
+    data = encode(raw, schema)
+    assert data.columns[0].tolist()[::2] == [1.5, 7.0]
+    assert np.isnan(data.columns[0][[1, 3]]).all()
+    assert data.columns[1].tolist() == [0, -1, 1, -1]
+    with pytest.raises(DataError, match=r"row 1, column 'x': 'much' is not a number"):
+        encode(raw_table({"x": ["1", "much"], "c": ["a", "a"], "y": ["p", "n"]}), schema)
+    with pytest.raises(DataError, match="'q' is not declared"):
+        encode(raw_table({"x": ["1", "2"], "c": ["a", "q"], "y": ["p", "n"]}), schema)

@@ -14,9 +14,12 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataError, DataWarning
 from treewright._base.near_names import did_you_mean, listed
+from treewright.data.cells import NumberCells, OddCellError
 from treewright.data.dataset import Dataset
 from treewright.data.raw import Codes, Floats, NumberColumn, RawTable, TextColumn, numbers_as_text
 from treewright.data.schema import Column, Schema
+
+Markers = frozenset[str]
 
 
 class Unseen(Enum):
@@ -49,22 +52,27 @@ def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with
         missing = "the column" if len(absent) == 1 else "the columns"
         raise raw.error(f"without {missing} {listed(absent)}{hints}; there are {listed(raw.columns)}")
     strangers: dict[str, int] = {}
-    columns = tuple(_encode_column(raw, attribute, unseen, strangers) for attribute in schema.attributes)
+    markers = frozenset(schema.missing_markers)
+    columns = tuple(_encode_column(raw, attribute, markers, unseen, strangers) for attribute in schema.attributes)
     if strangers:
         told = ", ".join(f"{count} in {name!r}" for name, count in strangers.items())
         warnings.warn(f"values never seen while learning count as missing: {told}", DataWarning, stacklevel=2)
     target = _target(raw, schema) if with_target and schema.target is not None else None
-    weights = _weights(raw, schema.weight) if with_target and schema.weight is not None else None
+    weights = _weights(raw, schema) if with_target and schema.weight is not None else None
     return Dataset(schema, columns, raw.n_rows, target, weights, raw.source)
 
 
-def _encode_column(raw: RawTable, column: Column, unseen: Unseen, strangers: dict[str, int]) -> Codes | Floats:
+def _encode_column(
+    raw: RawTable, column: Column, markers: Markers, unseen: Unseen, strangers: dict[str, int]
+) -> Codes | Floats:
     cells = raw.column(column.name)
     if column.is_numeric:
-        return _numbers(raw, column.name, cells)
+        return _numbers(raw, column.name, cells, markers)
     text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
     codes = _to_declared(text, column)
-    unknown = (codes < 0) & (text.codes >= 0)
+    # A frame read by somebody else may still hold the markers; a value that is declared is none.
+    told = np.array([value not in markers or value in column.values for value in text.values] + [False])
+    unknown = (codes < 0) & told[text.codes]
     if unknown.any():
         if unseen is Unseen.MISSING:
             strangers[column.name] = int(unknown.sum())
@@ -87,20 +95,24 @@ def _to_declared(text: TextColumn, column: Column) -> Codes:
     return declared
 
 
-def _numbers(raw: RawTable, name: str, cells: NumberColumn | TextColumn) -> Floats:
+def _numbers(raw: RawTable, name: str, cells: NumberColumn | TextColumn, markers: Markers) -> Floats:
+    """Return the numbers of a column; texts are read as numbers, since the schema says that they are."""
     if isinstance(cells, NumberColumn):
         return cells.values
-    known = cells.codes >= 0
-    if known.any():
-        row = int(np.argmax(known))
-        raise raw.error(f"{cells.values[cells.codes[row]]!r} is not a number", row, name)
-    return np.full(raw.n_rows, np.nan)
+    values = NumberCells(markers, required=True)
+    try:
+        values.add(cells.values)
+    except OddCellError as odd:
+        row = int(np.argmax(cells.codes == odd.index))
+        raise raw.error(str(odd), row, name) from odd
+    numbers: Floats = np.append(values.column().values, np.nan)[cells.codes]
+    return numbers
 
 
 def _target(raw: RawTable, schema: Schema) -> Codes | Floats:
     column = schema.target_column
     strangers: dict[str, int] = {}
-    codes = _encode_column(raw, column, Unseen.ERROR, strangers)
+    codes = _encode_column(raw, column, frozenset(schema.missing_markers), Unseen.ERROR, strangers)
     missing: npt.NDArray[np.bool_] = np.isnan(codes) if column.is_numeric else codes < 0
     if missing.any():
         row = int(np.argmax(missing))
@@ -110,8 +122,9 @@ def _target(raw: RawTable, schema: Schema) -> Codes | Floats:
     return codes
 
 
-def _weights(raw: RawTable, name: str) -> Floats:
-    weights = _numbers(raw, name, raw.column(name))
+def _weights(raw: RawTable, schema: Schema) -> Floats:
+    name = schema.weight or ""
+    weights = _numbers(raw, name, raw.column(name), frozenset(schema.missing_markers))
     bad = ~(weights >= 0)
     if bad.any():
         row = int(np.argmax(bad))
