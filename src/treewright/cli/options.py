@@ -170,3 +170,24 @@ def _telling_what_cannot_be_read(path: str) -> Iterator[None]:
         raise DataError(f"there is no such file{near}", source=path) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", source=path) from error
+
+
+def parsed_costs(texts: tuple[str, ...]) -> dict[tuple[str, str], float]:
+    """Read costs of the form TRUE,SAID=C.
+
+    Examples
+    --------
+    >>> parsed_costs(("sick, well=5",))
+    {('sick', 'well'): 5.0}
+    """
+    pairs = {}
+    for text in texts:
+        names, equals, cost = text.rpartition("=")
+        true, comma, said = names.partition(",")
+        try:
+            pairs[true.strip(), said.strip()] = float(cost)
+        except ValueError:
+            equals = ""
+        if not equals or not comma:
+            raise click.BadParameter(f"{text!r} is not of the form TRUE,SAID=COST", param_hint="--cost")
+    return pairs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from treewright.cli.learners import ALGORITHMS, learner_options, plan_for
-from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.options import FILE, json_option, parsed_costs, reading_options, schema_options
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -127,17 +127,7 @@ def _costs(texts: tuple[str, ...], data: Dataset, plan: Plan | RulePlan) -> tupl
         return None
     if isinstance(plan, RulePlan):
         raise click.UsageError("--cost needs class probabilities, which rules have not")
-    pairs = {}
-    for text in texts:
-        names, equals, cost = text.rpartition("=")
-        true, comma, said = names.partition(",")
-        try:
-            pairs[true.strip(), said.strip()] = float(cost)
-        except ValueError:
-            equals = ""
-        if not equals or not comma:
-            raise click.BadParameter(f"{text!r} is not of the form TRUE,SAID=COST", param_hint="--cost")
-    return costs_from(pairs, list(data.schema.classes))
+    return costs_from(parsed_costs(texts), list(data.schema.classes))
 
 
 def _smoothing(text: str | None) -> str | float | None:

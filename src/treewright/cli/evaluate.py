@@ -1,0 +1,158 @@
+"""treewright evaluate: a model and cases whose truth is known in, the honest report out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.options import FILE, json_option, open_model, parsed_costs, reading_options
+from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
+    from treewright.data.raw import RawTable
+    from treewright.data.schema import Schema
+    from treewright.evaluate.result import Report
+    from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
+
+PLOT_KINDS = ("roc", "pr", "calibration", "confusion")
+
+
+@click.command("evaluate")
+@click.argument("model_file", metavar="MODEL", type=FILE)
+@click.argument("source", metavar="FILE", type=FILE)
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="TRUE,SAID=C",
+    help="Cost of a mistake (repeatable; others cost 1; default: the model's own).",
+)
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw a figure into this .png, .svg or .pdf.")
+@click.option(
+    "--plot-kind",
+    "kind",
+    type=click.Choice(PLOT_KINDS),
+    help="What --plot draws (default roc); without --plot it is drawn as text.",
+)
+@reading_options
+@json_option
+def command(
+    model_file: str,
+    source: str,
+    costs: tuple[str, ...],
+    plot: str | None,
+    kind: str | None,
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Report how good the predictions of MODEL are on FILE, which must have the target.
+
+    Cases that the model was learned from flatter it: take others.
+    """
+    from treewright.evaluate.report import evaluate_model
+
+    if plot is not None:
+        _require_figure(plot, model_file, source)
+    pairs = parsed_costs(costs)
+    model = open_model(model_file)
+    if pairs and model.schema.target_column.is_numeric:
+        raise click.UsageError("--cost is for classes, and this model predicts numbers")
+    if (plot or kind) and model.schema.target_column.is_numeric:
+        raise click.UsageError("--plot is for classes, and this model predicts numbers")
+    with warnings_as_notes():
+        with reading(source):
+            data = _data(model, source, how)
+        _tell_training_cases(model, data)
+        report = evaluate_model(model, data, pairs or None)
+    drawn = "" if kind is None or plot is not None or as_json else _text_plot(report, kind)
+    if plot is not None:
+        _save(report, kind or "roc", plot)
+    if as_json:
+        say_json({"source": data.source, "target": data.schema.target, **report.to_dict(), "plot": plot})
+        return
+    say(str(report))
+    if drawn:
+        say(f"\n{drawn}")
+    if plot is not None:
+        note(f"figure written to {plot}")
+
+
+def _require_figure(plot: str, *inputs: str) -> None:
+    """Raise before the work begins if the figure could not be drawn."""
+    from treewright._base.extras import need
+    from treewright.show.figure import SUFFIXES
+
+    if os.path.splitext(plot)[1].lower() not in SUFFIXES:
+        raise click.BadParameter(f"{plot!r} does not end in {', '.join(SUFFIXES)}", param_hint="--plot")
+    require_place(plot, *inputs)
+    need("matplotlib", "plots", "draw a figure")
+
+
+def _data(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
+    """Read the cases as the model's schema has them, with their truth; attributes may have new values, as always."""
+    from treewright._base.errors import DataError
+    from treewright._base.near_names import unknown_name
+    from treewright.data.encode import Unseen, encode
+    from treewright.data.tables import read_for, require_rows
+
+    schema = model.schema
+    raw = read_for(source, schema, **how)
+    require_rows(raw)
+    if schema.target is None or schema.target not in raw.columns:
+        told = unknown_name("column", str(schema.target), raw.columns)
+        raise DataError(f"{told}; the target is needed to compare with", source=raw.source)
+    return encode(raw, _schema_for(raw, schema), unseen=Unseen.MISSING)
+
+
+def _schema_for(raw: RawTable, schema: Schema) -> Schema:
+    """Return the model's schema with the classes that only these cases have, and without weights they lack."""
+    from dataclasses import replace
+
+    from treewright.data.raw import TextColumn, numbers_as_text
+
+    if schema.weight is not None and schema.weight not in raw.columns:
+        note(f"note: there is no column of weights {schema.weight!r} here: every case weighs one")
+        schema = replace(schema, weight=None, ignored=(*schema.ignored, schema.weight))
+    target = schema.target_column
+    if target.is_numeric:
+        return schema
+    cells = raw.column(target.name)
+    text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
+    used = {text.values[code] for code in set(text.codes.tolist()) if code >= 0}
+    strange = tuple(value for value in text.values if value in used and value not in target.values)
+    if not strange:
+        return schema
+    from treewright._base.near_names import listed
+
+    note(f"note: the model never saw the {many(len(strange), 'class', 'classes')} {listed(strange)}: all mistakes")
+    wider = replace(target, values=(*target.values, *strange))
+    columns = tuple(wider if column.name == target.name else column for column in schema.columns)
+    return replace(schema, columns=columns)
+
+
+def _tell_training_cases(model: TreeModel | RuleModel, data: Dataset) -> None:
+    """Say it where the cases have the name and the number of those that the model was learned from."""
+    learned = model.provenance
+    if data.source is not None and learned.get("source") == data.source and learned.get("rows") == data.n_rows:
+        note("note: the model seems to have been learned from these very cases: on others it will do worse")
+
+
+def _text_plot(report: Report, kind: str) -> str:
+    from treewright.show.text_report import report_text_plot
+
+    return report_text_plot(report, kind)
+
+
+def _save(report: Report, kind: str, plot: str) -> None:
+    from treewright.show.figure import save_figure
+    from treewright.show.plot_report import report_figure
+
+    figure = report_figure(report, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a script that the font lacks is drawn as boxes
+        save_figure(figure, plot)

@@ -1,0 +1,102 @@
+"""How good is this model on these cases? One call from a model and a dataset to the honest report.
+
+Vocabulary
+----------
+report
+    `ClassificationReport` or `RegressionReport`: plain numbers with `to_dict`, `to_json`, `to_dataframe`, a text
+    and a small HTML form, and sentences where a number may mislead.
+strange class
+    A class of the cases that the model never saw: it cannot say it, so every such case is a mistake.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.evaluate.classification_report import ClassificationReport, classification_report, report_of_codes
+from treewright.evaluate.regression_report import RegressionReport, regression_report
+from treewright.model.predictor import Predictor
+
+__all__ = [
+    "ClassificationReport",
+    "RegressionReport",
+    "classification_report",
+    "evaluate_model",
+    "regression_report",
+]
+
+
+def evaluate_model(model: Predictor, dataset: Dataset, costs: Any = None) -> ClassificationReport | RegressionReport:
+    """Report on what a model says of cases whose truth is known.
+
+    Parameters
+    ----------
+    model : Predictor
+    dataset : Dataset
+        With a target; its weights count.
+    costs : table or mapping ``{(true, said): cost}`` or None
+        None takes the model's own, if it has any.
+
+    Returns
+    -------
+    ClassificationReport or RegressionReport
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> weather = sample("play-tennis")
+    >>> report = evaluate_model(fit(weather, ID3()), weather)
+    >>> report.accuracy, report.warnings[0]
+    (1.0, 'Only 14 cases are too few to trust any of these numbers (fewer than 30).')
+    """
+    if dataset.target is None:
+        raise DataError("these data have no target, so there is no truth to compare with", source=dataset.source)
+    if dataset.n_rows == 0:
+        raise DataError("there are no cases to report on", source=dataset.source)
+    regression = model.schema.task is Task.REGRESSION
+    if regression is not (dataset.schema.task is Task.REGRESSION):
+        kinds = ("numbers", "classes") if regression else ("classes", "numbers")
+        raise DataError(f"the model says {kinds[0]}, and the target holds {kinds[1]}", source=dataset.source)
+    cases = model.cases(dataset)
+    if regression:
+        if costs is not None:
+            raise ParameterError("costs are for classes, and this target is a number")
+        return regression_report(dataset.target, model.predict(cases), dataset.weights)
+    known = model.schema.classes
+    classes, truth = _truth(dataset, known)
+    ways = getattr(model, "predict_proba", None)
+    probabilities = None if ways is None else _widened(ways(cases), len(classes))
+    if costs is None:
+        costs = _own_costs(model, known)
+    return report_of_codes(truth, model.predict_codes(cases), probabilities, classes, dataset.weights, costs)
+
+
+def _truth(dataset: Dataset, known: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.intp]]:
+    """Return the model's classes, then the strange ones among the cases, and the truth as places among them."""
+    codes = np.zeros(0, np.intp) if dataset.target is None else dataset.target.astype(np.intp)
+    present = [dataset.schema.classes[code] for code in np.unique(codes).tolist()]
+    classes = (*known, *(label for label in present if label not in known))
+    place = {label: code for code, label in enumerate(classes)}
+    table = np.array([place.get(label, -1) for label in dataset.schema.classes], dtype=np.intp)
+    return classes, table[codes]
+
+
+def _widened(shares: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
+    """Add columns of zeros for strange classes."""
+    return np.hstack((shares, np.zeros((len(shares), k - shares.shape[1]))))
+
+
+def _own_costs(model: Predictor, known: tuple[str, ...]) -> dict[tuple[str, str], float] | None:
+    """Return the model's costs by name, so that they also hold where there are strange classes."""
+    table = getattr(model, "costs", None)
+    if table is None:
+        return None
+    return {(true, said): table[i][j] for i, true in enumerate(known) for j, said in enumerate(known)}

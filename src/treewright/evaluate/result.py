@@ -1,0 +1,190 @@
+"""What the reports have in common: plain data, text tables, small HTML, and the checks of what they are made from.
+
+Vocabulary
+----------
+report
+    Numbers about predictions whose truth is known, with sentences (`warnings`) where a number may mislead.
+table
+    A list of rows of texts; the first row is the head.
+effective number of cases
+    Unequal weights tell less than as many equal ones: the square of the sum of the weights over the sum of their
+    squares (Kish 1965), the number of cases where all weigh the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, ParameterError
+from treewright._base.printable import printable
+
+Floats = npt.NDArray[np.float64]
+Rows = list[list[str]]
+
+FEW_CASES = 30
+"""With fewer cases a report says that they are few."""
+
+LONGEST_NAME = 24
+"""Longer names of classes are cut in tables."""
+
+
+class Report:
+    """Base of the reports: a subclass gives `to_dict` and its tables, and gets the other forms."""
+
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        raise NotImplementedError  # every report has its own
+
+    def tables(self) -> list[tuple[str, Rows]]:
+        """Return the tables that people see, each with its title."""
+        raise NotImplementedError  # every report has its own
+
+    def lines(self) -> list[str]:
+        """Return the sentences that stand above the tables."""
+        raise NotImplementedError  # every report has its own
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows of `to_dataframe` as plain data."""
+        raise NotImplementedError  # every report has its own
+
+    def to_json(self) -> str:
+        """Return the report as the text of a JSON object."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    def to_dataframe(self) -> Any:
+        """Return the main table as a pandas DataFrame (needs pandas)."""
+        from treewright._base.extras import need
+
+        pandas = need("pandas", "dev", "make a DataFrame")
+        return pandas.DataFrame(self.records())
+
+    def __str__(self) -> str:
+        parts = ["\n".join(self.lines())]
+        parts += [f"{title}\n{text_table(rows)}" for title, rows in self.tables()]
+        if self.warnings:
+            parts.append("\n".join(f"! {printable(sentence)}" for sentence in self.warnings))
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(line)}</p>" for line in self.lines()]
+        parts += [html_table(title, rows) for title, rows in self.tables()]
+        parts += [f"<p><strong>!</strong> {escape(printable(sentence))}</p>" for sentence in self.warnings]
+        return f'<div class="treewright-report">{"".join(parts)}</div>'
+
+
+def text_table(rows: Rows) -> str:
+    """Set a table in columns: the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table([["class", "n"], ["yes", "9"], ["no", "15"]]))
+    class   n
+    yes     9
+    no     15
+    """
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def html_table(title: str, rows: Rows) -> str:
+    """Return a table without style or script; every cell is escaped.
+
+    Examples
+    --------
+    >>> html_table("t", [["<b>"], ["1"]])
+    '<table><caption>t</caption><tr><th scope="col">&lt;b&gt;</th></tr><tr><th scope="row">1</th></tr></table>'
+    """
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in rows[0])
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
+        for row in rows[1:]
+    )
+    return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a class as tables show it."""
+    return printable(name, LONGEST_NAME)
+
+
+def decimal(value: float | None, digits: int = 3) -> str:
+    """Print a number between 0 and 1, or a dash where it is not defined.
+
+    Examples
+    --------
+    >>> decimal(0.5), decimal(None)
+    ('0.500', '-')
+    """
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def percentage(share: float) -> str:
+    """Print a share with one decimal, never rounding to a certainty that is not there.
+
+    Examples
+    --------
+    >>> percentage(0.5), percentage(1.0), percentage(0.9999), percentage(0.99999)
+    ('50.0 %', '100 %', '99.99 %', '> 99.99 %')
+    """
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    if 0.0005 <= share < 0.9995:
+        return f"{100 * share:.1f} %"
+    text = f"{100 * share:.2f}"
+    return "> 99.99 %" if text == "100.00" else "< 0.01 %" if text == "0.00" else f"{text} %"
+
+
+def checked_weights(weights: Any, n: int) -> Floats:
+    """Return the weights of the cases, one each where none are given; some must be positive."""
+    if weights is None:
+        return np.ones(n)
+    try:
+        numbers = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"weights must be numbers: {error}") from error
+    require_length("weights", numbers, n)
+    if not np.all((numbers >= 0) & np.isfinite(numbers)):
+        raise ParameterError("weights must be numbers of at least 0, all finite")
+    if not numbers.any():
+        raise DataError("all weights are zero: there is nothing to report")
+    largest = float(numbers.max())
+    return numbers if 1e-100 < largest < 1e100 else numbers / largest  # their squares must be numbers, too
+
+
+def require_length(what: str, values: Sequence[Any] | npt.NDArray[Any], n: int) -> None:
+    """Raise unless there is one value for each case."""
+    if getattr(values, "ndim", 1) != 1:
+        raise ParameterError(f"{what} must be a list of one value for each case")
+    if len(values) != n:
+        raise ParameterError(f"{what} must be as many as there are cases, {n:,}, not {len(values):,}")
+
+
+def effective_number(weights: Floats) -> float:
+    """Return the effective number of cases.
+
+    Examples
+    --------
+    >>> effective_number(np.array([1.0, 1.0])), effective_number(np.array([3.0, 1.0]))
+    (2.0, 1.6)
+    """
+    total = float(weights.sum())
+    return total * total / float((weights * weights).sum())
+
+
+def plain(value: float) -> float:
+    """Return a weight as a whole number where it is one."""
+    return int(value) if float(value).is_integer() else float(value)
