@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from treewright.estimators.discretiser import Discretiser
     from treewright.estimators.rules import C45RulesClassifier
     from treewright.estimators.trees import C45Classifier, ID3Classifier
+    from treewright.evaluate.compare import compare, compare_over
+    from treewright.evaluate.report import evaluate_model
     from treewright.grow.cal.learner import CAL2, CAL3
     from treewright.grow.chaid.growing import CHAID
     from treewright.grow.recipe import C45, CART, ID3, Recipe
@@ -90,6 +92,9 @@ _HOME = {
     "chaid": "treewright.plans",
     "id3": "treewright.plans",
     "cart": "treewright.plans",
+    "compare": "treewright.evaluate.compare",
+    "compare_over": "treewright.evaluate.compare",
+    "evaluate_model": "treewright.evaluate.report",
     "fit": "treewright.learn",
     "load": "treewright.model.format:load_model",
     "read": "treewright.data.tables",
@@ -143,6 +148,9 @@ __all__ = [
     "cal3",
     "cart",
     "chaid",
+    "compare",
+    "compare_over",
+    "evaluate_model",
     "fit",
     "id3",
     "load",
