@@ -71,8 +71,7 @@ def test_pruning_by_name_takes_the_parameters_that_belong_to_it() -> None:
     )
     assert pruning_from(MDL()) == (MDL(),)
     assert pruning_from(None) == pruning_from(False) == ()
-    with pytest.raises(ParameterError, match="alpha"):
-        pruning_from("cost_complexity")
+    assert pruning_from("cost_complexity") == (CostComplexity(0.0),)
 
 
 def test_a_bare_recipe_is_a_plan_without_pruning() -> None:

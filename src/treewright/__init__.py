@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from treewright.estimators.rules import C45RulesClassifier
     from treewright.estimators.trees import C45Classifier, ID3Classifier
     from treewright.evaluate.compare import compare, compare_over
+    from treewright.evaluate.curves import complexity_curve, learning_curve
     from treewright.evaluate.report import evaluate_model
+    from treewright.evaluate.resampling import estimate
+    from treewright.evaluate.tune import tune
     from treewright.grow.cal.learner import CAL2, CAL3
     from treewright.grow.chaid.growing import CHAID
     from treewright.grow.recipe import C45, CART, ID3, Recipe
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
     from treewright.model.split import Split
     from treewright.model.tree import Tree
     from treewright.plans import Plan, RulePlan, c45, c45_rules, cal2, cal3, cart, chaid, id3
-    from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError
+    from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError, Simplify
 
 _HOME = {
     "C45": "treewright.grow.recipe",
@@ -81,6 +84,7 @@ _HOME = {
     "RuleSet": "treewright.model.ruleset",
     "Schema": "treewright.data.schema",
     "SchemaError": "treewright._base.errors",
+    "Simplify": "treewright.prune.method",
     "Split": "treewright.model.split",
     "Tree": "treewright.model.tree",
     "TreeModel": "treewright.model.model",
@@ -95,6 +99,10 @@ _HOME = {
     "compare": "treewright.evaluate.compare",
     "compare_over": "treewright.evaluate.compare",
     "evaluate_model": "treewright.evaluate.report",
+    "estimate": "treewright.evaluate.resampling",
+    "tune": "treewright.evaluate.tune",
+    "learning_curve": "treewright.evaluate.curves",
+    "complexity_curve": "treewright.evaluate.curves",
     "fit": "treewright.learn",
     "load": "treewright.model.format:load_model",
     "read": "treewright.data.tables",
@@ -137,6 +145,7 @@ __all__ = [
     "RuleSet",
     "Schema",
     "SchemaError",
+    "Simplify",
     "Split",
     "Tree",
     "TreeModel",
@@ -150,12 +159,16 @@ __all__ = [
     "chaid",
     "compare",
     "compare_over",
+    "complexity_curve",
+    "estimate",
     "evaluate_model",
     "fit",
     "id3",
+    "learning_curve",
     "load",
     "read",
     "sample",
+    "tune",
 ]
 
 

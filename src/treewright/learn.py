@@ -187,6 +187,8 @@ def model_so_far(
     """
     plan = as_plan(recipe)
     tree = learner.tree
+    for method in plan.pruning:
+        tree = prune(tree, method, data)
     provenance: dict[str, Any] = {"treewright": __version__, "rows": learner.learner.steps, "source": None}
     working: Working = {}
     if data is not None:
@@ -293,7 +295,7 @@ def _grown(dataset: Dataset, plan: Plan, progress: Progress | None) -> tuple[Tre
     if isinstance(learner, (RpartLearner, MedianLearner)):
         return learner.learn(dataset).tree, {}
     if dataset.weights is not None:
-        raise ParameterError(f"{plan.name} knows no case weights; dialect 'c45' does")
+        raise ParameterError(f"{plan.name} takes no case weights here; dialect 'c45' does")
     if isinstance(learner, Release8):
         growth = grow_release8(dataset, learner)
         return (prune_release8(dataset, growth, learner.confidence) if learner.prune else growth.tree), {}

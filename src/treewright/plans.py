@@ -206,7 +206,7 @@ def pruning_from(
         True is error-based; a name takes the parameters below that belong to it; a method is taken as it is.
     confidence, raising : of error-based pruning
     significance, bonferroni : of chi-square pruning
-    alpha, criterion : of cost-complexity pruning
+    alpha, criterion : of cost-complexity pruning; without an alpha a leaf costs nothing
 
     Examples
     --------
@@ -229,8 +229,8 @@ def pruning_from(
     }
     name = prune.replace("-", "_")
     own = parameters.get(name, {})
-    if name == "cost_complexity" and alpha is not None:
-        own["alpha"] = alpha
+    if name == "cost_complexity":
+        own["alpha"] = 0.0 if alpha is None else alpha
     return (pruner_named(name, **own),)
 
 
@@ -240,6 +240,7 @@ def id3(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
+    min_decrease: float = 0.0,
     grow_significance: float | None = None,
     **pruning: Any,
 ) -> Plan:
@@ -252,6 +253,7 @@ def id3(
         max_depth=max_depth,
         max_leaves=max_leaves,
         min_cases=min_cases,
+        min_decrease=min_decrease,
         significance=grow_significance,
     )
     return Plan(recipe, pruning_from(pruning.pop("prune", None), **pruning))
@@ -287,6 +289,9 @@ def c45(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grow_significance: float | None = None,
+    alpha: float = 0.0,
+    significance: float = 0.05,
+    bonferroni: bool = False,
 ) -> Plan:
     """Return C4.5 in one of its dialects.
 
@@ -310,6 +315,8 @@ def c45(
         Limits of growing (``c45``).
     grow_significance : float or None
         Growing stops where the best test is not significant at this level by chi-square (``c45``).
+    alpha, significance, bonferroni
+        Of other prunings: see `pruning_from`.
     """
     if dialect not in DIALECTS:
         hint = did_you_mean(str(dialect), DIALECTS)
@@ -331,7 +338,15 @@ def c45(
                 f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
             )
     by_program = dialect != "c45" and prune is True
-    pruning = pruning_from(False if by_program else prune, confidence=confidence, raising=raising)
+    pruning = pruning_from(
+        False if by_program else prune,
+        confidence=confidence,
+        raising=raising,
+        alpha=alpha,
+        significance=significance,
+        bonferroni=bonferroni,
+        criterion="entropy",
+    )
     if dialect == "c45":
         recipe = C45(
             min_objects=min_objects,
@@ -370,7 +385,7 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
     return Plan(CHAID(**own), pruning_from(prune, **options))
 
 
-def cal2(*, max_steps: int | None = None) -> Plan:
+def cal2(*, max_steps: int | None = None, **pruning: Any) -> Plan:
     """Return CAL2: cases one at a time, attributes in the order of the columns, for classes that do not overlap.
 
     Examples
@@ -378,10 +393,10 @@ def cal2(*, max_steps: int | None = None) -> Plan:
     >>> cal2().describe()
     'one case at a time'
     """
-    return Plan(CAL2(max_steps))
+    return Plan(CAL2(max_steps), pruning_from(pruning.pop("prune", None), **pruning))
 
 
-def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None) -> Plan:
+def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None, **pruning: Any) -> Plan:
     """Return CAL3: as CAL2, but leaves count `s1` cases and close from a share of `s2`, for classes that overlap.
 
     Examples
@@ -389,7 +404,7 @@ def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None) -> Plan:
     >>> cal3(max_steps=100).describe()
     's1 4, s2 0.7, steps at most 100'
     """
-    return Plan(CAL3(s1, s2, max_steps))
+    return Plan(CAL3(s1, s2, max_steps), pruning_from(pruning.pop("prune", None), **pruning))
 
 
 def c45_rules(

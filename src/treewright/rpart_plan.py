@@ -26,9 +26,10 @@ from treewright.grow.median_cart import MedianCart, grow_median_cart
 from treewright.grow.monotonic import constraints_from
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
+from treewright.grow.rpart.nodes import RpartGrowth
 from treewright.model.tree import Tree
 from treewright.prune.method import ErrorBased, Method
-from treewright.prune.rpart import choose_cp, cp_table, cross_validated, importance, prune_to_cp
+from treewright.prune.rpart import CpTable, choose_cp, cp_table, cross_validated, importance, prune_to_cp
 
 MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
 """What `missing` may be for trees of the shared grower and by absolute error."""
@@ -71,8 +72,9 @@ class RpartLearner:
     choose : {"min", "1se"} or None
         Prune to the tree of least cross-validated error, or to the smallest within a standard error of it; None leaves
         the tree as it was grown.
-    folds : int
-        Of the cross-validation.
+    folds : int or tuple of int
+        Of the cross-validation: how many, or the group of each case. It is made for `choose`, and where rpart itself is
+        reproduced (`faults`); 0 makes none.
     seed : int
         Decides its groups.
 
@@ -86,14 +88,20 @@ class RpartLearner:
 
     options: Rpart = field(default_factory=Rpart)
     choose: Literal["min", "1se"] | None = None
-    folds: int = 10
+    folds: int | tuple[int, ...] = 10
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.choose is not None and self.choose not in CHOICES:
             raise ParameterError(f"choose must be None, 'min' or '1se', not {self.choose!r}")
+        if isinstance(self.folds, tuple):
+            if len(set(self.folds)) < 2:
+                raise ParameterError("xval must tell at least two groups of cases apart")
+            return
         if isinstance(self.folds, bool) or not isinstance(self.folds, (int, np.integer)) or self.folds < 0:
-            raise ParameterError(f"xval must be a whole number of at least 0, not {self.folds!r}")
+            raise ParameterError(
+                f"xval must be a whole number of at least 0 or a group for each case, not {self.folds!r:.60}"
+            )
         if self.choose is not None and self.folds < 2:
             raise ParameterError(f"choose={self.choose!r} needs xval of at least 2 groups, not {self.folds!r}")
 
@@ -131,13 +139,23 @@ class RpartLearner:
         words += [f"pruned to {rules[self.choose]} in {self.folds} groups"] if self.choose is not None else []
         return words
 
+    def _cross_validated(self, dataset: Dataset, growth: RpartGrowth) -> CpTable:
+        """Return the cp table with cross-validated errors; groups of cases may have been given."""
+        if isinstance(self.folds, int):
+            folds = min(self.folds, dataset.n_rows)
+            return cross_validated(dataset, self.options, growth, folds=folds, seed=self.seed)
+        if len(self.folds) != dataset.n_rows:
+            raise ParameterError(f"xval has {len(self.folds)} groups for {dataset.n_rows} cases")
+        return cross_validated(dataset, self.options, growth, groups=np.array(self.folds))
+
     def learn(self, dataset: Dataset) -> Learned:
         """Grow, and prune by the choice of cp."""
         options = self.options
         growth = grow_rpart(dataset, options)
         tree, cp, table = growth.tree, None, cp_table(growth)
+        if self.choose is not None or (options.faults and self.folds not in (0, 1) and dataset.n_rows > 1):
+            table = self._cross_validated(dataset, growth)
         if self.choose is not None:
-            table = cross_validated(dataset, options, growth, folds=self.folds, seed=self.seed)
             cp = choose_cp(table, self.choose)
             tree = prune_to_cp(growth, cp)
         facts = {
@@ -231,7 +249,7 @@ def cart_learner(
     loss: tuple[tuple[float, ...], ...] | None = None,
     cp: float | None = None,
     choose: Literal["min", "1se"] | None = None,
-    xval: int = 10,
+    xval: int | Sequence[int] = 10,
     seed: int = 0,
     faults: bool = False,
     pruning: Sequence[Method] = (),
@@ -283,12 +301,11 @@ def cart_learner(
     others = {
         "max_features": draw is not None,
         "monotonic": bool(constraints),
-        "pruning (prune, ccp_alpha)": bool(pruning),
     }
     if because is None:
         policy = MISSING[missing or "best_side"]
         if criterion == "absolute_error":
-            _refuse(others, "criterion='absolute_error'")
+            _refuse(others | {"pruning (prune, ccp_alpha)": bool(pruning)}, "criterion='absolute_error'")
             return MedianLearner(MedianCart(limits, policy))
         return CART(criterion=criterion, missing=policy, stopping=limits, draw=draw, monotonic=constraints)
     others |= {
@@ -312,7 +329,8 @@ def cart_learner(
         loss=loss,
         faults=_plain(faults),
     )
-    return RpartLearner(options, choose, _plain(xval), seed)
+    folds = _plain(xval) if np.ndim(xval) == 0 else tuple(int(group) for group in np.asarray(xval).ravel())
+    return RpartLearner(options, choose, folds, seed)
 
 
 def _plain(value: Any) -> Any:

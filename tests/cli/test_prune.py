@@ -52,7 +52,6 @@ def test_a_pruned_model_can_be_explained_with_its_data(shell: Shell) -> None:
         (("--method", "error_based"), "needs cases: --data FILE"),
         (("--method", "reduced_error"), "needs cases: --data FILE"),
         (("--method", "mdl", "--alpha", "1"), "no parameter 'alpha'"),
-        (("--method", "cost_complexity"), "needs 'alpha'"),
         (("--method", "simplify", "--alpha", "1"), "no parameter 'alpha'"),
         (("--significance", "2"), "significance must be"),
     ],

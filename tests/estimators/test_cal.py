@@ -256,6 +256,7 @@ def test_it_is_cloned_searched_and_put_in_a_pipeline() -> None:
         "schema": None,
         "smoothing": None,
         "trace": False,
+        "prune": None,
     }
 
 

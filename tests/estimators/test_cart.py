@@ -280,8 +280,6 @@ def test_clone_keeps_what_makes_it_rpart() -> None:
         ({"min_impurity_decrease": 0.1}, "min_impurity_decrease does not go with"),
         ({"min_weight_fraction_leaf": 0.1}, "min_weight_fraction_leaf does not go with"),
         ({"monotonic": [1, 0, 0, 0]}, "monotonic does not go with"),
-        ({"ccp_alpha": 0.1}, "ccp_alpha"),
-        ({"prune": "mdl"}, "prune"),
         ({"criterion": "chi2"}, "criterion='chi2' does not go with"),
         ({"cp": -1}, "cp must be"),
         ({"missing": "best_side", "cp": 0.1}, "missing='best_side' does not go with cp"),

@@ -159,7 +159,7 @@ def test_cal3_counts_what_comes_to_every_node() -> None:
     # x2: the branches began with case 5 of the second pass.
     assert tree.counts.tolist() == [[21, 14], [3, 1], [7, 7], [0, 4], [4, 0]]
     assert tree.weight.tolist() == [35, 4, 14, 4, 4]
-    assert [node.stop for node in tree] == [None, Stop.PURE, None, Stop.PURE, Stop.PURE]
+    assert [node.stop for node in tree] == [None, Stop.CLOSED, None, Stop.CLOSED, Stop.CLOSED]
 
 
 # -- trees in the making ---------------------------------------------------------------------------------------------

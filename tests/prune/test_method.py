@@ -29,6 +29,7 @@ from treewright.prune.method import (
     ErrorBased,
     Method,
     ReducedError,
+    Simplify,
     prune,
     pruner_named,
     split_off,
@@ -37,6 +38,7 @@ from treewright.prune.simplify import simplify
 
 METHODS: tuple[Method, ...] = (
     Collapse(),
+    Simplify(),
     ErrorBased(0.1, raising=False),
     ReducedError(0.25, 7),
     ChiSquare(0.01, bonferroni=True),
@@ -55,7 +57,7 @@ def test_a_method_comes_back_from_its_plain_form(method: Method) -> None:
     assert method.describe()
 
 
-def test_there_are_six() -> None:
+def test_every_method_is_tried_here() -> None:
     assert [type(method) for method in METHODS] == list(PRUNERS.values())
 
 
@@ -63,7 +65,7 @@ def test_there_are_six() -> None:
     ("name", "parameters", "message"),
     [
         ("error_base", {}, "'error_based'.*did you mean 'error_based'"),
-        ("zzz", {}, "must be one of 'collapse', 'error_based'"),
+        ("zzz", {}, "must be one of 'collapse', 'simplify', 'error_based'"),
         ("error-based", {"confidnce": 0.1}, "did you mean 'confidence'.*it has 'confidence', 'raising'"),
         ("mdl", {"alpha": 1}, "MDL has no parameter 'alpha'"),
         ("cost_complexity", {}, "needs 'alpha'"),
@@ -93,7 +95,7 @@ def test_methods_say_which_cases_they_need() -> None:
     with pytest.raises(ParameterError, match="held out"):
         prune(tree, ReducedError(), weather)
     not_one: Any = "collapse"
-    with pytest.raises(ParameterError, match="'Collapse', 'ErrorBased'"):
+    with pytest.raises(ParameterError, match="'Collapse', 'Simplify', 'ErrorBased'"):
         prune(tree, not_one)
     assert prune(tree, ErrorBased(0.1), weather).to_dict() == prune_error_based(tree, weather, 0.1).to_dict()
 

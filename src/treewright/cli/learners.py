@@ -38,7 +38,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "alpha": _TREE,
     "min_split": ("id3", "cart", "chaid"),
     "min_leaf": ("cart", "chaid"),
-    "min_decrease": ("cart",),
+    "min_decrease": ("id3", "cart"),
     "grow_significance": ("id3", "c45", "cart"),
     "missing_values": ("cart",),
     "max_surrogates": ("cart",),
@@ -108,7 +108,7 @@ _LEARNER_OPTIONS = (
     click.option("--alpha", type=float, help="Of --prune cost_complexity: the price of a leaf."),
     click.option("--min-split", type=int, help="id3, cart, chaid: cases that a node needs to be divided."),
     click.option("--min-leaf", type=int, help="cart, chaid: cases that each branch needs."),
-    click.option("--min-decrease", type=float, help="cart: least decrease of impurity."),
+    click.option("--min-decrease", type=float, help="id3, cart: least decrease of impurity."),
     click.option("--grow-significance", type=float, help="Stop where the best test is not significant by chi-square."),
     click.option(
         "--missing-values",

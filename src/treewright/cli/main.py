@@ -18,7 +18,7 @@ from treewright._base.errors import DataError, ModelFormatError, ParameterError,
 from treewright._base.near_names import did_you_mean
 from treewright._base.version import __version__
 
-VERBS = ("train", "rules", "predict", "evaluate", "compare", "show", "explain", "prune", "data")
+VERBS = ("train", "rules", "predict", "evaluate", "cv", "compare", "tune", "show", "explain", "prune", "data")
 
 FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 

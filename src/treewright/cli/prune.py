@@ -83,19 +83,12 @@ def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any
 def _pruned(model: TreeModel, method: str, given: dict[str, Any], data: Dataset | None) -> TreeModel:
     from dataclasses import replace
 
-    from treewright._base.errors import ParameterError
     from treewright.prune.method import prune, pruner_named
-    from treewright.prune.simplify import simplify
 
-    if method == "simplify":
-        if given:
-            raise ParameterError(f"simplify has no parameter {next(iter(given))!r}")
-        tree, plain = simplify(model.tree), {"method": "simplify"}
-    else:
-        if method == "cost_complexity" and model.recipe.get("criterion") == "entropy":
-            given = {"criterion": "entropy", **given}
-        chosen = pruner_named(method, **given)
-        tree, plain = prune(model.tree, chosen, data, data), chosen.to_dict()
+    if method == "cost_complexity" and model.recipe.get("criterion") == "entropy":
+        given = {"criterion": "entropy", **given}
+    chosen = pruner_named(method, **({"alpha": 0.0} if method == "cost_complexity" else {}) | given)
+    tree, plain = prune(model.tree, chosen, data, data), chosen.to_dict()
     recipe = {**model.recipe, "pruning": [*model.recipe.get("pruning", []), plain]}
     # The numbers of the nodes have changed; `explain --data` counts again.
     return replace(model, tree=tree, recipe=recipe, working={} if tree.n_nodes < model.tree.n_nodes else model.working)

@@ -185,7 +185,9 @@ def _estimate(
     used = 1 if folds is None and data.n_rows > ALL_FOLDS_UP_TO else None
 
     def learned(part: Dataset) -> Predictor:
-        return fit(part, plan) if isinstance(plan, RulePlan) else fit(part, plan, costs=costs)
+        if isinstance(plan, RulePlan):
+            return fit(part, plan)
+        return fit(part, plan, costs=costs, keep_working=False)
 
     with ProgressBar("cross-validating") as bar:
         estimate = cross_validate(data, learned, chosen, used=used, seed=seed, progress=bar)

@@ -11,7 +11,7 @@ All columns have the same length. A `NumberColumn` holds finite doubles or NaN (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,3 +118,26 @@ def numbers_as_text(column: NumberColumn) -> TextColumn:
     whole = bool(np.all(distinct == np.floor(distinct)))
     labels = LabelType.INTEGER if whole else LabelType.NUMBER
     return TextColumn(tuple(number_text(value) for value in distinct.tolist()), codes, labels)
+
+
+def stacked(tables: Sequence[RawTable]) -> RawTable:
+    """Put tables of the same columns one below the other; a column that is text in one of them is text.
+
+    Examples
+    --------
+    >>> one = RawTable({"a": NumberColumn(np.array([1.0]))}, 1)
+    >>> two = RawTable({"a": text_column(["x"])}, 1)
+    >>> stacked([one, two]).columns["a"].values
+    ('1', 'x')
+    """
+    columns: dict[str, NumberColumn | TextColumn] = {}
+    for name in tables[0].columns:
+        parts = [table.column(name) for table in tables]
+        numbers = [part for part in parts if isinstance(part, NumberColumn)]
+        if len(numbers) == len(parts):
+            columns[name] = NumberColumn(np.concatenate([part.values for part in numbers]))
+            continue
+        texts = [part if isinstance(part, TextColumn) else numbers_as_text(part) for part in parts]
+        cells = [(*text.values, None)[code] for text in texts for code in text.codes.tolist()]
+        columns[name] = text_column(cells, texts[0].labels)
+    return RawTable(columns, sum(table.n_rows for table in tables))

@@ -2,14 +2,16 @@
 
 Vocabulary
 ----------
-first call
-    Of `partial_fit`: it fixes the columns with their values, the classes, and the intervals of numeric columns. What
-    the first cases do not show has to be declared, by `schema` and `classes`.
+declared
+    What `schema` and `classes` say at first is all there will be. Without a schema the cases are kept: when one shows a
+    value or a class that none had before, all of them are presented again, in their order, to a learner that knows it;
+    the tree is the one that would have come had it been known from the start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +22,10 @@ from treewright._base.errors import DataError
 from treewright._base.near_names import listed
 from treewright.data.dataset import Dataset, labels_of
 from treewright.data.encode import Unseen, encode
+from treewright.data.infer import infer_schema
+from treewright.data.raw import RawTable, TextColumn, numbers_as_text, stacked
 from treewright.data.schema import Schema
-from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts
+from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts, _with_target
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.trace import Run, Step
 from treewright.learn import begin_case_by_case, fit_case_by_case, model_so_far
@@ -34,6 +38,8 @@ class _CAL(TreeClassifier):
     """What CAL2 and CAL3 share: learning from all cases in turn, or from more cases as they come."""
 
     trace: bool
+    prune: Any
+    _kept: list[tuple[RawTable, Labels]]
     _learner: CaseByCase
     _model: TreeModel | None
 
@@ -66,16 +72,19 @@ class _CAL(TreeClassifier):
         Parameters
         ----------
         X : DataFrame, array, or the ``.X`` of `treewright.read`
-            Values that neither the first call nor the schema has shown count as missing, with a warning.
+            With a `schema`, values that it does not declare count as missing, with a warning. Without one the cases
+            are kept, and new values are learned as they come.
         y : array of labels
         classes : array of labels or None
-            All classes that will come; only looked at in the first call. None: those of the schema or of `y`.
+            All classes that will come; only looked at in the first call. None: those of the schema, or those that come.
 
         Returns
         -------
         self
         """
         labels = _labels(self, y)
+        if self._declared is None and not isinstance(X, Dataset) and (not hasattr(self, "_learner") or self._kept):
+            return self._present_and_keep(X, y, labels, classes)
         if hasattr(self, "_learner"):
             data = self._more_cases(X)
         else:
@@ -86,10 +95,56 @@ class _CAL(TreeClassifier):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
         cases = Dataset(data.schema, data.columns, data.n_rows, self._codes(labels), None, data.source)
         if not hasattr(self, "_learner"):
+            self._kept = []
             self._learner = begin_case_by_case(cases, self._plan(), keep_trace=self.trace)
         self._learner.learn_once(cases)
         self._model = None
         return self
+
+    def _present_and_keep(self, X: Any, y: Any, labels: Labels, classes: Any) -> Self:
+        """Present cases of which not everything is known yet."""
+        first = not hasattr(self, "_learner")
+        raw = self._raw(X, reset=first)
+        if raw.n_rows != len(labels):
+            raise DataError(f"X has {raw.n_rows} rows, y has {len(labels)}")
+        if first:
+            self._kept = [(raw, labels)]
+            self._all_classes = None if classes is None else column_or_1d(classes)
+        else:
+            self._kept.append((raw, labels))
+        if first or self._shows_news(raw, labels):
+            self._begin_again(y)
+        else:
+            cases = encode(raw, self.schema_, unseen=Unseen.MISSING, with_target=False)
+            self._learner.learn_once(replace(cases, target=self._codes(labels)))
+        self._model = None
+        return self
+
+    def _shows_news(self, raw: RawTable, labels: Labels) -> bool:
+        if self._all_classes is None and not set(labels.tolist()) <= set(self.classes_.tolist()):
+            return True
+        for attribute in self.schema_.attributes:
+            if attribute.is_numeric:
+                continue
+            cells = raw.column(attribute.name)
+            text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
+            if not set(text.values) <= set(attribute.values):
+                return True
+        return False
+
+    def _begin_again(self, y: Any) -> None:
+        """Present all cases that were kept, in their order, to a learner that knows all their values and classes."""
+        labels = np.concatenate([one for _, one in self._kept])
+        self.classes_ = np.unique(labels if self._all_classes is None else self._all_classes)
+        self.n_classes_ = len(self.classes_)
+        target = self._target(None, str(getattr(y, "name", None) or "y"), self.classes_)
+        self._columns = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        raw = stacked([one for one, _ in self._kept])
+        attributes = infer_schema(raw, nominal_limit=self._plan().nominal_limit).columns
+        cases = encode(raw, _with_target(attributes, target), with_target=False)
+        known = replace(cases, target=self._codes(labels))
+        self._learner = begin_case_by_case(known, self._plan(), keep_trace=self.trace)
+        self._learner.learn_once(known)
 
     def _declared_classes(self, X: Any, labels: Labels) -> Labels:
         """Return the classes of the schema if these labels are among them, else the labels."""
@@ -127,6 +182,7 @@ class _CAL(TreeClassifier):
         return np.array([place[text] for text in texts], dtype=np.int32)
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+        self._kept = []
         model, self._learner = fit_case_by_case(dataset, plan, smoothing=self.smoothing, keep_trace=self.trace)
         return model
 
@@ -184,6 +240,8 @@ class CAL2Classifier(_CAL):
         Cases that `fit` presents at most, over all passes; None: until a pass makes no error, or no column is left.
     trace : bool, default False
         Whether every step is kept, with the whole tree after it; for small data.
+    prune : str, pruning method or None
+        As for `ID3Classifier`; the model is pruned, not the learner, which goes on from what it has.
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
@@ -230,16 +288,18 @@ class CAL2Classifier(_CAL):
         *,
         max_steps: int | None = None,
         trace: bool = False,
+        prune: Any = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
         self.max_steps = max_steps
         self.trace = trace
+        self.prune = prune
         self.smoothing = smoothing
         self.schema = schema
 
     def _plan(self) -> Plan:
-        return cal2(max_steps=self.max_steps)
+        return cal2(max_steps=self.max_steps, prune=self.prune)
 
 
 class CAL3Classifier(_CAL):
@@ -258,6 +318,8 @@ class CAL3Classifier(_CAL):
         Cases that `fit` presents at most, over all passes; None: until a pass changes nothing.
     trace : bool, default False
         Whether every step is kept, with the whole tree after it; for small data.
+    prune : str, pruning method or None
+        As for `ID3Classifier`; the model is pruned, not the learner, which goes on from what it has.
     smoothing : None, "laplace" or float
     schema : Schema, dict or None
         As for `CAL2Classifier`, and so are the attributes.
@@ -278,6 +340,7 @@ class CAL3Classifier(_CAL):
         s2: float = 0.7,
         max_steps: int | None = None,
         trace: bool = False,
+        prune: Any = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
     ) -> None:
@@ -285,6 +348,7 @@ class CAL3Classifier(_CAL):
         self.s2 = s2
         self.max_steps = max_steps
         self.trace = trace
+        self.prune = prune
         self.smoothing = smoothing
         self.schema = schema
 
@@ -296,4 +360,4 @@ class CAL3Classifier(_CAL):
         return tags
 
     def _plan(self) -> Plan:
-        return cal3(s1=self.s1, s2=self.s2, max_steps=self.max_steps)
+        return cal3(s1=self.s1, s2=self.s2, max_steps=self.max_steps, prune=self.prune)

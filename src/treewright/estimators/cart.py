@@ -55,11 +55,12 @@ class _CART(TreeEstimator):
     loss: Any = None
     cp: float | None
     choose: Literal["min", "1se"] | None
-    xval: int
+    xval: Any
     faults: bool
     monotonic: Any
     prune: Any
     ccp_alpha: float
+    grow_significance: float | None = None
 
     @classmethod
     def like_rpart(cls, **overrides: Any) -> Self:
@@ -94,10 +95,11 @@ class _CART(TreeEstimator):
             min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
             min_share=self.min_weight_fraction_leaf,
             min_decrease=self.min_impurity_decrease,
+            significance=self.grow_significance,
         )
         draw = None
         if self.max_features is not None:
-            draw = Draw(_attributes_drawn(self.max_features, n_attributes), seed_of(self.random_state))
+            draw = Draw(_attributes_drawn(self.max_features, n_attributes), self._seed)
         return cart(
             criterion=criterion,
             missing=self.missing,
@@ -108,12 +110,17 @@ class _CART(TreeEstimator):
             cp=self.cp,
             choose=self.choose,
             xval=self.xval,
-            seed=0 if self.choose is None else seed_of(self.random_state),
+            seed=self._seed,
             faults=self.faults,
             prune="cost_complexity" if self.prune is None and self.ccp_alpha > 0 else self.prune,
             alpha=self.ccp_alpha,
             **self._of_classes(),
         )
+
+    @property
+    def _seed(self) -> int:
+        """The same data give the same tree: nothing is left to chance unless a random state asks for it."""
+        return 0 if self.random_state is None else seed_of(self.random_state)
 
     def _of_classes(self) -> dict[str, Any]:
         """Return what only classes have: priors and losses."""
@@ -185,6 +192,8 @@ class CARTClassifier(_CART, TreeClassifier):
         Grow best-first up to this many leaves.
     min_impurity_decrease : float
         Least decrease of impurity, weighted by the share of cases in the node.
+    grow_significance : float or None
+        Growing stops where the best test is not significant at this level by chi-square.
     max_features : int, float, "sqrt", "log2" or None
         Attributes drawn at each node.
     missing : {"best_side", "majority", "surrogate"} or None
@@ -255,6 +264,7 @@ class CARTClassifier(_CART, TreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        grow_significance: float | None = None,
         max_features: int | float | str | None = None,
         missing: str | None = None,
         max_surrogates: int = 5,
@@ -262,7 +272,7 @@ class CARTClassifier(_CART, TreeClassifier):
         loss: Any = None,
         cp: float | None = None,
         choose: Literal["min", "1se"] | None = None,
-        xval: int = 10,
+        xval: Any = 10,
         faults: bool = False,
         monotonic: Mapping[str, int] | Sequence[int] | None = None,
         prune: Any = None,
@@ -279,6 +289,7 @@ class CARTClassifier(_CART, TreeClassifier):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.grow_significance = grow_significance
         self.max_features = max_features
         self.missing = missing
         self.max_surrogates = max_surrogates
@@ -380,7 +391,7 @@ class CARTRegressor(_CART, TreeRegressor):
         max_surrogates: int = 5,
         cp: float | None = None,
         choose: Literal["min", "1se"] | None = None,
-        xval: int = 10,
+        xval: Any = 10,
         faults: bool = False,
         monotonic: Mapping[str, int] | Sequence[int] | None = None,
         prune: Any = None,

@@ -23,6 +23,8 @@ class ID3Classifier(TreeClassifier):
     max_depth, max_leaf_nodes : int or None
     min_samples_split : int or float, default 2
         Cases (or share of all cases) that a node needs to be divided.
+    min_impurity_decrease : float
+        Least score of the chosen test times the share of all cases in the node.
     grow_significance : float or None
         Growing stops where the best test is not significant at this level by chi-square.
     prune : str, pruning method or None
@@ -32,6 +34,8 @@ class ID3Classifier(TreeClassifier):
         Of chi-square pruning: a test that is not significant at this level is cut.
     bonferroni : bool
         Whether chi-square pruning makes up for the choice among several attributes.
+    ccp_alpha : float
+        Of cost-complexity pruning: the price of a leaf.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
@@ -64,10 +68,12 @@ class ID3Classifier(TreeClassifier):
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: int | float = 2,
+        min_impurity_decrease: float = 0.0,
         grow_significance: float | None = None,
         prune: Any = None,
         significance: float = 0.05,
         bonferroni: bool = False,
+        ccp_alpha: float = 0.0,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
@@ -76,10 +82,12 @@ class ID3Classifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
+        self.min_impurity_decrease = min_impurity_decrease
         self.grow_significance = grow_significance
         self.prune = prune
         self.significance = significance
         self.bonferroni = bonferroni
+        self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.schema = schema
@@ -90,10 +98,12 @@ class ID3Classifier(TreeClassifier):
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            min_decrease=self.min_impurity_decrease,
             grow_significance=self.grow_significance,
             prune=self.prune,
             significance=self.significance,
             bonferroni=self.bonferroni,
+            alpha=self.ccp_alpha,
         )
 
 
@@ -122,6 +132,8 @@ class C45Classifier(TreeClassifier):
         Limits of growing (dialect c45).
     grow_significance : float or None
         Growing stops where the best test is not significant at this level by chi-square (dialect c45).
+    ccp_alpha : float
+        Of ``prune="cost_complexity"``: the price of a leaf.
     costs : table or dict or None
         Cost of saying class j of a case of class i, rows and columns in the order of `classes_`, or
         ``{(true, predicted): cost}``; then the class of least expected cost is predicted.
@@ -164,6 +176,7 @@ class C45Classifier(TreeClassifier):
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         grow_significance: float | None = None,
+        ccp_alpha: float = 0.0,
         costs: Any = None,
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
@@ -182,6 +195,7 @@ class C45Classifier(TreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.grow_significance = grow_significance
+        self.ccp_alpha = ccp_alpha
         self.costs = costs
         self.class_weight = class_weight
         self.smoothing = smoothing
@@ -202,4 +216,5 @@ class C45Classifier(TreeClassifier):
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             grow_significance=self.grow_significance,
+            alpha=self.ccp_alpha,
         )

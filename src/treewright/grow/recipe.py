@@ -236,6 +236,7 @@ def ID3(  # noqa: N802
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
+    min_decrease: float = 0.0,
     significance: float | None = None,
 ) -> Recipe:
     """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
@@ -246,7 +247,7 @@ def ID3(  # noqa: N802
         "ID3",
         criterion,
         numeric=Intervals(),
-        stopping=Stopping(max_depth, max_leaves, min_cases, significance=significance),
+        stopping=Stopping(max_depth, max_leaves, min_cases, min_decrease=min_decrease, significance=significance),
         nominal_limit=NOMINAL_LIMIT,
     )
 

@@ -61,6 +61,7 @@ class Stop(StrEnum):
     PRUNED = "pruned"
     NOT_SIGNIFICANT = "not significant"
     OPEN = "open"
+    CLOSED = "closed"
 
 
 STOPS = tuple(Stop)
@@ -237,11 +238,13 @@ class Tree:
 
         return tree_to_dict(self)
 
-    def to_formula(self, class_name: str) -> Formula:
-        """Return the tree as a disjunction of conjunctions for one class, simplified."""
+    def to_formula(self, label: Any) -> Formula:
+        """Return the tree as a disjunction of conjunctions for one class, simplified; the label as it was given."""
+        from treewright.data.raw import number_text
         from treewright.model.formula import tree_to_formula
 
-        return tree_to_formula(self, class_name)
+        number = isinstance(label, (int, float, np.number)) and not isinstance(label, (bool, np.bool_))
+        return tree_to_formula(self, number_text(label) if number else str(label))
 
     # -- validity ----------------------------------------------------------------------------------------------------
 
@@ -388,6 +391,11 @@ class Node:
         """Why a leaf is a leaf."""
         code = int(self.tree.stop[self.index])
         return STOPS[code] if code >= 0 else None
+
+    @property
+    def surrogates(self) -> tuple[Surrogate, ...]:
+        """The tests that stand in where the value is missing, the best first."""
+        return tuple(self.tree.surrogates.get(self.index, ()))
 
     @property
     def depth(self) -> int:

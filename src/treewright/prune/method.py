@@ -30,6 +30,7 @@ from treewright.prune.cost_complexity import Impurity, Risk, check_measure, prun
 from treewright.prune.error_based import prune_error_based
 from treewright.prune.mdl import prune_mdl
 from treewright.prune.reduced_error import prune_reduced_error
+from treewright.prune.simplify import simplify
 
 
 class Method(Protocol):
@@ -186,8 +187,22 @@ class CostComplexity:
         return {"method": "cost_complexity", **asdict(self)}
 
 
-PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL | CostComplexity]] = {
+@dataclass(frozen=True)
+class Simplify:
+    """Remove the splits all of whose leaves say the same."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "simplified"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "simplify"}
+
+
+PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL | CostComplexity | Simplify]] = {
     "collapse": Collapse,
+    "simplify": Simplify,
     "error_based": ErrorBased,
     "reduced_error": ReducedError,
     "chi_square": ChiSquare,
@@ -250,6 +265,8 @@ def prune(tree: Tree, method: Method, training: Dataset | None = None, validatio
     match method:
         case Collapse():
             return collapse(tree)
+        case Simplify():
+            return simplify(tree)
         case ErrorBased(confidence, raising):
             cases = _needed(training, "error-based pruning needs the cases that the tree was grown from")
             return prune_error_based(tree, cases, confidence, raising=raising)

@@ -148,7 +148,7 @@ _STOP_AFTER = {
     Event.PUT: Stop.PURE,
     Event.NOTHING: Stop.PURE,
     Event.COUNTED: Stop.OPEN,
-    Event.CLOSED: Stop.PURE,  # pure enough for s2
+    Event.CLOSED: Stop.CLOSED,
     Event.EXHAUSTED: Stop.NO_ATTRIBUTES,
 }
 """Why a leaf is a leaf after a case came to it."""

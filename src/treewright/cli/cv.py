@@ -1,0 +1,236 @@
+"""treewright cv: how well a learner does on cases it has not seen, by dividing the cases; and two curves."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.learners import ALGORITHMS, learner_options, plan_for
+from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.output import (
+    ProgressBar,
+    data_line,
+    is_terminal,
+    note,
+    reading,
+    require_place,
+    say,
+    say_json,
+    warnings_as_notes,
+)
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
+    from treewright.data.infer import Overrides
+    from treewright.data.schema import Schema
+    from treewright.evaluate.curves import ComplexityCurve, LearningCurve
+    from treewright.evaluate.resampling import Way
+    from treewright.plans import Plan, RulePlan
+
+WAYS = ("folds", "repeats", "groups", "leave_one_out", "holdout", "bootstrap")
+"""The options that say how the cases are divided."""
+
+TOGETHER = ({"folds", "repeats"}, {"folds", "groups"})
+"""Those of them that go together."""
+
+OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
+"""Those that a curve knows."""
+
+
+@click.command("cv")
+@click.argument("source", metavar="FILE", type=FILE)
+@click.option("-t", "--target", metavar="COL", help="The column to predict.")
+@click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="c45", show_default=True)
+@click.option("--folds", type=click.IntRange(min=2), metavar="K", help="Folds, every class in proportion (default 10).")
+@click.option("--repeats", type=click.IntRange(min=1), metavar="R", help="Deal the folds out R times; of a curve: 5.")
+@click.option("--groups", metavar="COL", help="Never divide cases with the same value here; keep it out of learning.")
+@click.option("--leave-one-out", is_flag=True, default=None, help="Predict each case by all the others.")
+@click.option("--holdout", type=float, metavar="SHARE", help="Test on this share of the cases, once.")
+@click.option("--bootstrap", type=click.IntRange(min=1), metavar="N", help="The .632 bootstrap with N samples.")
+@click.option(
+    "--curve",
+    type=click.Choice(["learning", "complexity"]),
+    help="Instead: result against training size, or error against leaves.",
+)
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw the curve as PNG, SVG or PDF.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that share the work.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out.")
+@learner_options
+@schema_options
+@reading_options
+@json_option
+def command(source: str, algorithm: str, **rest: Any) -> None:
+    """Estimate how well a learner does on cases that it has not seen.
+
+    The result says pooled and averaged accuracy (or error), with the interval and the baseline, and every fold.
+    """
+    given = {name: rest.pop(name) for name in WAYS}
+    estimate_and_tell(source, algorithm, {name: value for name, value in given.items() if value is not None}, **rest)
+
+
+def estimate_and_tell(
+    source: str,
+    algorithm: str,
+    division: dict[str, Any],
+    *,
+    target: str | None,
+    curve: str | None,
+    plot: str | None,
+    jobs: int,
+    seed: int,
+    options: dict[str, Any],
+    overrides: Overrides,
+    schema: Schema | None,
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Read, estimate or draw, and tell."""
+    _check_together(division, curve, plot)
+    if plot is not None:
+        _require_figure(plot, source)
+    plan = plan_for(algorithm, options, seed)
+    with warnings_as_notes():
+        data = read_cases(source, target, schema, overrides, how, plan, algorithm)
+        _require_folds(data, division.get("folds"))
+        if not as_json:
+            say(f"{data_line(data)}\n{plan.name}   {plan.describe()}\n")
+        if curve is not None:
+            _curve(data, plan, curve, plot, division, seed, as_json=as_json)
+            return
+        from treewright.evaluate.resampling import Learn, estimate
+
+        with ProgressBar("estimating") as bar:
+            found = estimate(data, Learn(plan), _way(data, division, seed), bar, n_jobs=jobs)
+    say_json(found.to_dict()) if as_json else say(str(found))
+
+
+def read_cases(
+    source: str,
+    target: str | None,
+    schema: Schema | None,
+    overrides: Overrides,
+    how: dict[str, Any],
+    plan: Plan | RulePlan,
+    algorithm: str,
+) -> Dataset:
+    """Read the cases and make sure that this algorithm can learn from them."""
+    from treewright.data.schema import Task
+    from treewright.data.tables import read, require_rows
+
+    with reading(source):
+        data = read(source, target, schema, overrides=overrides, nominal_limit=plan.nominal_limit, **how)
+    require_rows(data)
+    if data.target is None:
+        names = ", ".join(column.name for column in data.schema.columns)
+        raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
+    if data.schema.task is Task.REGRESSION and algorithm not in ("cart", "chaid"):
+        raise click.UsageError(
+            f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
+            "use --algorithm cart, or --task classification if its values are classes"
+        )
+    return data
+
+
+def _check_together(division: dict[str, Any], curve: str | None, plot: str | None) -> None:
+    words = ", ".join(f"--{name.replace('_', '-')}" for name in division)
+    if curve is not None:
+        if not set(division) <= OF_CURVES[curve]:
+            known = " and ".join(f"--{name}" for name in sorted(OF_CURVES[curve]))
+            raise click.UsageError(f"the {curve} curve knows {known}, not {words}")
+        return
+    if plot is not None:
+        raise click.UsageError("--plot draws a curve: add --curve learning or --curve complexity")
+    if len(division) > 1 and set(division) not in TOGETHER:
+        raise click.UsageError(f"{words} are different ways to divide the cases; give one of them")
+
+
+def _require_figure(plot: str, source: str) -> None:
+    """Raise before the work begins if the figure could not be drawn or written."""
+    import os
+
+    from treewright._base.extras import need
+    from treewright.show.figure import SUFFIXES
+
+    require_place(plot, source)
+    if os.path.splitext(plot)[1].lower() not in SUFFIXES:
+        raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
+    need("matplotlib", "plots", "draw a figure")
+
+
+def _require_folds(data: Dataset, folds: int | None) -> None:
+    if folds is not None and folds > data.n_rows:
+        raise click.BadParameter(f"{folds} is more than the number of rows, {data.n_rows:,}", param_hint="--folds")
+
+
+def _way(data: Dataset, division: dict[str, Any], seed: int) -> Way:
+    """Return the way to divide the cases that the options mean."""
+    from treewright.evaluate.resampling import Bootstrap632, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
+
+    if "leave_one_out" in division:
+        return LeaveOneOut()
+    if "holdout" in division:
+        return HoldOut(division["holdout"], seed)
+    if "bootstrap" in division:
+        return Bootstrap632(division["bootstrap"], seed)
+    folds = division.get("folds")
+    if "groups" in division:
+        return Grouped(_group_folds(data, division["groups"]) if folds is None else folds, division["groups"])
+    usual = max(2, min(10, data.n_rows)) if folds is None else folds
+    if "repeats" in division:
+        return Repeated(usual, division["repeats"], seed)
+    return KFold(usual, seed=seed)
+
+
+def _group_folds(data: Dataset, column: str) -> int:
+    """Return ten folds, or as many as there are groups."""
+    import numpy as np
+
+    from treewright.evaluate.ways import place_of
+
+    return max(2, min(10, len(np.unique(data.columns[place_of(data, column)]))))
+
+
+def _curve(
+    data: Dataset,
+    plan: Plan | RulePlan,
+    curve: str,
+    plot: str | None,
+    division: dict[str, Any],
+    seed: int,
+    *,
+    as_json: bool,
+) -> None:
+    from treewright.evaluate.curves import complexity_curve, learning_curve
+    from treewright.evaluate.resampling import Learn
+    from treewright.plans import RulePlan
+    from treewright.show.figure import save_figure
+    from treewright.show.plot_curves import plot_curve
+
+    found: LearningCurve | ComplexityCurve
+    with ProgressBar("learning") as bar:
+        if curve == "learning":
+            share = division.get("holdout", 1 / 3)
+            repeats = division.get("repeats", 5)
+            found = learning_curve(data, Learn(plan), None, repeats, seed, share=share, progress=bar)
+        elif isinstance(plan, RulePlan):
+            raise click.UsageError("the complexity curve is of trees, and rules are none")
+        else:
+            folds = division.get("folds", max(2, min(10, data.n_rows)))
+            found = complexity_curve(data, plan, seed, folds=folds, progress=bar)
+    if plot is not None:
+        save_figure(plot_curve(found), plot)
+        note(f"Figure written to {plot}")
+    say_json(found.to_dict()) if as_json else say(f"{_drawn(found)}\n\n{found}")
+
+
+def _drawn(found: LearningCurve | ComplexityCurve) -> str:
+    """Return the text plot, as wide as the terminal and in characters that it has."""
+    from treewright.show.plot_curves import curve_text
+    from treewright.show.text_plot import can_draw_braille
+
+    width = shutil.get_terminal_size((72, 24)).columns if is_terminal(sys.stdout) else 72
+    braille = can_draw_braille(getattr(sys.stdout, "encoding", None))
+    return curve_text(found, width=min(width, 100), braille=braille)

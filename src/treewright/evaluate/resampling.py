@@ -1,0 +1,314 @@
+"""How well will the model do on cases it has not seen? Estimates by dividing the cases, with all that they rest on.
+
+Vocabulary
+----------
+way
+    How the cases are divided into pairs of training rows and test rows; see `treewright.evaluate.ways`.
+pooled
+    The predictions of all test parts are counted together, so a large part counts more than a small one.
+averaged
+    The parts' own results are averaged, so every part counts the same.
+.632
+    A bootstrap sample holds about 63.2 % of the cases; the accuracy on the others is too low, that on the training
+    cases too high, and 0.632 of the one and 0.368 of the other are a fair mixture (Efron 1983).
+
+Invariants
+----------
+The interval counts every case once, however often it
+was predicted: predicting it again in another repetition tells nothing about other cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError
+from treewright._base.printable import printable
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.evaluate.estimate import Fit, Rows, wilson_interval
+from treewright.evaluate.result import Report, effective_number, percentage
+from treewright.evaluate.result import Rows as Table
+from treewright.evaluate.runs import FoldResult, FoldRun, Learn, in_processes, one_by_one, run_pair, score_of
+from treewright.evaluate.ways import (
+    Bootstrap632,
+    Grouped,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    Repeated,
+    Way,
+    check_whole,
+    place_of,
+    target_of,
+)
+
+Progress = Callable[[int, int], None]
+
+__all__ = [
+    "Bootstrap632",
+    "Estimate",
+    "FoldResult",
+    "Grouped",
+    "HoldOut",
+    "KFold",
+    "Learn",
+    "LeaveOneOut",
+    "Repeated",
+    "Way",
+    "estimate",
+]
+
+SHARE_DRAWN = 0.632
+"""Share of the cases that a large bootstrap sample holds, 1 - 1/e."""
+
+
+@dataclass(frozen=True)
+class Estimate(Report):
+    """An estimate by resampling, with the results it is made of.
+
+    Parameters
+    ----------
+    way : str
+        How the cases were divided.
+    measure : {"accuracy", "rmse"}
+    folds : tuple of FoldResult
+    tested : int
+        Different cases that were predicted.
+    pooled : float
+        Over all predictions together.
+    averaged, deviation : float
+        Mean of the folds' own results, and their standard deviation (0 for one fold).
+    low, high : float or None
+        Wilson's 95 % interval around the pooled accuracy; None for numbers.
+    baseline : float
+        Of always saying the most frequent class (the mean) of the tested cases.
+    baseline_class : str or None
+    resubstitution, mixed : float or None
+        For the bootstrap: the result on the training cases themselves, and the .632 estimate.
+    """
+
+    way: str
+    measure: str
+    folds: tuple[FoldResult, ...]
+    tested: int
+    pooled: float
+    averaged: float
+    deviation: float
+    low: float | None
+    high: float | None
+    baseline: float
+    baseline_class: str | None
+    resubstitution: float | None = None
+    mixed: float | None = None
+    warnings: tuple[str, ...] = ()
+    rows: Rows = field(default_factory=lambda: np.zeros(0, np.intp), repr=False, compare=False)
+    predicted: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+
+    @property
+    def value(self) -> float:
+        """The one number to quote: .632 for the bootstrap, else the pooled one."""
+        return self.pooled if self.mixed is None else self.mixed
+
+    @property
+    def size(self) -> float | None:
+        """Leaves or rules on average."""
+        sizes = [fold.size for fold in self.folds if fold.size is not None]
+        return sum(sizes) / len(sizes) if sizes else None
+
+    @property
+    def seconds(self) -> float:
+        """Of all folds together."""
+        return sum(fold.seconds for fold in self.folds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        plain: dict[str, Any] = {"way": self.way, "measure": self.measure, "tested": self.tested}
+        plain |= {"pooled": self.pooled, "averaged": self.averaged, "deviation": self.deviation}
+        plain |= {"low": self.low, "high": self.high, "baseline": self.baseline, "baseline_class": self.baseline_class}
+        if self.mixed is not None:
+            plain |= {"estimate_632": self.mixed, "resubstitution": self.resubstitution}
+        return plain | {
+            "size": self.size,
+            "seconds": self.seconds,
+            "folds": self.records(),
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row for each fold."""
+        return [
+            {
+                "fold": f.fold,
+                "trained": f.trained,
+                "n": f.n,
+                self.measure: f.score,
+                "size": f.size,
+                "seconds": f.seconds,
+            }
+            for f in self.folds
+        ]
+
+    def lines(self) -> list[str]:
+        """Return the sentences: what is estimated, pooled and averaged, and the baseline."""
+        shown = _shown(self.measure)
+        name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
+        lines = [f"{name} by {printable(self.way)}"]
+        if self.mixed is not None and self.resubstitution is not None:
+            lines.append(f".632      {shown(self.mixed)} (training cases alone {shown(self.resubstitution)})")
+        between = "" if self.low is None or self.high is None else f" ({shown(self.low)} to {shown(self.high)})"
+        lines.append(f"pooled    {shown(self.pooled)}{between}, over {self.tested:,} cases")
+        if len(self.folds) > 1:
+            spread = f"{100 * self.deviation:.1f} points" if self.measure == "accuracy" else f"{self.deviation:.4g}"
+            lines.append(f"averaged  {shown(self.averaged)} over {len(self.folds):,} parts, deviation {spread}")
+        always = "the mean" if self.baseline_class is None else f'"{printable(self.baseline_class, 30)}"'
+        lines.append(f"baseline  {shown(self.baseline)} by always saying {always}")
+        return lines
+
+    def tables(self) -> list[tuple[str, Table]]:
+        """Return the table of the folds, the first twenty of many."""
+        shown = _shown(self.measure)
+        rows = [["fold", "trained", "n", self.measure, "size", "seconds"]]
+        rows += [
+            [
+                str(f.fold),
+                f"{f.trained:,}",
+                f"{f.n:,}",
+                "-" if f.score is None else shown(f.score),
+                "-" if f.size is None else f"{f.size:,}",
+                f"{f.seconds:.2f}",
+            ]
+            for f in self.folds[:20]
+        ]
+        more = len(self.folds) - 20
+        return [("Folds" if more <= 0 else f"The first 20 of {len(self.folds):,} folds", rows)]
+
+
+def estimate(
+    dataset: Dataset, fit: Fit, way: Way | None = None, progress: Progress | None = None, *, n_jobs: int = 1
+) -> Estimate:
+    """Estimate how well a learner does on cases it has not seen.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : callable
+        Learns a model from the training part: `Learn`, or any function of a dataset.
+    way : HoldOut, KFold, Repeated, Grouped, LeaveOneOut, Bootstrap632 or None
+        How the cases are divided; None is ten folds (or as many as there are cases).
+    progress : callable or None
+        Called with fits done and fits in all.
+    n_jobs : int
+        Processes that share the work; the result does not depend on it, the seconds apart.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> found = estimate(sample("play-tennis"), Learn(c45()), LeaveOneOut())
+    >>> len(found.folds), round(found.pooled, 3), round(found.baseline, 3)
+    (14, 0.5, 0.643)
+    """
+    chosen = KFold(min(10, max(dataset.n_rows, 2))) if way is None else way
+    check_whole("n_jobs", n_jobs, 1)
+    target_of(dataset)
+    if dataset.n_rows == 0:
+        raise DataError("there are no rows to learn from", source=dataset.source)
+    cases = without_attribute(dataset, chosen.column) if isinstance(chosen, Grouped) else dataset
+    pairs = enumerate(chosen.pairs(dataset), start=1)
+    bootstrap = isinstance(chosen, Bootstrap632)
+    total = chosen.number(dataset) + bootstrap
+    runs = []
+    for run in in_processes(cases, fit, pairs, n_jobs) if n_jobs > 1 else one_by_one(cases, fit, pairs):
+        runs.append(run)
+        if progress is not None:
+            progress(len(runs), total)
+    found = summed_up(cases, chosen.describe(), runs)
+    if not bootstrap:
+        return found
+    everything = np.arange(cases.n_rows)
+    training = run_pair(cases, fit, 0, everything, everything).result.score
+    if progress is not None:
+        progress(total, total)
+    return _mixed(found, training)
+
+
+def without_attribute(dataset: Dataset, name: str) -> Dataset:
+    """Return the dataset with an attribute kept out of learning."""
+    place = place_of(dataset, name)
+    schema = replace(dataset.schema, ignored=(*dataset.schema.ignored, name))
+    return replace(dataset, schema=schema, columns=dataset.columns[:place] + dataset.columns[place + 1 :])
+
+
+def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
+    """Make an estimate of what came of the pairs."""
+    done = tuple(runs)
+    rows = np.concatenate([run.rows for run in done])
+    said = np.concatenate([run.predicted for run in done])
+    pooled = score_of(dataset.take(rows), said)
+    scores = [run.result.score for run in done if run.result.score is not None]
+    if pooled is None:
+        raise DataError("all tested cases weigh nothing, so there is nothing to estimate", source=dataset.source)
+    tested = dataset.take(np.unique(rows))
+    weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
+    truth = target_of(tested)
+    low = high = baseline_class = None
+    if dataset.schema.task is Task.REGRESSION:
+        measure = "rmse"
+        mean = float((weights * truth).sum() / weights.sum())
+        baseline = sqrt(float((weights * (truth - mean) ** 2).sum() / weights.sum()))
+    else:
+        measure = "accuracy"
+        counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
+        baseline = float(counts.max()) / float(weights.sum())
+        baseline_class = dataset.schema.classes[int(np.argmax(counts))]
+        n = effective_number(weights)
+        low, high = wilson_interval(pooled * n, n)
+    deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
+    return Estimate(
+        way,
+        measure,
+        tuple(run.result for run in done),
+        tested.n_rows,
+        pooled,
+        float(np.mean(scores)),
+        deviation,
+        low,
+        high,
+        baseline,
+        baseline_class,
+        warnings=_warnings(tested.n_rows, pooled, low, baseline, measure),
+        rows=rows,
+        predicted=said,
+    )
+
+
+def _warnings(n: int, pooled: float, low: float | None, baseline: float, measure: str) -> tuple[str, ...]:
+    if measure == "rmse":
+        return ("no better than always saying the mean",) if pooled >= baseline > 0 else ()
+    if low is None or low > baseline:
+        return ()
+    if baseline == 1:
+        return ("all tested cases are of one class: every accuracy here is trivial",)
+    return ("too few rows to trust",) if n < 50 else ("no better than the baseline, beyond chance",)
+
+
+def _mixed(found: Estimate, training: float | None) -> Estimate:
+    """Add the .632 estimate: of accuracies, or of mean squared errors."""
+    scores = np.array([fold.score for fold in found.folds if fold.score is not None])
+    seen = 0.0 if training is None else training
+    if found.measure == "accuracy":
+        mixed = (1 - SHARE_DRAWN) * seen + SHARE_DRAWN * float(scores.mean())
+    else:
+        mixed = sqrt((1 - SHARE_DRAWN) * seen**2 + SHARE_DRAWN * float((scores**2).mean()))
+    return replace(found, resubstitution=seen, mixed=mixed)
+
+
+def _shown(measure: str) -> Callable[[float], str]:
+    return percentage if measure == "accuracy" else "{:.4g}".format

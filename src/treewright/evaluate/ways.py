@@ -1,0 +1,297 @@
+"""Ways to divide cases into those to learn from and those to test on, as values.
+
+Vocabulary
+----------
+way
+    A rule that divides cases into pairs of training rows and test rows: the same way and the same cases give the same
+    pairs.
+stratified
+    Dealt out class by class (or along a numeric target), so that every part has its share of each class.
+
+Invariants
+----------
+No case is in the training and the test rows of the same pair, and neither of them is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, ParameterError
+from treewright._base.near_names import unknown_name
+from treewright.data.dataset import Dataset
+from treewright.evaluate.estimate import Rows, fold_pairs, stratified_folds
+
+Pairs = Iterator[tuple[Rows, Rows]]
+
+
+class Way(Protocol):
+    """A way to divide cases."""
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield training and test rows."""
+
+    def number(self, dataset: Dataset) -> int:
+        """Return how many pairs there will be."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Test on a share of the cases, drawn evenly from every class (or along a numeric target).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [(train, test)] = HoldOut(0.25).pairs(sample("play-tennis"))
+    >>> len(train), len(test)
+    (11, 3)
+    """
+
+    share: float = 1 / 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.share, bool) or not isinstance(self.share, (int, float)) or not 0 < self.share < 1:
+            raise ParameterError(f"the share to hold out must be a number between 0 and 1, not {self.share!r}")
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield the one pair."""
+        mixed = np.random.default_rng(self.seed).permutation(dataset.n_rows)
+        dealt = mixed[np.argsort(target_of(dataset)[mixed], kind="stable")]
+        places = np.arange(dataset.n_rows)
+        held = np.floor((places + 1) * self.share) > np.floor(places * self.share)
+        if held.all() or not held.any():
+            raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * self.share:.0f} % of them")
+        yield np.sort(dealt[~held]), np.sort(dealt[held])
+
+    def number(self, dataset: Dataset) -> int:
+        """Return 1."""
+        return 1
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"hold-out of {100 * self.share:.0f} %"
+
+
+@dataclass(frozen=True)
+class KFold:
+    """Predict each of k parts by a model of the others.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of cases.
+    stratified : bool
+        Deal out class by class (or along a numeric target), so that the parts differ by one case of a class at most.
+    seed : int
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [len(test) for _, test in KFold(5).pairs(sample("play-tennis"))]
+    [3, 3, 3, 3, 2]
+    """
+
+    k: int = 10
+    stratified: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each fold."""
+        if self.stratified:
+            yield from fold_pairs(stratified_folds(dataset, self.k, self.seed))
+            return
+        _require_as_many(self.k, dataset.n_rows, "folds", "cases")
+        folds = np.empty(dataset.n_rows, dtype=np.intp)
+        folds[np.random.default_rng(self.seed).permutation(dataset.n_rows)] = np.arange(dataset.n_rows) % self.k
+        yield from fold_pairs(folds)
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return self.k
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"{self.k} folds{'' if self.stratified else ', not stratified'}"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Stratified folds several times over, each time dealt out anew.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> len(list(Repeated(5, times=3).pairs(sample("play-tennis"))))
+    15
+    """
+
+    k: int = 10
+    times: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+        check_whole("the number of repeats", self.times, 1)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each fold of each repeat."""
+        for seed in seeds(self.seed, self.times):
+            yield from fold_pairs(stratified_folds(dataset, self.k, seed))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the folds of all repeats."""
+        return self.k * self.times
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"{self.k} folds, {self.times} times"
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Folds that never divide a group: the cases with the same value in a column, such as one patient's.
+
+    The largest groups are dealt first, each to the fold that is smallest so far. Cases without a value are one group.
+    `estimate` keeps the column out of learning.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of groups.
+    column : str
+        An attribute of the data.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [len(test) for _, test in Grouped(2, "Outlook").pairs(sample("play-tennis"))]
+    [9, 5]
+    """
+
+    k: int
+    column: str
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each fold."""
+        codes = dataset.columns[place_of(dataset, self.column)]
+        _, group = np.unique(codes, return_inverse=True)
+        sizes = np.bincount(group)
+        _require_as_many(self.k, len(sizes), "folds", f"groups by {self.column!r}")
+        filled = np.zeros(self.k, dtype=np.intp)
+        fold_of = np.zeros(len(sizes), dtype=np.intp)
+        for one in np.argsort(-sizes, kind="stable").tolist():
+            fold_of[one] = np.argmin(filled)
+            filled[fold_of[one]] += sizes[one]
+        yield from fold_pairs(fold_of[group])
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return self.k
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"{self.k} folds that keep the groups by {self.column} together"
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Predict every case by a model of all the others."""
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each case."""
+        if dataset.n_rows < 2:
+            raise ParameterError(f"to leave one case out needs two at least, and there is {dataset.n_rows}")
+        yield from fold_pairs(np.arange(dataset.n_rows))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of cases."""
+        return dataset.n_rows
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "leaving one case out"
+
+
+@dataclass(frozen=True)
+class Bootstrap632:
+    """Learn from as many cases as there are, drawn with replacement, and test on those never drawn."""
+
+    times: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of bootstrap samples", self.times, 1)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each sample; training rows repeat, and a sample that leaves none out is drawn again."""
+        n = dataset.n_rows
+        if n < 2:
+            raise ParameterError(f"a bootstrap needs two cases at least, and there is {n}")
+        draw = np.random.default_rng(self.seed)
+        for _ in range(self.times):
+            left_out = np.zeros(0, dtype=np.intp)
+            while len(left_out) == 0:
+                rows = np.sort(draw.integers(0, n, n))
+                left_out = np.setdiff1d(np.arange(n), rows)
+            yield rows, left_out
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of samples."""
+        return self.times
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f".632 bootstrap of {self.times} samples"
+
+
+def seeds(seed: int, number: int) -> list[int]:
+    """Return so many different seeds, made of one."""
+    return [int(one) for one in np.random.SeedSequence(seed).generate_state(number)]
+
+
+def target_of(dataset: Dataset) -> npt.NDArray[Any]:
+    """Return the target, which must be there."""
+    if dataset.target is None:
+        raise DataError("there is no target to learn from", source=dataset.source)
+    return dataset.target
+
+
+def place_of(dataset: Dataset, name: str) -> int:
+    """Return the place of an attribute among the columns."""
+    if name not in dataset.schema.attribute_names:
+        raise DataError(unknown_name("attribute", name, dataset.schema.attribute_names), source=dataset.source)
+    return dataset.schema.attribute_names.index(name)
+
+
+def check_whole(what: str, value: object, least: int) -> None:
+    """Raise unless this is a whole number, not too small."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ParameterError(f"{what} must be a whole number of at least {least}, not {value!r}")
+
+
+def _check_seed(seed: object) -> None:
+    check_whole("seed", seed, 0)
+
+
+def _require_as_many(k: int, n: int, what: str, of: str) -> None:
+    if not k <= n:
+        raise ParameterError(f"the number of {what} must be at most the number of {of}, {n}, not {k}")

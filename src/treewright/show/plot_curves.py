@@ -1,0 +1,103 @@
+"""The learning curve and the complexity curve, on paper (matplotlib) and in a terminal (text).
+
+Vocabulary
+----------
+band
+    One standard deviation over the repeats to either side of the learning curve.
+optimum
+    The least validation error, marked by a line; the smallest tree within one standard error of it has its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treewright.evaluate.curves import ComplexityCurve, LearningCurve
+from treewright.show.figure import COLOURS, new_figure
+from treewright.show.text_plot import Series, line_plot
+
+_NAMES = {
+    "accuracy": "accuracy",
+    "rmse": "root mean squared error",
+    "errors": "share of errors",
+    "squares": "mean squared error",
+}
+
+
+def plot_curve(curve: LearningCurve | ComplexityCurve) -> Any:
+    """Return the figure of either curve."""
+    return plot_learning(curve) if isinstance(curve, LearningCurve) else plot_complexity(curve)
+
+
+def plot_learning(curve: LearningCurve) -> Any:
+    """Return a matplotlib figure of the result against training size, with its band (needs matplotlib)."""
+    figure, axes = new_figure()
+    sizes = [point.size for point in curve.points]
+    axes.fill_between(
+        sizes,
+        [point.low for point in curve.points],
+        [point.high for point in curve.points],
+        color=COLOURS[0],
+        alpha=0.2,
+        linewidth=0,
+        label="one standard deviation",
+    )
+    axes.plot(sizes, [point.score for point in curve.points], "o-", color=COLOURS[0], label="unseen cases")
+    axes.plot(sizes, [point.training for point in curve.points], "s--", color=COLOURS[1], label="training cases")
+    axes.set_xlabel("training cases")
+    axes.set_ylabel(_NAMES[curve.measure])
+    axes.legend(frameon=False)
+    return figure
+
+
+def plot_complexity(curve: ComplexityCurve) -> Any:
+    """Return a matplotlib figure of both errors against leaves, the optimum marked (needs matplotlib)."""
+    figure, axes = new_figure()
+    leaves = [point.leaves for point in curve.points]
+    axes.plot(leaves, [point.training for point in curve.points], "s--", color=COLOURS[1], label="training")
+    axes.errorbar(
+        leaves,
+        [point.validation for point in curve.points],
+        yerr=[point.standard_error for point in curve.points],
+        fmt="o-",
+        color=COLOURS[0],
+        elinewidth=0.8,
+        label=f"validation, {curve.folds} folds",
+    )
+    best, simplest = curve.points[curve.best], curve.points[curve.simplest]
+    axes.axvline(best.leaves, color=COLOURS[2], linestyle=":", label=f"least: {best.leaves:,} leaves")
+    if curve.simplest != curve.best:
+        label = f"within one standard error: {simplest.leaves:,}"
+        axes.axvline(simplest.leaves, color=COLOURS[3], linestyle="-.", label=label)
+    axes.set_xscale("log")
+    axes.set_xlabel("leaves")
+    axes.set_ylabel(_NAMES[curve.measure])
+    axes.legend(frameon=False)
+    return figure
+
+
+def curve_text(curve: LearningCurve | ComplexityCurve, *, width: int = 72, braille: bool = False) -> str:
+    """Return either curve as a small text plot.
+
+    Examples
+    --------
+    >>> from treewright.evaluate.curves import LearningPoint
+    >>> points = (LearningPoint(10, 0.6, 0.5, 0.7, 1.0), LearningPoint(100, 0.8, 0.75, 0.85, 1.0))
+    >>> print(curve_text(LearningCurve("accuracy", 5, points), width=30).splitlines()[0])
+    accuracy
+    """
+    if isinstance(curve, LearningCurve):
+        x: list[float] = [point.size for point in curve.points]
+        lines = [
+            Series("unseen cases", x, [point.score for point in curve.points]),
+            Series("training cases", x, [point.training for point in curve.points]),
+        ]
+        label, log = "training cases", False
+    else:
+        x = [point.leaves for point in curve.points]
+        lines = [
+            Series("validation", x, [point.validation for point in curve.points]),
+            Series("training", x, [point.training for point in curve.points]),
+        ]
+        label, log = "leaves", True
+    return line_plot(lines, width=width, braille=braille, log_x=log, x_label=label, y_label=_NAMES[curve.measure])

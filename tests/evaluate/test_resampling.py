@@ -1,0 +1,374 @@
+"""Dividing cases and estimating: every way keeps its promise, and odd inputs have a defined answer."""
+
+from __future__ import annotations
+
+import json
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle_sets import load_set
+from treewright._base.errors import DataError, DataWarning, ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.samples import sample
+from treewright.data.schema import Column, Kind, Schema
+from treewright.evaluate.estimate import cross_validate, wilson_interval
+from treewright.evaluate.resampling import (
+    Bootstrap632,
+    Estimate,
+    Grouped,
+    HoldOut,
+    KFold,
+    Learn,
+    LeaveOneOut,
+    Repeated,
+    Way,
+    estimate,
+    summed_up,
+)
+from treewright.evaluate.runs import FoldResult, FoldRun
+from treewright.learn import fit
+from treewright.model.predictor import Predictor
+from treewright.plans import c45, c45_rules, cart, chaid, id3
+
+
+def cases(n: int, classes: int = 2, seed: int = 0, target: npt.NDArray[np.int32] | None = None) -> Dataset:
+    """Return cases of one number, one name and a class that depends on the number somewhat."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=n)
+    codes = (
+        np.clip(np.floor(x + draw.normal(size=n) + classes / 2), 0, classes - 1).astype(np.int32)
+        if target is None
+        else target
+    )
+    schema = Schema(
+        (
+            Column("x", Kind.NUMERIC),
+            Column("who", Kind.NOMINAL, tuple(f"p{i}" for i in range(7))),
+            Column("y", Kind.NOMINAL, tuple(f"c{i}" for i in range(classes))),
+        ),
+        target="y",
+    )
+    who = draw.integers(-1, 7, n).astype(np.int32)
+    return Dataset(schema, (x, who), n, codes)
+
+
+def line(n: int = 60) -> Dataset:
+    x = np.arange(float(n))
+    schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
+    return Dataset(schema, (x,), n, 2 * x + np.sin(x))
+
+
+WAYS: list[Way] = [
+    HoldOut(0.3, 1),
+    KFold(4, seed=2),
+    KFold(4, stratified=False, seed=2),
+    Repeated(3, 2, seed=3),
+    Grouped(3, "who"),
+    LeaveOneOut(),
+    Bootstrap632(5, seed=4),
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_pairs_are_apart_complete_and_repeatable(way: Way) -> None:
+    data = cases(41, 3)
+    pairs = list(way.pairs(data))
+    assert len(pairs) == way.number(data)
+    for (train, test), (again, tested) in zip(pairs, way.pairs(data), strict=True):
+        assert not set(train) & set(test)
+        assert set(train) | set(test) == set(range(41))
+        assert len(train) > 0
+        assert len(test) > 0
+        assert np.array_equal(train, again)
+        assert np.array_equal(test, tested)
+    assert way.describe()
+
+
+@given(st.integers(4, 60), st.integers(2, 9), st.integers(0, 5))
+def test_stratified_folds_differ_by_one_case_of_a_class(n: int, k: int, seed: int) -> None:
+    data = cases(n, 3, seed)
+    if k > n:
+        return
+    assert data.target is not None
+    counts = np.array([np.bincount(data.target[test], minlength=3) for _, test in KFold(k, seed=seed).pairs(data)])
+    assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
+    assert counts.sum() == n
+
+
+@given(st.integers(10, 80), st.integers(2, 5), st.integers(0, 5))
+def test_groups_are_never_divided(n: int, k: int, seed: int) -> None:
+    data = cases(n, 2, seed)
+    who = data.columns[1]
+    if len(np.unique(who)) < k:
+        return
+    tested = []
+    for train, test in Grouped(k, "who").pairs(data):
+        assert not set(who[train]) & set(who[test])
+        tested += test.tolist()
+    assert sorted(tested) == list(range(n))
+
+
+def test_the_group_column_is_kept_out_of_learning() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def learned(part: Dataset) -> Predictor:
+        seen.append(part.schema.attribute_names)
+        return fit(part, c45())
+
+    estimate(cases(40), learned, Grouped(3, "who"))
+    assert seen == [("x",)] * 3
+
+
+def test_a_bootstrap_sample_leaves_the_expected_share_out() -> None:
+    n, times = 400, 200
+    shares = [len(test) / n for train, test in Bootstrap632(times, 7).pairs(cases(n))]
+    expected = (1 - 1 / n) ** n
+    assert abs(np.mean(shares) - expected) < 3 * np.std(shares, ddof=1) / sqrt(times)
+    assert all(len(train) == n for train, _ in Bootstrap632(3).pairs(cases(n)))
+
+
+def test_632_by_hand() -> None:
+    data = cases(50)
+    found = estimate(data, Learn(c45()), Bootstrap632(8))
+    model = fit(data, c45())
+    training = float(np.mean(model.predict_codes(data) == data.target))
+    outside = np.mean([fold.score for fold in found.folds if fold.score is not None])
+    assert found.resubstitution == pytest.approx(training)
+    assert found.mixed == pytest.approx(0.368 * training + 0.632 * outside)
+    assert found.value == found.mixed
+    assert ".632" in str(found)
+    assert found.to_dict()["estimate_632"] == found.mixed
+
+
+def test_632_of_numbers_mixes_squares() -> None:
+    found = estimate(line(), Learn(cart()), Bootstrap632(4))
+    scores = np.array([fold.score for fold in found.folds if fold.score is not None])
+    assert found.resubstitution is not None
+    assert found.mixed == pytest.approx(sqrt(0.368 * found.resubstitution**2 + 0.632 * np.mean(scores**2)))
+
+
+def test_leave_one_out_has_a_fold_for_each_case() -> None:
+    found = estimate(cases(23), Learn(c45()), LeaveOneOut())
+    assert len(found.folds) == 23
+    assert all(fold.n == 1 and fold.trained == 22 for fold in found.folds)
+    assert found.pooled == pytest.approx(found.averaged)
+
+
+def test_pooled_and_averaged_differ_on_unequal_folds() -> None:
+    data = cases(4, target=np.array([0, 0, 0, 1], dtype=np.int32))
+    runs = [
+        FoldRun(FoldResult(1, 1, 3, 1.0, 1, 0.1), np.array([0, 1, 2]), np.array([0, 0, 0])),
+        FoldRun(FoldResult(2, 3, 1, 0.0, 3, 0.2), np.array([3]), np.array([0])),
+    ]
+    found = summed_up(data, "by hand", runs)
+    assert (found.pooled, found.averaged) == (0.75, 0.5)
+    assert found.deviation == pytest.approx(sqrt(0.5))
+    assert (found.low, found.high) == pytest.approx(wilson_interval(3, 4))
+    assert found.baseline == 0.75
+    assert found.size == 2.0
+    assert found.seconds == pytest.approx(0.3)
+    assert "pooled    75.0 %" in str(found)
+    assert "averaged  50.0 %" in str(found)
+
+
+def test_it_agrees_with_cross_validate() -> None:
+    for data, plan in ((cases(80, 3), c45()), (line(), cart())):
+        found = estimate(data, Learn(plan), KFold(5, seed=3))
+        other = cross_validate(data, lambda part, plan=plan: fit(part, plan), 5, seed=3)  # type: ignore[misc]
+        plain = other.to_dict()
+        assert found.pooled == pytest.approx(plain.get("accuracy", plain.get("rmse")))
+        assert found.baseline == pytest.approx(plain.get("baseline", plain.get("baseline_rmse")))
+        assert found.low == plain.get("low")
+
+
+def test_weights_count_in_scores_and_interval() -> None:
+    data = cases(60)
+    weighted = Dataset(data.schema, data.columns, 60, data.target, np.where(np.arange(60) < 30, 3.0, 1.0))
+    found = estimate(weighted, Learn(c45()), KFold(3))
+    assert weighted.target is not None
+    assert weighted.weights is not None
+    right = found.predicted == weighted.target[found.rows]
+    assert found.pooled == pytest.approx(np.average(right, weights=weighted.weights[found.rows]))
+    n = 120**2 / (30 * 9 + 30)
+    assert (found.low, found.high) == pytest.approx(wilson_interval(found.pooled * n, n))
+
+
+def test_repeats_do_not_narrow_the_interval() -> None:
+    data = cases(60)
+    once, often = (estimate(data, Learn(c45()), Repeated(3, times)) for times in (1, 6))
+    assert often.tested == once.tested == 60
+    assert once.low is not None
+    assert once.high is not None
+    assert often.low is not None
+    assert often.high is not None
+    assert often.high - often.low > 0.8 * (once.high - once.low)
+
+
+def test_all_forms() -> None:
+    found = estimate(sample("play-tennis"), Learn(c45()), KFold(7))
+    assert json.loads(found.to_json()) == found.to_dict()
+    frame = found.to_dataframe()
+    assert list(frame.columns) == ["fold", "trained", "n", "accuracy", "size", "seconds"]
+    assert len(frame) == 7
+    assert "<table>" in found._repr_html_()
+    assert "too few rows to trust" in str(found)
+    assert "The first 20 of 30 folds" in str(estimate(cases(30), Learn(c45()), LeaveOneOut()))
+
+
+def test_html_is_escaped() -> None:
+    odd = Estimate("<b>", "accuracy", (), 1, 1.0, 1.0, 0.0, 0.5, 1.0, 1.0, "<script>")
+    assert "<script>" not in odd._repr_html_()
+    assert "<b>" not in odd._repr_html_()
+
+
+def test_numbers() -> None:
+    found = estimate(line(), Learn(cart()), KFold(5))
+    assert found.measure == "rmse"
+    assert found.low is None
+    assert found.baseline_class is None
+    assert found.pooled < found.baseline
+    assert "Root mean squared error" in str(found)
+
+
+def test_rules_have_a_size() -> None:
+    found = estimate(cases(60), Learn(c45_rules()), HoldOut(0.25))
+    assert found.size is not None
+    assert len(found.folds) == 1
+    assert "averaged" not in "\n".join(found.lines())
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    estimate(cases(20), Learn(c45()), KFold(4), lambda done, total: told.append((done, total)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    told.clear()
+    estimate(cases(20), Learn(c45()), Bootstrap632(2), lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+# -- odd inputs --------------------------------------------------------------------------------------------------------
+
+
+def test_a_class_missing_in_a_fold() -> None:
+    target = np.zeros(12, dtype=np.int32)
+    target[3] = 1  # its fold is predicted by models that never saw the class
+    found = estimate(cases(12, 3, target=target), Learn(c45()), KFold(4))
+    assert found.pooled == pytest.approx(11 / 12)
+    assert found.baseline == pytest.approx(11 / 12)
+
+
+def test_a_single_class_is_trivial_and_said_so() -> None:
+    found = estimate(cases(12, 1, target=np.zeros(12, dtype=np.int32)), Learn(c45()), KFold(3))
+    assert found.pooled == found.baseline == 1
+    assert any("one class" in warning for warning in found.warnings)
+
+
+def test_the_usual_way_takes_as_many_folds_as_there_are_cases() -> None:
+    assert len(estimate(cases(5), Learn(c45())).folds) == 5
+
+
+def test_a_fold_without_weight_has_no_score() -> None:
+    data = cases(6, target=np.array([0, 1, 0, 1, 0, 1], dtype=np.int32))
+    weighted = Dataset(data.schema, data.columns, 6, data.target, np.array([0.0, 1, 1, 1, 1, 1]))
+    found = estimate(weighted, Learn(c45()), LeaveOneOut())
+    assert found.folds[0].score is None
+    assert json.loads(found.to_json())["folds"][0]["accuracy"] is None
+    nothing = Dataset(data.schema, data.columns, 6, data.target, np.zeros(6))
+    with pytest.raises(DataError, match="weigh"):
+        estimate(nothing, Learn(c45()), KFold(2))
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        (KFold(21), "from 2 to the number of cases, 20, not 21"),
+        (KFold(21, stratified=False), "at most the number of cases, 20, not 21"),
+        (Repeated(21, 2), "from 2 to the number of cases"),
+        (Grouped(15, "who"), "at most the number of groups by 'who'"),
+        (HoldOut(0.01), "too few to hold out 1 %"),
+    ],
+)
+def test_too_many_folds_are_told(way: Way, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        estimate(cases(20), Learn(c45()), way)
+
+
+def test_one_case_is_too_few() -> None:
+    for way in (LeaveOneOut(), Bootstrap632(2)):
+        with pytest.raises(ParameterError, match="two"):
+            estimate(cases(1), Learn(c45()), way)
+
+
+def test_wrong_parameters_are_told() -> None:
+    with pytest.raises(ParameterError, match="at least 2"):
+        KFold(1)
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        HoldOut(1.0)
+    with pytest.raises(ParameterError, match="seed"):
+        Bootstrap632(3, seed=-1)
+    with pytest.raises(ParameterError, match="repeats"):
+        Repeated(3, 0)
+    with pytest.raises(ParameterError, match="n_jobs"):
+        estimate(cases(10), Learn(c45()), n_jobs=0)
+    with pytest.raises(DataError, match="did you mean"):
+        estimate(cases(10), Learn(c45()), Grouped(2, "whom"))
+    with pytest.raises(DataError, match="no target"):
+        estimate(cases(10).X, Learn(c45()))
+    with pytest.raises(DataError, match="no rows"):
+        estimate(cases(10).take(slice(0, 0)), Learn(c45()), KFold(2))
+
+
+# -- speed and processes -----------------------------------------------------------------------------------------------
+
+
+def test_processes_give_the_same_result() -> None:
+    data = cases(60, 3)
+    one, two = (estimate(data, Learn(c45()), KFold(4), n_jobs=jobs) for jobs in (1, 2))
+    assert [fold.score for fold in one.folds] == [fold.score for fold in two.folds]
+    assert np.array_equal(one.predicted, two.predicted)
+    with pytest.raises(ParameterError, match="other processes"):
+        estimate(data, lambda part: fit(part, c45()), KFold(2), n_jobs=2)
+
+
+def test_processes_pass_warnings_on() -> None:
+    values = tuple(f"v{i}" for i in range(120))
+    schema = Schema((Column("name", Kind.NOMINAL, values), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
+    data = Dataset(schema, (np.arange(120, dtype=np.int32),), 120, (np.arange(120) % 2).astype(np.int32))
+    with pytest.warns(DataWarning, match="names the cases"):
+        estimate(data, Learn(id3()), KFold(2), n_jobs=2)
+
+
+@pytest.mark.parametrize("plan", [c45(), c45(prune="mdl"), id3(), chaid(), cart(missing="surrogate", cp=0.01)], ids=str)
+def test_without_working_the_tree_is_the_same(plan: object) -> None:
+    data = cases(120, 3)
+    with_working = fit(data, plan)  # type: ignore[call-overload]
+    without = fit(data, plan, keep_working=False)  # type: ignore[call-overload]
+    assert with_working.working
+    assert without.working == {}
+    assert with_working.tree.to_text() == without.tree.to_text()
+    assert np.array_equal(with_working.tree.counts, without.tree.counts)
+
+
+@pytest.mark.slow
+@pytest.mark.oracle
+def test_ten_folds_of_adult_cost_about_eight_fits() -> None:
+    import time
+
+    data = load_set("adult")
+    fit(data, c45())
+    whole: list[float] = []
+    folds: list[float] = []
+    for train, test in list(KFold(10).pairs(data))[:4]:  # in turns, so that a busy machine slows both alike
+        start = time.process_time()
+        fit(data, c45())
+        middle = time.process_time()
+        model = Learn(c45())(data.take(train))
+        model.predict_codes(data.take(test))
+        whole.append(middle - start)
+        folds.append(time.process_time() - middle)
+    assert 10 * np.mean(folds) / np.mean(whole) < 9  # 8 is the aim; the rest is for noise
