@@ -17,6 +17,7 @@ from treewright.data.schema import Kind, Task
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.chaid.working import chaid_working
 from treewright.grow.grower import Progress, examine_tree, grow
 from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe, for_regression
@@ -241,13 +242,13 @@ def _grown_and_pruned(
     """Grow, prune, and examine what became of it, if that is wanted."""
     held_out = next((method for method in plan.pruning if isinstance(method, ReducedError)), None)
     grow_part, validation = (dataset, None) if held_out is None else split_off(dataset, held_out.share, held_out.seed)
-    tree, working = _grown(grow_part, plan, progress)
+    tree, working = _grown(grow_part, plan, progress, keep_working=keep_working)
     before = tree
     for method in plan.pruning:
         tree = prune(tree, method, grow_part, validation)
     if not keep_working:
         return tree, {}
-    if isinstance(plan.learner, Recipe) and tree is before:
+    if isinstance(plan.learner, (Recipe, CHAID)) and tree is before:
         return tree, working
     return tree, _examined(grow_part, plan, tree)
 
@@ -280,14 +281,17 @@ def _as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -
     return replace(one, counts=counts, unknown=np.zeros_like(one.unknown), tries=0)
 
 
-def _grown(dataset: Dataset, plan: Plan, progress: Progress | None) -> tuple[Tree, Working]:
+def _grown(
+    dataset: Dataset, plan: Plan, progress: Progress | None, *, keep_working: bool = True
+) -> tuple[Tree, Working]:
     learner = plan.learner
     if isinstance(learner, Recipe):
         engine = MemoryEngine(dataset, fractional=learner.missing is MissingPolicy.FRACTIONAL)
         grown = grow(engine, learner, progress=progress)
         return grown.tree, grown.working
     if isinstance(learner, CHAID):
-        return grow_chaid(dataset, learner).tree, {}
+        growth = grow_chaid(dataset, learner)
+        return growth.tree, chaid_working(dataset, growth) if keep_working else {}
     if isinstance(learner, (CAL2, CAL3)):
         case_by_case = CaseByCase.begin(dataset, learner)
         case_by_case.learn_all(dataset)
@@ -297,8 +301,8 @@ def _grown(dataset: Dataset, plan: Plan, progress: Progress | None) -> tuple[Tre
     if dataset.weights is not None:
         raise ParameterError(f"{plan.name} takes no case weights here; dialect 'c45' does")
     if isinstance(learner, Release8):
-        growth = grow_release8(dataset, learner)
-        return (prune_release8(dataset, growth, learner.confidence) if learner.prune else growth.tree), {}
+        grown_r8 = grow_release8(dataset, learner)
+        return (prune_release8(dataset, grown_r8, learner.confidence) if learner.prune else grown_r8.tree), {}
     return prune_j48(dataset, grow_j48(dataset, learner), learner), {}
 
 

@@ -15,12 +15,16 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.explain.blackboard import blackboard
 from treewright.explain.node import AttributeExplanation, NodeExplanation, explain_node, path_text
+from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain
 from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping
 from treewright.learn import fit
 from treewright.model.format import model_from_json, model_to_json
+from treewright.model.model import TreeModel
 from treewright.model.working import Verdict
+from treewright.plans import chaid
 
 
 def named(explanation: NodeExplanation, name: str) -> AttributeExplanation:
@@ -214,3 +218,19 @@ def test_impurity_of_a_fractional_node_is_that_of_its_weights() -> None:
     sunny = explain_node(model, 1)
     assert sunny.counts == pytest.approx((2 + 5 / 13, 3))
     assert sunny.impurity == pytest.approx(entropy(np.array([2 + 5 / 13, 3.0])))
+
+
+def test_chaid_is_explained_by_the_groups_and_adjusted_p_of_every_attribute() -> None:
+    lenses = sample("contact-lenses")
+    plan = chaid(min_samples_split=10, min_samples_leaf=2)
+    model = fit(lenses, plan)
+    growth = grow_chaid(lenses, CHAID(min_samples_split=10, min_samples_leaf=2))
+    for node, found in enumerate(growth.nodes):
+        told = {one.name: one.adjusted_p for one in explain_node(model, node).attributes}
+        for finding in found.findings:
+            assert told[lenses.schema.attribute_names[finding.attribute]] == finding.adjusted
+    loaded = model_from_json(model_to_json(model))
+    assert isinstance(loaded, TreeModel)
+    root = explain_node(loaded)
+    assert [one.name for one in root.attributes[:2]] == ["tears", "astigmatism"]
+    assert "adjusted p" in blackboard(root)

@@ -100,6 +100,8 @@ def _attribute(explanation: NodeExplanation, one: AttributeExplanation) -> str:
         further.append(f"Gini decrease {one.gini_decrease:.3f}")
     if one.chi_square is not None:
         further.append(f"chi-square {one.chi_square:.2f} with {one.chi_square_df} df, p {one.chi_square_p:.3g}")
+    if one.adjusted_p is not None:
+        further.append(f"adjusted p {one.adjusted_p:.3g}")
     if further:
         lines.append("; ".join(further))
     return "\n".join(lines)
@@ -153,6 +155,9 @@ def _summary(explanation: NodeExplanation) -> str:
 
 
 def _remark(explanation: NodeExplanation, one: AttributeExplanation) -> str:
+    if one.adjusted_p is not None:
+        said = "" if one.verdict is Verdict.CONSIDERED else f", {one.verdict}"
+        return f"adjusted p {one.adjusted_p:.3g}{said}"
     if one.verdict is Verdict.CONSIDERED:
         return ""
     if one.verdict is Verdict.BELOW_AVERAGE and explanation.average_gain is not None:

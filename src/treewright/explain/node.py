@@ -59,6 +59,7 @@ class AttributeExplanation:
     after: float | None = None
     decrease: float | None = None
     tries: int = 0
+    adjusted_p: float | None = None
     correction: float = 0.0
     split_information: float | None = None
     ratio: float | None = None
@@ -195,6 +196,8 @@ _PLACE = {
 
 def _rank(recipe: Recipe, one: AttributeExplanation) -> tuple[int, float, float]:
     place = _PLACE.get(one.verdict, 3)
+    if one.adjusted_p is not None:
+        return place, one.adjusted_p, -(one.decrease or 0.0)
     worth = one.decrease
     if recipe.criterion == "chi2":
         worth = one.chi_square
@@ -207,7 +210,7 @@ def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> Attri
     column = node.tree.schema.attributes[one.attribute]
     split = one.split
     if split is None:
-        return AttributeExplanation(column.name, one.verdict)
+        return AttributeExplanation(column.name, one.verdict, adjusted_p=one.p_value)
     counts = _with_learned_side(recipe, split, one)
     weights = counts[:, 0] if measure == "variance" else counts.sum(axis=1)
     totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
@@ -231,6 +234,7 @@ def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> Attri
         after=after,
         decrease=decrease,
         tries=one.tries,
+        adjusted_p=one.p_value,
         correction=correction,
         **_further(counts, one.unknown, decrease, measure, recipe),
     )

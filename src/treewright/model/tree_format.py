@@ -213,6 +213,8 @@ def examined_to_plain(one: Examined) -> dict[str, Any]:
     plain["unknown"] = _plain_list(one.unknown)
     if one.tries:
         plain["tries"] = one.tries
+    if one.p_value is not None:
+        plain["p_value"] = one.p_value
     return plain
 
 
@@ -255,7 +257,10 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
         verdict = Verdict(str(plain.get("verdict")))
     except ValueError as error:
         raise ModelFormatError(f"'working' has an unknown verdict {plain.get('verdict')!r:.40}") from error
-    return Examined(attribute, verdict, split, counts, unknown, tries)
+    p_value = _number(plain["p_value"], "p_value") if "p_value" in plain else None
+    if p_value is not None and not 0 <= p_value < float("inf"):
+        raise ModelFormatError("'working' has a damaged p-value")
+    return Examined(attribute, verdict, split, counts, unknown, tries, p_value)
 
 
 def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) -> Split:

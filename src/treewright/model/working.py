@@ -34,6 +34,7 @@ class Verdict(StrEnum):
     SMALL_GAIN = "gain below the minimum"
     NOT_SIGNIFICANT = "best, but not significant"
     PRUNED = "best, but pruned"
+    ONE_GROUP = "all values in one group"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Examined:
         The same for the cases without a value.
     tries : int
         For a cut: how many cuts were compared.
+    p_value : float or None
+        By which a learner that goes by significance judged the attribute, adjusted for the ways to form its groups.
     """
 
     attribute: int
@@ -61,6 +64,7 @@ class Examined:
     counts: Counts
     unknown: Counts
     tries: int = 0
+    p_value: float | None = None
 
     @property
     def cells(self) -> int:
