@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from oracle_sets import folds, load_json, load_set, set_names
-from treewright.evaluate.compare import Comparison, compare, compare_over
+from treewright.evaluate.compare import compare
+from treewright.evaluate.compare_over import compare_over
+from treewright.evaluate.comparison import Comparison
 from treewright.plans import c45
 from treewright.show.figure import save_figure
 from treewright.show.plot_compare import critical_difference_figure, critical_difference_text

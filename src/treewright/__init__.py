@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from treewright.estimators.discretiser import Discretiser
     from treewright.estimators.rules import C45RulesClassifier
     from treewright.estimators.trees import C45Classifier, ID3Classifier
-    from treewright.evaluate.compare import compare, compare_over
+    from treewright.evaluate.compare import compare
+    from treewright.evaluate.compare_over import compare_over
     from treewright.evaluate.curves import complexity_curve, learning_curve
     from treewright.evaluate.report import evaluate_model
     from treewright.evaluate.resampling import estimate
@@ -97,7 +98,7 @@ _HOME = {
     "id3": "treewright.plans",
     "cart": "treewright.plans",
     "compare": "treewright.evaluate.compare",
-    "compare_over": "treewright.evaluate.compare",
+    "compare_over": "treewright.evaluate.compare_over",
     "evaluate_model": "treewright.evaluate.report",
     "estimate": "treewright.evaluate.resampling",
     "tune": "treewright.evaluate.tune",

@@ -15,7 +15,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.evaluate.compare import Compared, Comparison, compare, compare_over
+from treewright.evaluate.compare import Compared, compare
+from treewright.evaluate.compare_over import compare_over
+from treewright.evaluate.comparison import Comparison
 from treewright.grow.recipe import C45, ID3
 from treewright.model.predictor import Predictor
 from treewright.plans import c45, c45_rules, cart, chaid, id3

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from treewright._base.errors import ParameterError
-from treewright.evaluate.compare import ManyComparison, compare_over
+from treewright.evaluate.compare_over import ManyComparison, compare_over
 from treewright.show.figure import save_figure
 from treewright.show.plot_compare import critical_difference_figure, critical_difference_text, group_spans
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluate.compare import Comparison, ManyComparison
+    from treewright.evaluate.compare_over import ManyComparison
+    from treewright.evaluate.comparison import Comparison
     from treewright.plans import Plan, RulePlan
 
 DIALECTS = ("r8", "j48")
@@ -75,7 +76,7 @@ def command(
 
     With several FILEs, average ranks and the critical-difference diagram, too.
     """
-    from treewright.evaluate.compare import compare_over
+    from treewright.evaluate.compare_over import compare_over
 
     chosen = None if algorithms is None else _named(algorithms)
     names = _table_names(sources)

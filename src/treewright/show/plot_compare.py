@@ -13,7 +13,7 @@ from typing import Any
 
 from treewright._base.errors import ParameterError
 from treewright._base.printable import printable
-from treewright.evaluate.compare import ManyComparison
+from treewright.evaluate.compare_over import ManyComparison
 from treewright.show.figure import COLOURS, new_figure
 
 LONGEST = 30
@@ -25,7 +25,7 @@ def critical_difference_figure(result: ManyComparison) -> Any:
 
     Examples
     --------
-    >>> from treewright.evaluate.compare import compare_over
+    >>> from treewright.evaluate.compare_over import compare_over
     >>> result = compare_over({"a": {"x": 0.9, "y": 0.8}, "b": {"x": 0.7, "y": 0.6}, "c": {"x": 0.6, "y": 0.5}})
     >>> len(critical_difference_figure(result).axes)
     1
@@ -73,7 +73,7 @@ def group_spans(result: ManyComparison) -> list[tuple[float, float]]:
 
     Examples
     --------
-    >>> from treewright.evaluate.compare import compare_over
+    >>> from treewright.evaluate.compare_over import compare_over
     >>> group_spans(compare_over({"a": {"x": 0.9, "y": 0.8}, "b": {"x": 0.7, "y": 0.8}}))
     [(1.5, 1.5)]
     """
@@ -86,7 +86,7 @@ def critical_difference_text(result: ManyComparison, width: int = 80) -> str:
 
     Examples
     --------
-    >>> from treewright.evaluate.compare import compare_over
+    >>> from treewright.evaluate.compare_over import compare_over
     >>> table = {name: {"x": 0.9, "y": 0.8, "z": 0.5} for name in "abcdefgh"}
     >>> print(critical_difference_text(compare_over(table), width=40))
     rank    1            2            3

@@ -1,0 +1,333 @@
+"""What came of comparing learners on one table, and how it is told: scores, pairs, sentences, tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from treewright._base.errors import ParameterError
+from treewright._base.extras import need
+from treewright._base.printable import printable
+from treewright.evaluate.tests_of_difference import (
+    McNemar,
+    ResampledT,
+)
+
+NAME_WIDTH = 30
+"""Longer names are cut in tables."""
+
+
+@dataclass(frozen=True)
+class LearnerResult:
+    """How one learner did.
+
+    Attributes
+    ----------
+    name : str
+    scores : tuple of float
+        Accuracy (or RMSE) of each fold, repeat after repeat.
+    score : float
+        Their mean.
+    pooled : float
+        Accuracy (or RMSE) of all predictions together.
+    low, high : float or None
+        Wilson's interval around the mean accuracy, by the number of cases; None for a number.
+    errors : int or None
+        Wrong predictions in all; None for a number.
+    seconds : float
+        Spent on learning, all folds together.
+    size : float or None
+        Mean number of nodes or rules; None for a model that has neither.
+    size_of : str
+        ``"nodes"``, ``"rules"`` or empty.
+    """
+
+    name: str
+    scores: tuple[float, ...]
+    score: float
+    pooled: float
+    low: float | None
+    high: float | None
+    errors: int | None
+    seconds: float
+    size: float | None
+    size_of: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**self.__dict__, "scores": list(self.scores)}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two learners, tested against each other.
+
+    Attributes
+    ----------
+    first, second : str
+    better : str or None
+        Which has the better score; None if both have the same.
+    t_test : ResampledT
+        Of the differences first minus second over the folds.
+    mcnemar : McNemar or None
+        Of the pooled predictions (of the first repeat); None for a number.
+    p, p_adjusted : float
+        The probability that decides, and after adjustment for all pairs.
+    decided_by : str
+    more_than_noise : bool
+    sentence : str
+        All this in words.
+    """
+
+    first: str
+    second: str
+    better: str | None
+    t_test: ResampledT
+    mcnemar: McNemar | None
+    p: float
+    p_adjusted: float
+    decided_by: str
+    more_than_noise: bool
+    sentence: str
+
+    @property
+    def difference(self) -> float:
+        """Mean score of the first minus that of the second."""
+        return self.t_test.mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "better": self.better,
+            "difference": self.difference,
+            "t_test": self.t_test.to_dict(),
+            "mcnemar": None if self.mcnemar is None else self.mcnemar.to_dict(),
+            "p": self.p,
+            "p_adjusted": self.p_adjusted,
+            "decided_by": self.decided_by,
+            "more_than_noise": self.more_than_noise,
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners on one table, best first.
+
+    Attributes
+    ----------
+    source : str or None
+    cases : int
+    folds, repeats : int
+    measure : str
+        ``"accuracy"`` or ``"rmse"``.
+    baseline : float
+        Accuracy of always saying the most frequent class; RMSE of always saying the mean.
+    baseline_class : str or None
+    learners : tuple of LearnerResult
+    pairs : tuple of Pair
+        Every two learners, the better one first where they differ.
+    alpha : float
+    """
+
+    source: str | None
+    cases: int
+    folds: int
+    repeats: int
+    measure: str
+    baseline: float
+    baseline_class: str | None
+    learners: tuple[LearnerResult, ...]
+    pairs: tuple[Pair, ...]
+    alpha: float = 0.05
+
+    @property
+    def higher_is_better(self) -> bool:
+        """True for accuracy, False for an error."""
+        return self.measure == "accuracy"
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Mean score of each learner by name."""
+        return {one.name: one.score for one in self.learners}
+
+    def learner(self, name: str) -> LearnerResult:
+        """Return the results of one learner."""
+        for one in self.learners:
+            if one.name == name:
+                return one
+        raise ParameterError(f"there is no learner {name!r}; there are: {', '.join(map(repr, self.scores))}")
+
+    def pair(self, first: str, second: str) -> Pair:
+        """Return the tests of two learners, in whichever order they are kept."""
+        for one in self.pairs:
+            if {one.first, one.second} == {self.learner(first).name, self.learner(second).name}:
+                return one
+        raise ParameterError(f"{first!r} is not compared with itself")
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Who wins, by how much, and whether that is more than noise."""
+        best = self.learners[0].name
+        return (self._headline(), *(pair.sentence for pair in self.pairs if best in (pair.first, pair.second)))
+
+    def _headline(self) -> str:
+        best = self.learners[0]
+        name = printable(best.name)
+        behind = [pair for pair in self.pairs if best.name in (pair.first, pair.second)]
+        level = [name, *(printable(other_name(pair, best.name)) for pair in behind if pair.better is None)]
+        told = f"{best_text(level)} the best {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}"
+        if all(pair.more_than_noise for pair in behind):
+            return f"{told}, and is ahead of {'the other' if len(behind) == 1 else 'all others'} by more than noise."
+        if len(level) == len(self.learners):
+            return f"All learners have the same {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}."
+        if not any(pair.more_than_noise for pair in behind):
+            return f"{told}, but no other is behind by more than noise."
+        near = [other_name(pair, best.name) for pair in behind if not pair.more_than_noise]
+        return f"{told}; not told apart from {name} beyond noise: {', '.join(map(printable, near))}."
+
+    def _baseline_sentence(self) -> str:
+        best = self.learners[0]
+        if self.baseline_class is None:
+            line = f"Always saying the mean gives {score_text(self.baseline, self.measure)}"
+            return f"{line}." if best.pooled < self.baseline else f"{line}: none of them does better."
+        line = f'Always saying "{printable(self.baseline_class, 30)}" gives {score_text(self.baseline, self.measure)}'
+        if best.low is not None and best.low > self.baseline:
+            return f"{line}."
+        return f"{line}: {best.name} is not surely better than that."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "source": self.source,
+            "cases": self.cases,
+            "folds": self.folds,
+            "repeats": self.repeats,
+            "measure": self.measure,
+            "baseline": self.baseline,
+            "baseline_class": self.baseline_class,
+            "alpha": self.alpha,
+            "learners": [one.to_dict() for one in self.learners],
+            "pairs": [one.to_dict() for one in self.pairs],
+            "sentences": list(self.sentences),
+        }
+
+    def to_json(self) -> str:
+        """Return the plain data as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    def to_dataframe(self, of: str = "learners") -> Any:
+        """Return a pandas DataFrame of the ``"learners"``, their ``"folds"`` or the ``"pairs"``."""
+        pandas = need("pandas", "dev", "make a DataFrame")
+        if of == "folds":
+            return pandas.DataFrame({one.name: one.scores for one in self.learners}).rename_axis("fold")
+        if of == "pairs":
+            names = ("first", "second", "better", "difference", "p", "p_adjusted", "more_than_noise")
+            return pandas.DataFrame([{name: getattr(pair, name) for name in names} for pair in self.pairs])
+        if of != "learners":
+            raise ParameterError(f"of must be 'learners', 'folds' or 'pairs', not {of!r}")
+        rows = [one.to_dict() for one in self.learners]
+        return pandas.DataFrame(rows).drop(columns="scores").rename(columns={"score": self.measure}).set_index("name")
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        accuracy = self.higher_is_better
+        header = [
+            "learner",
+            self.measure,
+            *(["95 % interval", "errors"] if accuracy else ["pooled"]),
+            "size",
+            "seconds",
+        ]
+        rows = []
+        for one in self.learners:
+            row = [printable(one.name, NAME_WIDTH), score_text(one.score, self.measure)]
+            if accuracy:
+                row += [f"{100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f}", f"{one.errors:,}"]
+            else:
+                row.append(score_text(one.pooled, self.measure))
+            row += ["-" if one.size is None else f"{one.size:,.1f} {one.size_of}", f"{one.seconds:.2f}"]
+            rows.append(row)
+        return header, rows
+
+    def _way(self) -> str:
+        way = f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} times {self.folds} folds"
+        tests = "" if len(self.pairs) == 1 else f"; p is adjusted for {len(self.pairs)} pairs, intervals are not"
+        return f"{self.cases:,} cases, {way}, the same for all; {self.measure} and size are means over the folds{tests}"
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [text_table(*self._table()), "", *self.sentences, self._baseline_sentence(), f"({self._way()})"]
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), [*self.sentences, self._baseline_sentence(), f"({self._way()})"])
+
+
+def other_name(pair: Pair, name: str) -> str:
+    """Return the learner that a pair has beside this one."""
+    return pair.second if pair.first == name else pair.first
+
+
+def best_text(names: Sequence[str]) -> str:
+    """Say who is best, alone or together."""
+    return f"{names[0]} has" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share"
+
+
+_MEASURES = {"accuracy": "accuracy", "rmse": "root mean squared error"}
+
+
+def score_text(score: float, measure: str) -> str:
+    """Print a score."""
+    return f"{100 * score:.1f} %" if measure == "accuracy" else f"{score:.4g}"
+
+
+def gap_text(test: ResampledT, measure: str) -> str:
+    """Print a difference with its interval."""
+    if measure == "accuracy":
+        between = f"95 % interval {100 * max(test.low, -1):.1f} to {100 * min(test.high, 1):.1f}"
+        return f"{100 * test.mean:.1f} percentage points ({between})"
+    return f"{-test.mean:.4g} (95 % interval {-test.high:.4g} to {-test.low:.4g})"
+
+
+def p_text(p: float) -> str:
+    """Print a p-value."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return columns under their names, the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["name", "n"], [["a", "10"], ["long", "5"]]))
+    name   n
+    a     10
+    long   5
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (header, *rows)
+    )
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str]) -> str:
+    """Return a table and sentences as HTML, all names escaped.
+
+    Examples
+    --------
+    >>> html_table(["a<b"], [["1"]], ["Fine."])
+    '<table><thead><tr><th>a&lt;b</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table><p>Fine.</p>'
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    words = "<br>".join(escape(sentence) for sentence in sentences)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{words}</p>"
