@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from grow.r_random import cross_validation_groups
 from oracle_sets import folds, load_json, load_set, set_names
 from treewright import CARTClassifier, CARTRegressor
 from treewright.data.dataset import Dataset
@@ -33,8 +34,9 @@ def column(values: Any) -> list[Any]:
     return values if isinstance(values, list) else [values]
 
 
-def estimator(data: Dataset, run: str = "default") -> Any:
-    return CARTClassifier.like_rpart(**RUNS[run]) if data.schema.classes else CARTRegressor.like_rpart(**RUNS[run])
+def estimator(data: Dataset, run: str = "default", xval: Any = 0) -> Any:
+    made = CARTClassifier if data.schema.classes else CARTRegressor
+    return made.like_rpart(xval=xval, **RUNS[run])
 
 
 def recorded_tests(recorded: dict[str, Any]) -> dict[int, tuple[float, float, Any]]:
@@ -103,6 +105,14 @@ def test_the_same_trees_and_training_errors(name: str) -> None:
             amounts[int(attribute[1:])] = amount
         shares = amounts / (amounts.sum() or 1.0)
         assert fitted.feature_importances_ == pytest.approx(shares, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in ("iris", "wine", "diabetes", "housing") if name in recorded_sets()])
+def test_the_same_cross_validated_errors_given_the_groups_of_r(name: str) -> None:
+    data = load_set(name)
+    table = estimator(data, xval=cross_validation_groups(len(data))).fit(data.X, data.y).cp_table_
+    recorded = np.array(load_json(name, "rpart.json")["runs"]["default"]["cptable"]["rows"])
+    assert np.array(table.rows()) == pytest.approx(recorded, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", recorded_sets())
