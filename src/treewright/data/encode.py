@@ -17,7 +17,7 @@ from treewright._base.near_names import did_you_mean, listed
 from treewright.data.cells import NumberCells, OddCellError
 from treewright.data.dataset import Dataset
 from treewright.data.raw import Codes, Floats, NumberColumn, RawTable, TextColumn, numbers_as_text
-from treewright.data.schema import Column, Schema
+from treewright.data.schema import Column, LabelType, Schema
 
 Markers = frozenset[str]
 
@@ -90,8 +90,13 @@ def _undeclared(raw: RawTable, text: TextColumn, row: int, column: Column) -> Da
 
 def _to_declared(text: TextColumn, column: Column) -> Codes:
     position = {value: code for code, value in enumerate(column.values)}
-    table = np.array([*(position.get(value, -1) for value in text.values), -1], dtype=np.int32)
-    declared: Codes = table[text.codes]
+    if text.labels is LabelType.BOOLEAN:
+        # A frame library may have turned TRUE and false into booleans; the schema still spells them as the file did.
+        position = {value.casefold(): code for value, code in position.items()} | position
+        table = [position.get(value, position.get(value.casefold(), -1)) for value in text.values]
+    else:
+        table = [position.get(value, -1) for value in text.values]
+    declared: Codes = np.array([*table, -1], dtype=np.int32)[text.codes]
     return declared
 
 
