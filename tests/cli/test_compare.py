@@ -5,13 +5,6 @@ import sys
 import pytest
 
 from cli.shell import LINE, WEATHER, Shell
-from treewright.cli import main
-
-
-@pytest.fixture(autouse=True)
-def _verb(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the shell find the verb, registered or not."""
-    monkeypatch.setattr(main, "VERBS", tuple(dict.fromkeys((*main.VERBS, "compare"))))
 
 
 def test_one_table(shell: Shell) -> None:

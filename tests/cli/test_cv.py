@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import treewright.cli.main
 from cli.shell import LINE, WEATHER, Shell
 
 GROUPED = "who," + WEATHER.splitlines()[0] + "\n"
 GROUPED += "".join(f"p{at % 4},{row}\n" for at, row in enumerate(WEATHER.splitlines()[1:]))
-
-
-@pytest.fixture(autouse=True)
-def verbs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Know the verb wherever it is registered."""
-    if "cv" not in treewright.cli.main.VERBS:
-        monkeypatch.setattr(treewright.cli.main, "VERBS", (*treewright.cli.main.VERBS, "cv"))
 
 
 def test_the_usual_folds(shell: Shell) -> None:

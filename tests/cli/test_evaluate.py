@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli.shell import LINE, WEATHER, Shell
-from treewright.cli import main
 
 HEADER = WEATHER.splitlines()[0]
-
-
-@pytest.fixture(autouse=True)
-def _verb(monkeypatch: pytest.MonkeyPatch) -> None:
-    if "evaluate" not in main.VERBS:
-        monkeypatch.setattr(main, "VERBS", (*main.VERBS, "evaluate"))
 
 
 def test_report_stands_on_standard_output(shell: Shell) -> None:

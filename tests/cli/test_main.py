@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import signal
@@ -199,3 +200,9 @@ def test_small_training_imports_nothing_heavy(tmp_path: Path, algorithm: str) ->
     (tmp_path / "weather.csv").write_text(WEATHER)
     loaded = imported_by(tmp_path, "train", "weather.csv", "-t", "play", "-a", algorithm)
     assert not loaded & {"numba", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "narwhals"}
+
+
+def test_the_list_of_verbs_says_what_the_verbs_say_themselves() -> None:
+    for verb, line in VERBS.items():
+        command = importlib.import_module(f"treewright.cli.{verb}").command
+        assert command.get_short_help_str(limit=200) == line

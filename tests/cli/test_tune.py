@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-import treewright.cli.main
 from cli.shell import LINE, WEATHER, Shell
-
-
-@pytest.fixture(autouse=True)
-def verbs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Know the verb wherever it is registered."""
-    if "tune" not in treewright.cli.main.VERBS:
-        monkeypatch.setattr(treewright.cli.main, "VERBS", (*treewright.cli.main.VERBS, "tune"))
 
 
 def test_it_chooses_and_saves(shell: Shell) -> None:

@@ -72,7 +72,7 @@ def command(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Compare algorithms on FILE by cross-validation: who wins, by how much, and whether that is more than noise.
+    """Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.
 
     With several FILEs, average ranks and the critical-difference diagram, too.
     """

@@ -18,7 +18,20 @@ from treewright._base.errors import DataError, ModelFormatError, ParameterError,
 from treewright._base.near_names import did_you_mean
 from treewright._base.version import __version__
 
-VERBS = ("train", "rules", "predict", "evaluate", "cv", "compare", "tune", "show", "explain", "prune", "data")
+VERBS = {
+    "train": "Learn a tree (or rules) from FILE and print it with an honest estimate.",
+    "rules": "Learn C4.5 rules from FILE: the same as `train --algorithm rules`.",
+    "predict": "Predict the cases of FILE with MODEL.",
+    "evaluate": "Report how good the predictions of MODEL are on FILE, which must have the target.",
+    "cv": "Estimate how well a learner does on cases that it has not seen.",
+    "compare": "Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.",
+    "tune": "Choose the parameters of a learner by nested cross-validation and save the model of the choice.",
+    "show": "Print the tree or the rules of MODEL.",
+    "explain": "Print the frequency tables and the calculation for every attribute at a node of MODEL.",
+    "prune": "Prune the tree of MODEL by any method, and print what is left.",
+    "data": "Show what the columns of FILE are taken to be; options correct it.",
+}
+"""The verbs in the order of their use, each with the line that `--help` prints: it needs none of their modules."""
 
 FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 
@@ -30,10 +43,14 @@ class Verbs(click.RichGroup):
         """Return the verbs in the order of their use."""
         return list(VERBS)
 
+    resolving = False
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb."""
+        """Import a verb that is to be run; for a list of them, say what it does without importing it."""
         if cmd_name not in VERBS:
             return None
+        if not self.resolving:
+            return click.RichCommand(name=cmd_name, help=VERBS[cmd_name])
         module = importlib.import_module(f"treewright.cli.{cmd_name}")
         command: click.Command = module.command
         return command
@@ -43,7 +60,11 @@ class Verbs(click.RichGroup):
         if args and not args[0].startswith("-") and args[0] not in VERBS:
             hint = did_you_mean(args[0], VERBS) or f"; verbs: {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
+        self.resolving = True
+        try:
+            return super().resolve_command(ctx, args)
+        finally:
+            self.resolving = False
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
