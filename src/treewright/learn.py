@@ -5,30 +5,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import Any, overload
 
 import numpy as np
 
 from treewright._base.errors import DataError, DataWarning, ParameterError
 from treewright._base.version import __version__
-from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
-from treewright.data.schema import Kind, Task
+from treewright.data.infer import Overrides
+from treewright.data.schema import Kind, Schema, Task
+from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.chaid.working import chaid_working
-from treewright.grow.grower import Progress, examine_tree, grow
+from treewright.grow.engines import by_kernels, check_engine, counting_engine, grow_tree, is_compiled
+from treewright.grow.grower import Progress, examine_tree, grow, keeps_working
 from treewright.grow.j48.growing import grow_j48
-from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe, for_regression
+from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.grow.release8.growing import Release8, grow_release8
 from treewright.grow.subsets import SEARCH
 from treewright.grow.tree_engine import engine_for
+from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.rule_model import RuleModel
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined, Verdict
-from treewright.plans import Learner, Plan, RulePlan, as_plan
+from treewright.model.working import Examined, LaterWorking, Verdict
+from treewright.plans import Learner, Plan, RulePlan, as_plan, for_task
 from treewright.prune.j48 import prune_j48
 from treewright.prune.method import ReducedError, prune, split_off
 from treewright.prune.release8 import prune_release8
@@ -40,6 +44,9 @@ Working = Mapping[int, tuple[Examined, ...]]
 
 MANY_VALUES = 100
 """A nominal column with fewer values is not suspected of naming the cases."""
+
+CELLS_KEPT = 5_000_000
+"""Cells of a table that a model may keep until its working is asked for."""
 
 VALUES_PER_ROW = 0.2
 """A nominal column with more values for each row than this is."""
@@ -55,6 +62,8 @@ def fit(
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
     keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
 ) -> TreeModel: ...
 
 
@@ -62,23 +71,64 @@ def fit(
 def fit(dataset: Dataset, recipe: RulePlan, *, keep_working: bool = True) -> RuleModel: ...
 
 
+@overload
 def fit(
     dataset: Dataset,
-    recipe: Plan | Learner | RulePlan,
+    recipe: EnsemblePlan,
     *,
     class_weights: Mapping[str, float] | None = None,
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
     keep_working: bool = True,
-) -> TreeModel | RuleModel:
-    """Learn a tree, or rules.
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    resume: Forest | None = None,
+) -> Forest: ...
+
+
+@overload
+def fit(
+    dataset: object,
+    recipe: Plan | Learner,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    resume: str | PathLike[str] | None = None,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    finish_rows: int = ...,
+    temporary: bool = False,
+    engine: str = "auto",
+) -> TreeModel: ...
+
+
+def fit(
+    dataset: object,
+    recipe: Plan | Learner | RulePlan | EnsemblePlan,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    resume: Forest | str | PathLike[str] | None = None,
+    **there: Any,
+) -> TreeModel | RuleModel | Forest:
+    """Learn a tree, rules, or a forest.
 
     Parameters
     ----------
-    dataset : Dataset
-        With a target; ``dataset.weights`` are respected.
-    recipe : Recipe, Release8, J48, CHAID, CAL2, CAL3, Plan or RulePlan
+    dataset : Dataset, Table, DuckDB relation, Spark frame or Dask frame
+        With a target; ``dataset.weights`` are respected. All but a dataset stay where they are: an engine counts there.
+    recipe : Recipe, Release8, J48, CHAID, CAL2, CAL3, Plan, RulePlan, ForestPlan or BoostPlan
         What to learn; a bare recipe grows without pruning.
     class_weights : dict of str to float or None
         Factor on the weight of the cases of each class.
@@ -87,9 +137,22 @@ def fit(
     costs : tuple of tuples or None
         Cost of saying class j of a case of class i, in declared order.
     progress : callable or None
-        Called with cases done and cases in all.
+        Called with cases (of a forest: trees) done and in all.
     keep_working : bool
         Whether the model is to tell what was looked at in its nodes; without, the same tree is learned sooner.
+    engine : str
+        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For a
+        table outside memory who counts: "duckdb", "postgresql", "spark" or "dask".
+    n_jobs : int or None
+        Threads; None and -1 for all processors (a forest: None for one). The result is the same for any number.
+    time_limit : float or None
+        Of a forest: seconds after which no further tree is begun.
+    resume : Forest, path or None
+        Of a forest: one of the same plan and data with fewer trees, to go on with. Of a table outside memory: the file
+        that keeps the state after each level.
+    **there
+        Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows` and `temporary` as in
+        `treewright.learn_in_place.fit_table`.
 
     Warns
     -----
@@ -104,17 +167,62 @@ def fit(
     >>> model.tree.n_leaves, model.tree.node(0).attribute.name
     (5, 'Outlook')
     """
+    if not isinstance(dataset, Dataset):
+        from treewright.learn_in_place import fit_table
+
+        if isinstance(resume, Forest):
+            raise ParameterError("resume is the file of a state for tables outside memory; forests grow in memory")
+        return fit_table(
+            dataset,
+            recipe,
+            class_weights=class_weights,
+            smoothing=smoothing,
+            costs=costs,
+            progress=progress,
+            keep_working=keep_working,
+            state=resume,
+            engine=engine,
+            **there,
+        )
+    if there:
+        raise ParameterError(f"{', '.join(there)}: for tables outside memory; a dataset has it")
     _require_something(dataset)
     _warn_of_names(dataset)
     if isinstance(recipe, RulePlan):
         return _fit_rules(dataset, recipe)
-    plan = as_plan(recipe)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
-    plan = _for_task(plan, weighted)
+    if resume is not None and not isinstance(resume, Forest):
+        raise ParameterError("resume is a forest here; the file of a state is for tables outside memory")
+    if isinstance(recipe, (ForestPlan, BoostPlan)):
+        return _fit_ensemble(
+            weighted,
+            recipe,
+            n_jobs,
+            resume=resume,
+            time_limit=time_limit,
+            smoothing=smoothing,
+            costs=costs,
+            progress=progress,
+        )
+    if time_limit is not None or resume is not None:
+        raise ParameterError("time_limit and resume are for forests")
+    check_engine(engine)
+    plan = as_plan(recipe)
+    plan = for_task(plan, weighted.schema)
+    if engine == "compiled" and not isinstance(plan.learner, Recipe):
+        raise ParameterError(f"{plan.name} is grown by the interpreter only; leave out the engine")
     if isinstance(plan.learner, (RpartLearner, MedianLearner)):
-        return _fit_cart(weighted, plan, plan.learner, smoothing=smoothing, costs=costs, keep_working=keep_working)
-    tree, working = _grown_and_pruned(weighted, plan, progress, keep_working=keep_working)
-    return TreeModel(tree, _described(plan), _provenance(dataset), working, smoothing, plan.voting, costs)
+        model = _fit_cart(weighted, plan, plan.learner, smoothing=smoothing, costs=costs, keep_working=keep_working)
+    else:
+        tree, working = _grown_and_pruned(
+            weighted, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs
+        )
+        model = TreeModel(tree, described(plan), _provenance(dataset), working, smoothing, plan.voting, costs)
+    if class_weights is None:
+        return model
+    # Without these nobody could count the tables again as they were.
+    recorded = {str(name): float(factor) for name, factor in class_weights.items()}
+    return replace(model, provenance={**model.provenance, "class_weights": recorded})
 
 
 def fit_case_by_case(
@@ -195,7 +303,7 @@ def model_so_far(
     if data is not None:
         provenance = _provenance(data)
         working = _examined(data, plan, tree)
-    return TreeModel(tree, _described(plan), provenance, working, smoothing, plan.voting)
+    return TreeModel(tree, described(plan), provenance, working, smoothing, plan.voting)
 
 
 def _warn_of_names(dataset: Dataset) -> None:
@@ -218,55 +326,59 @@ def _require_something(dataset: Dataset) -> None:
         raise DataError("there is no target to learn from", source=dataset.source)
 
 
-def _for_task(plan: Plan, dataset: Dataset) -> Plan:
-    learner = plan.learner
-    if isinstance(learner, (RpartLearner, MedianLearner)):
-        return replace(plan, learner=learner.for_task(dataset.schema.task))
-    if dataset.schema.task is Task.CLASSIFICATION:
-        if isinstance(learner, Recipe) and learner.criterion == "variance":
-            raise ParameterError("variance is for a numeric target; this one has classes")
-        return plan
-    if isinstance(learner, CHAID):
-        return replace(plan, task=Task.REGRESSION)
-    if not isinstance(learner, Recipe) or learner.nominal is not NominalTest.SUBSETS:
-        raise ParameterError(
-            f"{plan.name} predicts classes, and the target {dataset.schema.target!r} is a number: "
-            "use CART or CHAID, or declare the target a class"
-        )
-    return replace(plan, learner=for_regression(learner))
-
-
 def _grown_and_pruned(
-    dataset: Dataset, plan: Plan, progress: Progress | None, *, keep_working: bool = True
+    dataset: Dataset,
+    plan: Plan,
+    progress: Progress | None,
+    *,
+    keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
 ) -> tuple[Tree, Working]:
     """Grow, prune, and examine what became of it, if that is wanted."""
     held_out = next((method for method in plan.pruning if isinstance(method, ReducedError)), None)
     grow_part, validation = (dataset, None) if held_out is None else split_off(dataset, held_out.share, held_out.seed)
-    tree, working = _grown(grow_part, plan, progress, keep_working=keep_working)
+    tree, working = _grown(grow_part, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs)
     before = tree
     for method in plan.pruning:
         tree = prune(tree, method, grow_part, validation)
     if not keep_working:
         return tree, {}
-    if isinstance(plan.learner, (Recipe, CHAID)) and tree is before:
+    if isinstance(plan.learner, (Recipe, CHAID)) and tree is before and working is not None:
         return tree, working
-    return tree, _examined(grow_part, plan, tree)
+    if isinstance(plan.learner, Recipe) and is_compiled(engine, grow_part):
+        return tree, _examined_later(grow_part, plan, tree, engine)
+    return tree, _examined(grow_part, plan, tree, engine)
 
 
-def _examined(dataset: Dataset, plan: Plan, tree: Tree) -> Working:
+def _examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Working:
+    """Put off what explains the tree until somebody asks: it takes longer than the tree.
+
+    Until then the cases are kept, a copy if they are somebody else's; those of a large table are not, and are examined
+    at once.
+    """
+    if not keeps_working(plan.judge, dataset.schema, dataset.n_rows):
+        return {}
+    if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
+        return _examined(dataset, plan, tree, engine)
+    kept = replace(dataset, columns=tuple(column.copy() for column in dataset.columns))
+    return LaterWorking(lambda: _examined(kept, plan, tree, engine))
+
+
+def _examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
     judge = plan.judge
-    engine = MemoryEngine(dataset, fractional=judge.missing is MissingPolicy.FRACTIONAL)
-    working = examine_tree(engine, judge, tree)
+    counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
+    working = examine_tree(counting, judge, tree)
     if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
         return working
     merges = isinstance(plan.learner, CHAID)
     return {
-        node: tuple(_as_it_was_done(one, tree.node(node).stop, merges_missing=merges) for one in entries)
+        node: tuple(as_it_was_done(one, tree.node(node).stop, merges_missing=merges) for one in entries)
         for node, entries in working.items()
     }
 
 
-def _as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -> Examined:
+def as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -> Examined:
     """Tell what a learner did that does not choose as its judge does.
 
     CHAID tested its table with the missing cases in their branch; and a leaf that the judge would have divided was not
@@ -282,12 +394,21 @@ def _as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -
 
 
 def _grown(
-    dataset: Dataset, plan: Plan, progress: Progress | None, *, keep_working: bool = True
-) -> tuple[Tree, Working]:
+    dataset: Dataset,
+    plan: Plan,
+    progress: Progress | None,
+    *,
+    keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> tuple[Tree, Working | None]:
+    """Grow; no working at all (None) means that it is still to be examined."""
     learner = plan.learner
     if isinstance(learner, Recipe):
-        engine = MemoryEngine(dataset, fractional=learner.missing is MissingPolicy.FRACTIONAL)
-        grown = grow(engine, learner, progress=progress)
+        if by_kernels(engine, dataset, learner):
+            return grow_tree(dataset, learner, engine=engine, n_jobs=n_jobs, progress=progress), None
+        counting = counting_engine(dataset, engine, fractional=learner.missing is MissingPolicy.FRACTIONAL)
+        grown = grow(counting, learner, progress=progress)
         return grown.tree, grown.working
     if isinstance(learner, CHAID):
         growth = grow_chaid(dataset, learner)
@@ -325,7 +446,7 @@ def _fit_cart(
         working = examine_tree(engine_for(learned.cases, tree, fractional=False), plan.judge, tree)
     if costs is None and isinstance(learner, RpartLearner):
         costs = learner.options.loss
-    recipe = _described(plan) | learned.facts
+    recipe = described(plan) | learned.facts
     return TreeModel(tree, recipe, _provenance(dataset), working, smoothing, plan.voting, costs)
 
 
@@ -342,6 +463,15 @@ def _fit_rules(dataset: Dataset, plan: RulePlan) -> RuleModel:
     return RuleModel(rules, plan.to_dict(), _provenance(dataset))
 
 
+def _fit_ensemble(dataset: Dataset, plan: EnsemblePlan, n_jobs: int | None, **how: Any) -> Forest:
+    from treewright.ensemble.adaboost import boost
+    from treewright.ensemble.random_forest import grow_forest
+
+    if isinstance(plan, BoostPlan):  # one tree after the other: there is nothing to share out
+        return boost(dataset, plan, **how)
+    return grow_forest(dataset, plan, n_jobs=n_jobs, **how)
+
+
 def _with_class_weights(dataset: Dataset, class_weights: Mapping[str, float]) -> Dataset:
     factors = np.array([float(class_weights.get(name, 1.0)) for name in dataset.schema.classes])
     if not np.all((factors >= 0) & np.isfinite(factors)):
@@ -350,7 +480,8 @@ def _with_class_weights(dataset: Dataset, class_weights: Mapping[str, float]) ->
     return replace(dataset, weights=own * factors[dataset.target])
 
 
-def _described(plan: Plan) -> dict[str, Any]:
+def described(plan: Plan) -> dict[str, Any]:
+    """Return the recipe as a model keeps it."""
     plain = plan.to_dict()
     if isinstance(plan.learner, Recipe) and plan.learner.nominal is NominalTest.SUBSETS:
         plain["subset_search"] = SEARCH

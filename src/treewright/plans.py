@@ -24,11 +24,11 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
-from treewright.data.schema import Task
+from treewright.data.schema import Schema, Task
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID
 from treewright.grow.j48.growing import J48
-from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, Recipe, for_regression
+from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, NominalTest, Recipe, for_regression
 from treewright.grow.release8.growing import Release8
 from treewright.model.model import Voting
 from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
@@ -446,6 +446,25 @@ def _whole(min_objects: float) -> int:
 def as_plan(learner: Plan | Learner) -> Plan:
     """Wrap a bare learner."""
     return learner if isinstance(learner, Plan) else Plan(learner)
+
+
+def for_task(plan: Plan, schema: Schema) -> Plan:
+    """Return the plan for classes or for numbers, whichever the target holds, or say that it is not for them."""
+    learner = plan.learner
+    if isinstance(learner, (RpartLearner, MedianLearner)):
+        return replace(plan, learner=learner.for_task(schema.task))
+    if schema.task is Task.CLASSIFICATION:
+        if isinstance(learner, Recipe) and learner.criterion == "variance":
+            raise ParameterError("variance is for a numeric target; this one has classes")
+        return plan
+    if isinstance(learner, CHAID):
+        return replace(plan, task=Task.REGRESSION)
+    if not isinstance(learner, Recipe) or learner.nominal is not NominalTest.SUBSETS:
+        raise ParameterError(
+            f"{plan.name} predicts classes, and the target {schema.target!r} is a number: "
+            "use CART or CHAID, or declare the target a class"
+        )
+    return replace(plan, learner=for_regression(learner))
 
 
 def without_pruning(plan: Plan) -> Plan:

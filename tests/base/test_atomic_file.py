@@ -136,3 +136,8 @@ def test_a_process_killed_while_saving_leaves_a_whole_model(tmp_path: Path) -> N
             assert all(other.name.endswith(".part") for other in folder.iterdir() if other != path)
         server.stdin.close()
     assert path.stat().st_ino != born  # something was saved
+
+
+def test_bytes_are_written_as_they_are(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "picture", b"\x89PNG\r\n\x00")
+    assert (tmp_path / "picture").read_bytes() == b"\x89PNG\r\n\x00"

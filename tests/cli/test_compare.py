@@ -87,6 +87,78 @@ def test_tables_of_the_same_name(shell: Shell) -> None:
     assert shell("compare", "weather.csv", "weather.csv", "-t", "play").error.startswith("weather.csv is named twice")
 
 
+def test_tables_of_the_same_name_are_told_apart_by_their_folders(shell: Shell) -> None:
+    for folder in ("one", "two"):
+        (shell.folder / folder).mkdir()
+        shell.write(f"{folder}/data.csv", WEATHER)
+    result = shell.fine("compare", "one/data.csv", "two/data.csv", "-t", "play", "--folds", "3", "-a", "id3,c45")
+    lines = result.out.splitlines()
+    assert {line.split()[0] for line in lines if "14 rows" in line} == {"one", "two"}
+    assert sum(line.startswith(("one ", "two ")) for line in lines) == 4
+
+
+def test_a_target_for_each_file(shell: Shell) -> None:
+    shell.write("other.csv", WEATHER.replace("play", "game"))
+    few = ("--folds", "3", "-a", "id3,c45", "--json")
+    by_name = shell.fine("compare", "weather.csv", "other.csv", "-t", "play", "-t", "game", *few).json
+    by_place = shell.fine("compare", "weather.csv", "other.csv", "--target-last", *few).json
+    assert by_name["over_tables"]["scores"] == by_place["over_tables"]["scores"]
+    wrong = shell("compare", "weather.csv", "other.csv", "weather.csv.gz", "-t", "play", "-t", "game")
+    assert wrong.error.startswith("--target is given 2 times for 3 FILEs: give it once, or once for each FILE")
+    assert "give one of them" in shell("compare", "weather.csv", "-t", "play", "--target-last").error
+    assert "name its target" in shell("compare", "-", "--target-last").error
+
+
+def test_the_last_column_is_one_that_is_left(shell: Shell) -> None:
+    few = ("--folds", "3", "-a", "id3,c45", "--json")
+    plain = shell.fine("compare", "weather.csv", "--target-last", "--ignore", "play", *few).json
+    assert plain["baseline_class"] == "weak"
+    shell.write("one.csv", "a\nx\ny\n")
+    assert "no column to predict" in shell("compare", "one.csv", "--target-last", "--ignore", "a").error
+
+
+def test_a_schema_for_each_file(shell: Shell) -> None:
+    shell.write("other.csv", WEATHER.replace("play", "game"))
+    shell.fine("data", "weather.csv", "-t", "play", "--save", "weather.json")
+    shell.fine("data", "other.csv", "-t", "game", "--save", "other.json")
+    both = ("--schema", "weather.json", "--schema", "other.json")
+    plain = shell.fine("compare", "weather.csv", "other.csv", *both, "--folds", "3", "--json").json
+    assert set(plain["tables"]) == {"weather", "other"}
+    one = shell.fine("compare", "weather.csv", "--schema", "weather.json", "--folds", "3", "--json").json
+    assert one["cases"] == 14
+    assert "--schema is given 2 times for 1 FILE" in shell("compare", "weather.csv", *both).error
+    assert "does not go with" in shell("compare", "weather.csv", "--schema", "weather.json", "--nominal", "wind").error
+
+
+def test_folds_are_given_or_dealt_out(shell: Shell) -> None:
+    shell.write("folds.csv", "".join(f"{row % 3}\n" for row in range(14)))
+    call = ("compare", "weather.csv", "-t", "play", "--folds-file", "folds.csv")
+    assert shell.fine(*call, "--json").json["folds"] == 3
+    for more in (("--folds", "3"), ("--repeats", "2"), ("--fold-column", "wind")):
+        assert "are different ways to divide the cases" in shell(*call, *more).error
+    wrong = shell(*call, "--folds-file", "folds.csv").error
+    assert wrong.startswith("--folds-file is given 2 times for 1 FILE: give it once for each FILE")
+
+
+def test_processes_give_the_same_comparison(shell: Shell) -> None:
+    call = ("compare", "weather.csv", "-t", "play", "--folds", "3", "-a", "id3,c45", "--json")
+    alone, shared = (shell.fine(*call, "--jobs", jobs).json for jobs in ("1", "2"))
+    for result in (alone, shared):
+        for one in result["learners"]:
+            del one["seconds"]
+    assert alone == shared
+
+
+def test_a_terminal_without_boxes_gets_plain_ascii(shell: Shell) -> None:
+    from cli.shell import in_process_of_its_own
+
+    call = ("compare", "sample:play-tennis", "sample:restaurant", "-a", "id3,c45", "--folds", "3")
+    plain = in_process_of_its_own(shell.folder, *call, PYTHONIOENCODING="ascii").stdout.decode("ascii")
+    assert "\\u" not in plain
+    assert "+-----" in plain
+    assert "├" in in_process_of_its_own(shell.folder, *call).stdout.decode()
+
+
 def test_numbers(shell: Shell) -> None:
     shell.write("line.csv", LINE)
     plain = shell.fine("compare", "line.csv", "-t", "y", "--folds", "4", "--json").json

@@ -10,6 +10,30 @@ GROUPED = "who," + WEATHER.splitlines()[0] + "\n"
 GROUPED += "".join(f"p{at % 4},{row}\n" for at, row in enumerate(WEATHER.splitlines()[1:]))
 
 
+def test_a_numeric_target_is_not_told_the_criterion_of_classes(shell: Shell) -> None:
+    shell.write("line.csv", LINE)
+    for more in ((), ("--curve", "learning"), ("--curve", "complexity", "--folds", "3")):
+        told = shell.fine("cv", "line.csv", "-t", "y", "-a", "cart", *more).out
+        assert "variance" in told
+        assert "gini" not in told
+
+
+def test_the_predictions_can_be_reported(shell: Shell) -> None:
+    told = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report").out
+    assert "Confusion (rows: truth, columns: said)" in told
+    plain = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report", "--json").json
+    assert plain["report"]["accuracy"] == pytest.approx(plain["pooled"])
+    assert "not of a curve" in shell("cv", "weather.csv", "-t", "play", "--curve", "learning", "--report").error
+
+
+@pytest.mark.parametrize("more", [(), ("--leave-one-out",), ("--holdout", "0.5"), ("--curve", "learning")])
+def test_one_row_is_told_before_anything_else(shell: Shell, more: tuple[str, ...]) -> None:
+    shell.write("one.csv", "a,b\nx,y\n")
+    told = shell("cv", "one.csv", "-t", "b", *more)
+    assert told.code == 3
+    assert told.error == "one.csv: there is one row, and it takes two: to learn from, and to test on"
+
+
 def test_the_usual_folds(shell: Shell) -> None:
     result = shell.fine("cv", "weather.csv", "-t", "play")
     assert "Accuracy by 10 folds" in result.out
@@ -85,7 +109,7 @@ def test_the_complexity_curve_and_its_figure(shell: Shell) -> None:
         (("--plot", "x.png"), "add --curve"),
         (("--plot", "x.txt", "--curve", "learning"), "must end in"),
         (("--curve", "complexity", "--bootstrap", "3"), "the complexity curve knows --folds"),
-        (("--curve", "complexity", "-a", "rules"), "rules are none"),
+        (("--curve", "complexity", "-a", "rules"), "is none"),
         (("--s1", "3"), "not an option of c45"),
     ],
 )

@@ -88,9 +88,29 @@ def test_strange_classes_and_values_are_told_and_counted(shell: Shell) -> None:
     shell.write("new.csv", f"{HEADER}\nsunny,hot,high,weak,maybe\nsnow,hot,high,weak,yes\nrain,mild,high,weak,yes\n")
     told = shell.fine("evaluate", shell.model(), "new.csv", "--json")
     assert told.json["classes"] == ["no", "yes", "maybe"]
-    assert "note: the model never saw the 1 class 'maybe': all mistakes" in told.err
+    assert "note: the model never saw the class 'maybe': all mistakes" in told.err
     assert "values never seen while learning count as missing: 1 in 'outlook'" in told.err
     shell.fine("evaluate", "model.json", "new.csv", "--cost", "maybe,no=3")
+
+
+def test_several_strange_classes_are_told_in_the_plural(shell: Shell) -> None:
+    shell.write("new.csv", f"{HEADER}\nsunny,hot,high,weak,maybe\nrain,hot,high,weak,never\nrain,mild,high,weak,yes\n")
+    told = shell.fine("evaluate", shell.model(), "new.csv")
+    assert "the model never saw the 2 classes 'maybe', 'never'" in told.err
+
+
+@pytest.mark.parametrize("options", [("--plot", "roc.png"), ("--plot-kind", "roc")])
+def test_cases_of_one_class_have_a_report_but_no_roc_curve(shell: Shell, options: tuple[str, ...]) -> None:
+    shell.write("one.csv", f"{HEADER}\nsunny,hot,high,weak,yes\nrain,hot,high,weak,yes\n")
+    told = shell("evaluate", shell.model(), "one.csv", *options)
+    assert told.code == 3
+    assert "No ROC curve" in told.out
+    assert "AUC 0.5" not in told.out
+    assert "nothing was drawn: a figure 'roc' needs cases of two classes" in told.err
+    assert "roc.png" not in shell.files()
+    plain = shell("evaluate", "model.json", "one.csv", "--json", "--plot", "roc.png")
+    assert plain.json["plot"] is None
+    assert "nothing was drawn" in plain.err
 
 
 def test_weights_count_where_the_file_has_them(shell: Shell) -> None:

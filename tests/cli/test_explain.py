@@ -13,10 +13,11 @@ def test_root_of_play_tennis_is_worked_out_as_in_the_textbook(shell: Shell) -> N
     shell.fine("train", "sample:play-tennis", "-o", "tennis.json")
     told = shell.fine("explain", "tennis.json").out
     assert re.search(r"^H\(PlayTennis\) = - \d+/14 log2 \d+/14 - \d+/14 log2 \d+/14 = 0\.940$", told, re.MULTILINE)
-    table = told[told.rindex("attribute") :]
+    table = told[told.index("attribute ") :]
     gains = dict(re.findall(r"^(\w+) +(0\.\d{3})", table, re.MULTILINE))
     assert gains == {"Outlook": "0.247", "Humidity": "0.152", "Wind": "0.048", "Temperature": "0.029"}
     assert re.search(r"^Outlook .* chosen$", table, re.MULTILINE)
+    assert "Outlook is chosen: it has the highest gain ratio. Runner-up: Humidity, 0.005 behind." in told
 
 
 def test_frequency_table_stands_with_its_calculation(shell: Shell) -> None:
@@ -93,13 +94,160 @@ def test_steps_of_cal_are_told_case_by_case(shell: Shell) -> None:
     assert told[0] == "1. case 1, at the root (A 1): put class -> A"
     assert told[-1].endswith("x1(x2(A,B),x2(A,B))")
     as_json = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2", "--json").json
-    assert as_json[-1]["tree"] == "x1(x2(A,B),x2(A,B))"
+    assert as_json["order"] == "cases"
+    assert as_json["steps"][-1]["tree"] == "x1(x2(A,B),x2(A,B))"
     assert "x1(x2(A,B),x2(A,B))" in shell.fine("show", "cal.json").out
 
 
-def test_steps_are_refused_for_other_trees_and_without_data(shell: Shell) -> None:
+def test_steps_of_cal_without_data_are_those_of_the_finished_tree_and_it_says_so(shell: Shell) -> None:
+    shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
+    told = shell.fine("explain", "cal.json", "--steps").out
+    assert "learned case by case; with the training data (--data FILE) the cases are told" in told
+    assert "Divided by x1" in told
+
+
+@pytest.mark.parametrize("algorithm", ["id3", "c45", "cart", "chaid"])
+def test_steps_are_told_for_every_algorithm(shell: Shell, algorithm: str) -> None:
+    told = shell.fine("explain", shell.model("-a", algorithm), "--steps").out
+    assert re.search(r"^Step 1: node 0 \(root\), 14 cases, play: no 5, yes 9\. ", told, re.MULTILINE)
+
+
+def test_steps_with_data_go_on_to_the_pruning(shell: Shell) -> None:
+    model = shell.model("-a", "id3", "--prune", "mdl")
+    steps = shell.fine("explain", model, "--steps", "--data", "weather.csv", "--json").json["steps"]
+    events = [step["event"] for step in steps]
+    assert events.count("split") == 3
+    assert events[-1] == "prune"
+    assert "Pruned: the test of outlook goes, and the node says yes." in (
+        shell.fine("explain", model, "--steps", "--data", "weather.csv").out
+    )
+
+
+CASE = "outlook=rain, humidity=high, wind=weak, temperature=mild"
+
+
+def test_case_is_explained_with_path_leaf_and_smallest_change(shell: Shell) -> None:
+    told = shell.fine("explain", shell.model(), "--case", CASE).out
+    assert told.splitlines()[0] == "Prediction: play = yes"
+    assert "1. outlook = rain\n2. wind = weak" in told
+    assert "has 3 cases of the training data: yes 3." in told
+    assert "The smallest change that alters it, to play = no" in told
+    assert "wind = strong (now weak)" in told
+
+
+def test_row_of_the_data_is_the_case_of_that_number(shell: Shell) -> None:
     model = shell.model()
-    assert "goes with --data FILE" in shell("explain", model, "--steps").error
-    refused = shell("explain", model, "--steps", "--data", "weather.csv")
+    by_row = shell.fine("explain", model, "--row", "4", "--data", "weather.csv", "--json").json
+    assert by_row == shell.fine("explain", model, "--case", CASE, "--data", "weather.csv", "--json").json
+    refused = shell("explain", model, "--row", "15", "--data", "weather.csv")
+    assert (refused.code, "there is no row 15; the rows are 1 to 14" in refused.error) == (2, True)
+
+
+def test_what_a_case_does_not_name_is_missing(shell: Shell) -> None:
+    told = shell.fine("explain", shell.model(), "--case", "humidity=high").out
+    assert "outlook is missing; the case is divided among all branches" in told
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("outlok=rain", "the model has no attribute 'outlok'; did you mean 'outlook'?"),
+        ("rain", "'rain' is not of the form ATTRIBUTE=VALUE"),
+        ("outlook=rain,outlook=sunny", "'outlook' is given twice"),
+    ],
+)
+def test_case_that_is_none_is_a_wrong_call(shell: Shell, case: str, words: str) -> None:
+    refused = shell("explain", shell.model(), "--case", case)
     assert refused.code == 2
-    assert "steps are kept for CAL2 and CAL3, not for C4.5" in refused.error
+    assert words in refused.error
+
+
+def test_value_never_seen_is_told_and_counts_as_missing(shell: Shell) -> None:
+    told = shell.fine("explain", shell.model(), "--case", "outlook=snow")
+    assert "never seen while learning count as missing: 1 in 'outlook'" in told.err
+    assert "outlook is missing" in told.out
+
+
+def test_node_is_found_by_the_answers_on_the_way(shell: Shell) -> None:
+    model = shell.model()
+    assert shell.fine("explain", model, "--node", "outlook=sunny").out.startswith("Node 5 (outlook = sunny)")
+    assert shell.fine("explain", model, "--node", "outlook=sunny,humidity=high", "--json").json[0]["node"] == 6
+    refused = shell("explain", model, "--node", "humidity=high")
+    assert (refused.code, "does not ask for humidity on this way" in refused.error) == (2, True)
+
+
+def test_pruning_is_told_with_its_formula(shell: Shell) -> None:
+    model = shell.model()
+    told = shell.fine("explain", model, "--pruning", "--data", "weather.csv").out
+    assert "Error-based pruning at confidence 0.25 (z = 0.6925); expected errors:" in told
+    assert "as a tree = 1.172 + 2.110 + 2.110 = 5.392" in told
+    assert re.search(r"^largest branch in its place = \d+\.\d{3}$", told, re.MULTILINE)
+    assert told.endswith("Result: the test was kept.\n")
+    assert "--data FILE" in shell.fine("explain", model, "--pruning").out
+
+
+def test_tree_tells_every_test_and_the_cp_table(shell: Shell) -> None:
+    model = shell.model("-a", "cart", "--missing-values", "surrogate", "--cp", "0", "--min-split", "2")
+    told = shell.fine("explain", model, "--tree").out
+    assert "The tree of CART for play" in told
+    assert "The cp table" in told
+    assert re.search(r"^1 +0\.3 +0 +1$", told, re.MULTILINE)
+
+
+def test_surrogates_are_listed_at_the_node(shell: Shell) -> None:
+    rows = "".join(f"{x},{2 * x + x % 3},{'yes' if x > 9 else 'no'}\n" for x in range(20))
+    model = shell.model("-a", "cart", "--missing-values", "surrogate", "--cp", "0", data=f"x,z,play\n{rows}")
+    root = shell.fine("explain", model, "--json").json[0]
+    assert root["surrogates"][0].keys() == {"attribute", "condition", "agreement", "adjusted", "reversed"}
+    assert root["surrogates"][0]["attribute"] == "z"
+    assert "Surrogates: where the value is missing" in shell.fine("explain", model).out
+
+
+@pytest.mark.parametrize(("lang", "word"), [("de", "Knoten 0 (Wurzel)"), ("it", "Nodo 0 (radice)"), ("zh", "節點 0")])
+def test_language_is_chosen_by_option_and_by_environment(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, lang: str, word: str
+) -> None:
+    model = shell.model()
+    asked = shell.fine("explain", model, "--lang", lang).out
+    assert asked.startswith(word)
+    monkeypatch.setenv("TREEWRIGHT_LANG", lang)
+    assert shell.fine("explain", model).out == asked
+    assert shell.fine("explain", model, "--lang", "en").out.startswith("Node 0 (root)")
+
+
+def test_language_that_is_none_is_a_wrong_call(shell: Shell) -> None:
+    refused = shell("explain", shell.model(), "--lang", "fr")
+    assert (refused.code, "must be one of 'en', 'de', 'it', 'zh', not 'fr'" in refused.error) == (2, True)
+
+
+def test_forms_are_markdown_html_and_json(shell: Shell) -> None:
+    model = shell.model()
+    markdown = shell.fine("explain", model, "--format", "markdown", "--node", "0", "--node", "1").out
+    assert r"\frac{9}{14} \log_2 \frac{9}{14}" in markdown
+    assert "\n---\n" in markdown
+    assert shell.fine("explain", model, "--format", "html").out.startswith('<section class="treewright-explanation"')
+    as_json = shell.fine("explain", model, "--format", "json")
+    assert as_json.json == shell.fine("explain", model, "--json").json
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--case", "wind=weak", "--node", "1"),
+        ("--steps", "--tree"),
+        ("--steps", "--pruning"),
+        ("--row", "1"),
+        ("--tree", "--all"),
+    ],
+)
+def test_questions_that_do_not_go_together_are_a_wrong_call(shell: Shell, options: tuple[str, ...]) -> None:
+    assert shell("explain", shell.model(), *options).code == 2
+
+
+def test_lines_that_matter_are_bold_for_people_only(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = shell.model()
+    assert "\x1b" not in shell.fine("explain", model).out
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+    assert shell.fine("explain", model).out.startswith("\x1b[1mNode 0")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in shell.fine("explain", model).out

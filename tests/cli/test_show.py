@@ -51,7 +51,23 @@ def test_large_tree_is_cut_unless_all_is_asked_for(shell: Shell, options: tuple[
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(("--depth", "-1"), "-1 is not in the range"), (("--all", "--depth", "1"), "does not go with --depth")],
+    [
+        (("--depth", "-1"), "-1 is not in the range"),
+        (("--all", "--depth", "1"), "does not go with --depth"),
+        (("--all", "--max-nodes", "9"), "does not go with --depth or --max-nodes"),
+        (("--json", "--format", "svg"), "--json and --format svg are two forms"),
+        (("--numbers", "--format", "svg"), "--numbers is for the form text"),
+        (("--format", "png"), "png is no text: name a file with -o FILE"),
+        (("--format", "sgv"), "'sgv' is not one of"),
+        (("--max-nodes", "5"), "--max-nodes is for drawings"),
+        (("--data", "weather.csv"), "--data is for drawings"),
+        (("--title", "x"), "--title is for drawings"),
+        (("--node", "99"), "'99' is not 'root' or a number from 0 to 7"),
+        (("--node", "99", "--format", "svg"), "'99' is not 'root' or a number from 0 to 7"),
+        (("--tree", "0"), "--tree chooses a tree of a forest, and this model is none"),
+        (("-o", "tree.docx"), "'.docx' says no form"),
+        (("--json", "--depth", "2"), "the form json has no max_depth"),
+    ],
 )
 def test_contradicting_options_are_refused(shell: Shell, options: tuple[str, ...], message: str) -> None:
     told = shell("show", shell.model(), *options)
@@ -120,3 +136,95 @@ def test_folder_is_no_model(shell: Shell) -> None:
     told = shell("show", "models")
     assert told.code == 3
     assert told.error.startswith("models: ")
+
+
+# -- drawings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["svg", "html", "png", "pdf", "dot", "mmd", "tex", "json", "txt"])
+def test_suffix_of_the_output_says_the_form(shell: Shell, suffix: str) -> None:
+    result = shell.fine("show", shell.model(), "-o", f"tree.{suffix}")
+    assert result.out == ""
+    assert result.err == f"Written to tree.{suffix}\n"
+    content = (shell.folder / f"tree.{suffix}").read_bytes()
+    starts = {
+        "svg": b"<svg", "html": b"<!doctype html>", "png": b"\x89PNG", "pdf": b"%PDF", "dot": b"digraph",
+        "mmd": b"flowchart", "tex": b"% Needs", "json": b"{", "txt": b"C4.5 for play",
+    }  # fmt: skip
+    assert content.startswith(starts[suffix])
+
+
+@pytest.mark.parametrize("form", ["svg", "html", "dot", "mermaid", "tikz", "json", "text"])
+def test_forms_that_are_text_go_to_standard_output(shell: Shell, form: str) -> None:
+    model = shell.model()
+    told = shell.fine("show", model, "--format", form)
+    assert "outlook" in told.out
+    assert told.err == ""
+    shell.fine("show", model, "--format", form, "-o", "out")
+    assert shell.read("out") == told.out
+
+
+def test_data_put_histograms_with_the_cut_into_the_drawing(shell: Shell) -> None:
+    data = "x;play\n" + "".join(f"{x};{'ab'[x >= 20]}\n" for x in range(40))
+    shell.write("numbers.csv", data)
+    shell.fine("train", "numbers.csv", "-t", "play", "-a", "cart", "--folds", "0", "-o", "model.json")
+    told = shell.fine("show", "model.json", "-f", "svg", "--data", "numbers.csv", "--delimiter", ";").out
+    assert told.split("</style>")[1].count('"tw-cut"') == 1
+    assert shell("show", "model.json", "-f", "svg", "--data", "none.csv").code == 3
+
+
+def test_large_tree_is_drawn_in_part_unless_all_is_asked_for(shell: Shell) -> None:
+    model = shell.model("-a", "cart", data=DEEP)
+    assert shell.fine("show", model, "-f", "svg").out.count("<title>") == 119
+    assert shell.fine("show", model, "-f", "svg", "--max-nodes", "5").out.count("<title>") == 5
+    assert shell.fine("show", model, "-f", "dot", "--max-depth", "2").out.count(" -> ") == 4
+    assert shell.fine("show", model, "-f", "svg", "--all").out.count("<title>") == 1199
+
+
+def test_part_of_a_tree_and_a_title(shell: Shell) -> None:
+    model = shell.model()
+    assert "[5] humidity" in shell.fine("show", model, "--node", "5", "--numbers").out
+    assert "outlook" not in shell.fine("show", model, "--node", "5").out
+    drawn = shell.fine("show", model, "--node", "5", "-f", "svg", "--title", "<b>").out
+    assert "&lt;b&gt;</text>" in drawn
+    assert "outlook" not in drawn
+
+
+def test_model_is_not_replaced_by_its_drawing(shell: Shell) -> None:
+    told = shell("show", shell.model(), "-o", "model.json")
+    assert told.code == 1
+    assert "would be replaced" in told.error
+    assert shell("show", "model.json", "-o", "nowhere/tree.svg").code == 1
+
+
+def test_rules_have_text_json_and_a_page_but_no_drawing(shell: Shell) -> None:
+    model = shell.model("-a", "rules")
+    assert shell.fine("show", model).out.endswith("rules.\n")
+    assert shell.fine("show", model, "--json").json["rules"]
+    shell.fine("show", model, "-o", "rules.html")
+    assert shell.read("rules.html").startswith("<!doctype html>")
+    told = shell("show", model, "-o", "rules.svg")
+    assert told.code == 2
+    assert told.error == "svg draws one tree, and this model holds rules: ask for text, json or html"
+
+
+def test_forest_is_told_and_each_of_its_trees_can_be_shown(shell: Shell) -> None:
+    import treewright
+
+    weather = treewright.read("weather.csv", target="play")
+    treewright.fit(weather, treewright.forest(trees=3)).save("model.json")
+    assert shell.fine("show", "model.json").out.count("play") >= 1
+    for number in "012":
+        assert shell.fine("show", "model.json", "--tree", number).out.count("nodes, ") == 1
+    assert shell.fine("show", "model.json", "--tree", "0", "-f", "svg").out.startswith("<svg")
+    told = shell("show", "model.json", "--tree", "3")
+    assert told.code == 2
+    assert told.error == "there is no tree 3; the trees are 0 to 2"
+    told = shell("show", "model.json", "-f", "svg")
+    assert told.code == 2
+    assert told.error.startswith("svg draws one tree, and this model holds a forest: ask for text, ")
+    assert told.error.endswith("or choose a tree with --tree N")
+    told = shell("export", "model.json", "--to", "dot")
+    assert told.code == 3
+    assert told.error == "model.json: does not hold one tree; choose one with --tree N"
+    assert shell.fine("export", "model.json", "--to", "dot", "--tree", "1").out.startswith("digraph")

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.evaluate.compare import Compared, compare
+from treewright.estimators.trees import C45Classifier
+from treewright.evaluate.compare import compare
 from treewright.evaluate.compare_over import compare_over
 from treewright.evaluate.comparison import Comparison
 from treewright.grow.recipe import C45, ID3
@@ -40,7 +42,7 @@ class Parrot(Predictor):
         return np.asarray(data.columns[data.schema.attribute_names.index(self.name)], dtype=np.float64)
 
 
-def parrots(*names: str) -> dict[str, Compared]:
+def parrots(*names: str) -> dict[str, Any]:
     return {name: partial(Parrot, name=name) for name in names}
 
 
@@ -57,7 +59,7 @@ def classes(truth: str, **said: str) -> Dataset:
 
 def numbers(truth: list[float], **said: list[float]) -> Dataset:
     schema = Schema((*(Column(name, Kind.NUMERIC) for name in said), Column("truth", Kind.NUMERIC)), "truth")
-    return Dataset(schema, tuple(np.array(row) for row in said.values()), len(truth), np.array(truth))
+    return Dataset(schema, tuple(np.array(row, float) for row in said.values()), len(truth), np.array(truth, float))
 
 
 HAND = classes("aaaabbbb", good="aaaabbba", poor="abbabaaa")
@@ -101,7 +103,7 @@ class TestByHand:
         result = compare(HAND, parrots("poor", "good"), fold_of=HAND_FOLDS)
         assert result.sentences == (
             "good has the best accuracy, 87.5 %, but no other is behind by more than noise.",
-            "good is ahead of poor by 50.0 percentage points (95 % interval 50.0 to 50.0): may be noise (p = 0.12).",
+            "good is ahead of poor by 50.0 percentage points on every fold: may be noise (McNemar 4 to 0, p = 0.12).",
         )
         text = str(result)
         assert text.splitlines()[0].split() == [
@@ -122,7 +124,7 @@ class TestByHand:
         result = compare(classes(truth, x=truth, y=wrong), parrots("y", "x"))
         assert result.pairs[0].more_than_noise
         assert result.sentences[0] == "x has the best accuracy, 100.0 %, and is ahead of the other by more than noise."
-        assert "more than noise (p < 0.001)" in result.sentences[1]
+        assert "more than noise (p < 0.001; McNemar 68 to 0, p < 0.001)" in result.sentences[1]
 
     def test_some_are_near(self) -> None:
         truth = "ab" * 100
@@ -165,7 +167,7 @@ class TestByHand:
 
 class TestLearners:
     def test_all_kinds(self) -> None:
-        learners: dict[str, Compared] = {
+        learners: dict[str, Any] = {
             "plan": c45(),
             "recipe": ID3(),
             "rules": c45_rules(),
@@ -242,7 +244,33 @@ class TestOddities:
         assert result.scores == {"c45": 1, "cart": 1}
         assert result.baseline == 1
         assert result.pairs[0].better is None
-        assert "c45 is not surely better than that." in str(result)
+        assert "there is only one class, so every accuracy here is trivial." in str(result)
+
+    def test_cases_without_weight_are_not_counted(self) -> None:
+        weights = np.array([1.0, 1, 1, 1, 1, 1, 1, 0])
+        result = compare(replace(HAND, weights=weights), parrots("good", "poor"), folds=2)
+        whole = compare(HAND, parrots("good", "poor"), folds=2)
+        [one], [all_of_them] = result.pairs, whole.pairs
+        assert one.mcnemar is not None
+        assert all_of_them.mcnemar is not None
+        assert one.mcnemar.only_first + one.mcnemar.only_second <= all_of_them.mcnemar.only_first
+        for name in ("good", "poor"):
+            errors, before = result.learner(name).errors, whole.learner(name).errors
+            assert errors is not None
+            assert before is not None
+            assert before - errors in (0, 1)
+
+    def test_small_differences_are_not_told_as_none(self) -> None:
+        truth = "ab" * 2000
+        wrong = "b" + truth[1:]
+        told = compare(classes(truth, x=truth, y=wrong), parrots("x", "y"), folds=4).sentences[1]
+        assert "x is ahead of y by 0.03 percentage points" in told
+
+    def test_tables_that_are_none_are_told(self) -> None:
+        with pytest.raises(ParameterError, match="takes a dataset"):
+            compare(HAND.to_pandas(), ["c45", "cart"])
+        with pytest.raises(ParameterError, match=r"a dict of tables .* not list"):
+            compare_over([1, 2])
 
     def test_more_folds_than_cases(self) -> None:
         with pytest.raises(ParameterError, match="from 2 to the number of cases, 14, not 15"):
@@ -257,7 +285,13 @@ class TestOddities:
         ("options", "message"),
         [
             ({"learners": {"a": c45()}}, "two learners at least, not 1"),
-            ({"learners": {"a": c45(), "b": "c45"}}, "learner 'b' is no plan, recipe or function, but str"),
+            ({"learners": {"a": c45(), "b": 3}}, "learner 'b' must be a plan, a recipe, .* not int"),
+            ({"learners": {"a": c45(), "b": "c4.5"}}, "there is no algorithm 'c4.5'; did you mean 'c45'?"),
+            ({"learners": {1: c45(), 2: c45()}}, "names that are text, not 1"),
+            ({"learners": "c45"}, r"a list such as \['c45', 'cart'\]"),
+            ({"learners": [c45(), C45Classifier]}, "not the class C45Classifier"),
+            ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1"),
+            ({"folds": 2.5}, "the number of folds must be a whole number"),
             ({"alpha": 1.5}, "alpha must be"),
             ({"repeats": 0}, "repeats must be"),
             ({"seed": -1}, "seed must be"),
@@ -273,7 +307,7 @@ class TestOddities:
             compare(sample("play-tennis"), **call)  # type: ignore[arg-type]
 
     def test_no_target(self) -> None:
-        with pytest.raises(DataError, match="there is none"):
+        with pytest.raises(DataError, match="there is no target"):
             compare(sample("play-tennis").X, {"a": c45(), "b": id3()})
 
     def test_refusals_name_the_learner(self) -> None:
@@ -311,7 +345,7 @@ class TestForms:
 
     def test_html_is_escaped(self) -> None:
         text = self.result()._repr_html_()
-        assert "<td>&lt;b&gt;&amp;</td>" in text
+        assert '<th scope="row">&lt;b&gt;&amp;</th>' in text
         assert "<b>" not in text
 
     def test_unknown_names(self) -> None:

@@ -22,7 +22,7 @@ from treewright.evaluate.curves import (
     complexity_curve,
     learning_curve,
 )
-from treewright.evaluate.runs import Learn
+from treewright.evaluate.learners import Learn
 from treewright.learn import fit
 from treewright.model.predictor import Predictor
 from treewright.plans import c45, c45_rules, cart, without_pruning
@@ -166,8 +166,8 @@ def test_wrong_calls_are_told() -> None:
         complexity_curve(cases(20), cart(), points=1)
     with pytest.raises(ParameterError, match="number of folds"):
         complexity_curve(cases(20), cart(), folds=21)
-    with pytest.raises(ParameterError, match="rules are none"):
-        complexity_curve(cases(20), c45_rules())  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="rules and forests have none"):
+        complexity_curve(cases(20), c45_rules())
     nothing = replace(cases(20), weights=np.append(np.ones(1), np.zeros(19)))
     with pytest.raises(DataError, match="weigh nothing"):
         learning_curve(nothing, Learn(c45()), [1.0])

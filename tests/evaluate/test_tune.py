@@ -13,9 +13,11 @@ from treewright.data.dataset import Dataset
 from treewright.evaluate import tune as tune_module
 from treewright.evaluate.estimate import Fit, Rows
 from treewright.evaluate.grids import grid_for
+from treewright.evaluate.learners import Learn
 from treewright.evaluate.resampling import KFold, estimate
-from treewright.evaluate.runs import FoldRun, Learn, run_pair
-from treewright.evaluate.tune import Candidate, _choice, tune
+from treewright.evaluate.runs import FoldRun, run_pair
+from treewright.evaluate.tune import _choice, tune
+from treewright.evaluate.tuned import Candidate
 from treewright.plans import RulePlan, c45, cart, id3
 
 
@@ -84,21 +86,49 @@ class _Clock:
         return self.now
 
 
-def test_the_time_limit_is_respected_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("limit", "candidates", "rounds", "outer"),
+    [
+        (3.0, 1, 1, 0),  # a candidate once and the model itself
+        (9.0, 3, 1, 1),  # three candidates, the same in one outer fold, its test and the model itself
+        (13.5, 5, 1, 1),
+        (14.0, 6, 1, 1),  # one round, one outer fold
+        (20.0, 6, 1, 1),
+        (26.0, 6, 2, 1),
+        (40.0, 6, 2, 2),
+        (55.0, 6, 2, 3),
+        (63.0, 6, 3, 2),
+        (6 * 3 * 4 + 3 + 1, 6, 3, 3),  # all of it
+        (1000.0, 6, 3, 3),
+    ],
+)
+def test_a_time_limit_is_used_well_and_told(
+    monkeypatch: pytest.MonkeyPatch, limit: float, candidates: int, rounds: int, outer: int
+) -> None:
     grid = {f"depth {depth}": id3(max_depth=depth) for depth in (1, 2, 3, 4, 5, 6)}
-    for limit, candidates, outer in ((9.0, 1, 1), (18.0, 3, 1), (30.0, 5, 1), (60.0, 6, 3), (12 * 4 + 3 + 1, 6, 3)):
-        tuned = tune(cases(40), grid, inner=2, outer=3, time_limit=limit, clock=_Clock(monkeypatch))
-        assert tuned.seconds <= limit - 1  # a second is left for the model itself
-        assert len(tuned.candidates) == candidates
-        assert len(tuned.not_tried) == 6 - candidates
-        assert len(tuned.chosen_in_folds) == outer
-        assert any("no time to try" in warning for warning in tuned.warnings) == (candidates < 6)
-        assert any("of 3 folds" in warning for warning in tuned.warnings) == (outer < 3)
-        assert all(name in str(tuned) for name in tuned.not_tried)
+    tuned = tune(cases(40), grid, inner=3, outer=3, time_limit=limit, clock=_Clock(monkeypatch))
+    assert tuned.seconds <= limit - 1  # a second is left for the model itself
+    assert (len(tuned.candidates), tuned.inner_folds, len(tuned.chosen_in_folds)) == (candidates, rounds, outer)
+    assert len(tuned.not_tried) == 6 - candidates
+    assert any("no time to try" in warning for warning in tuned.warnings) == (candidates < 6)
+    assert any("of 3 inner folds" in warning for warning in tuned.warnings) == (rounds < 3)
+    assert any("nested estimate" in warning for warning in tuned.warnings) == (outer < 3)
+    assert all(name in str(tuned) for name in tuned.not_tried)
 
 
-def test_no_time_at_all_takes_the_first_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    tuned = tune(cases(40), {"first": id3(), "second": c45()}, time_limit=2.0, clock=_Clock(monkeypatch))
+def test_all_candidates_are_measured_on_the_same_folds_when_time_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cases(60, 3)
+    grid = {"usual": c45(), "depth 1": c45(max_depth=1)}
+    tuned = tune(data, grid, inner=5, outer=0, time_limit=8.0, clock=_Clock(monkeypatch))
+    assert tuned.inner_folds == 3
+    usual = estimate(data, c45(), KFold(5))
+    right = [fold.score * fold.n for fold in usual.folds[:3] if fold.score is not None]
+    assert tuned.candidates[0].score == pytest.approx(sum(right) / sum(fold.n for fold in usual.folds[:3]))
+
+
+def test_no_time_at_all_takes_the_first_and_says_so() -> None:
+    late = iter(range(100))
+    tuned = tune(cases(40), {"first": id3(), "second": c45()}, time_limit=0.5, clock=lambda: next(late))
     assert tuned.chosen == "first"
     assert tuned.candidates == ()
     assert tuned.inner is None
@@ -106,6 +136,78 @@ def test_no_time_at_all_takes_the_first_and_says_so(monkeypatch: pytest.MonkeyPa
     assert any("nothing is known" in warning for warning in tuned.warnings)
     assert "first" in str(tuned)
     assert json.loads(tuned.to_json())["nested"] is None
+
+
+def test_an_outer_fold_that_takes_longer_than_expected_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = _Clock(monkeypatch)
+
+    def slower_and_slower(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
+        clock.now += 1.0 + 0.02 * clock.now
+        return run_pair(dataset, fit, fold, train, test)
+
+    monkeypatch.setattr(tune_module, "run_pair", slower_and_slower)
+    for limit in np.arange(8.0, 60.0, 2.0).tolist():
+        clock.now = 0.0
+        tuned = tune(cases(40), {"a": id3(), "b": c45()}, inner=3, outer=3, time_limit=limit, clock=clock)
+        assert tuned.seconds <= limit
+        assert len(tuned.chosen_in_folds) == (0 if tuned.nested is None else len(tuned.nested.folds))
+
+
+def test_time_for_one_round_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tuned = tune(cases(40), {"a": id3()}, inner=3, outer=0, time_limit=2.2, clock=_Clock(monkeypatch))
+    assert tuned.inner_folds == 1
+    assert tuned.warnings == ("the choice was made by 1 of 3 inner folds: there was no time for more",)
+
+
+def test_an_outer_fold_that_was_not_finished_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = _Clock(monkeypatch)
+    fits = 0
+
+    def slow_at_last(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
+        nonlocal fits
+        fits += 1
+        clock.now += 1.0 if fits <= 7 else 20.0  # six of the choice, and one in the first outer fold
+        return run_pair(dataset, fit, fold, train, test)
+
+    monkeypatch.setattr(tune_module, "run_pair", slow_at_last)
+    tuned = tune(cases(40), {"a": id3(), "b": c45()}, inner=3, outer=3, time_limit=40.0, clock=clock)
+    assert tuned.inner_folds == 3
+    assert tuned.nested is None
+    assert tuned.warnings == ("there is no nested estimate: there was no time for more",)
+
+
+def test_fewer_folds_than_wanted_are_told() -> None:
+    tuned = tune(cases(6), {"a": id3()}, inner=8, outer=8)
+    assert (tuned.inner_folds, tuned.outer_folds) == (5, 6)
+    assert tuned.nested is not None
+    assert tuned.nested.tested == 6
+    assert tuned.warnings[0] == "there are only 6 cases: 5 inner folds instead of 8 and 6 outer folds instead of 8"
+    assert tune(cases(20), {"a": id3()}).warnings == ()
+    assert tune(cases(4), {"a": id3()}, inner=2, outer=2).warnings == ()
+
+
+def test_the_inner_estimate_is_called_optimistic_only_where_it_is() -> None:
+    told = set()
+    for seed in range(12):
+        tuned = tune(cases(40, seed=seed), {"usual": c45(), "depth 1": c45(max_depth=1)}, inner=3, outer=3)
+        assert tuned.nested is not None
+        assert tuned.inner is not None
+        better = tuned.inner > tuned.nested.pooled
+        assert ("no better than the nested one" in str(tuned)) == (not better)
+        told.add(better)
+    assert told == {True, False}
+    assert "usually optimistic" in str(tune(cases(40), {"a": c45()}, inner=2, outer=0))
+
+
+def test_candidates_may_be_recipes_estimators_or_a_list() -> None:
+    from treewright.estimators.trees import C45Classifier
+    from treewright.grow.recipe import ID3
+
+    tuned = tune(cases(40), [c45(), ID3(), C45Classifier(confidence=0.1), "chaid"], inner=2, outer=0)
+    assert [one.name for one in tuned.candidates] == ["C4.5", "ID3", "C45Classifier", "chaid"]
+    assert tuned.plan.to_dict()
+    with pytest.raises(ParameterError, match="not function"):
+        tune(cases(40), [c45(), lambda part: None])
 
 
 def test_numbers() -> None:
@@ -128,13 +230,6 @@ def test_every_grid_begins_with_the_usual_setting(algorithm: str) -> None:
 def test_prices_of_numbers_are_in_their_unit() -> None:
     names = list(grid_for("cart", line()))
     assert "of the variance" in names[0]
-
-
-def test_fewer_cases_than_folds() -> None:
-    tuned = tune(cases(6), {"a": id3()}, inner=5, outer=8)
-    assert tuned.outer_folds == 6
-    assert tuned.nested is not None
-    assert tuned.nested.tested == 6
 
 
 def test_wrong_calls_are_told() -> None:

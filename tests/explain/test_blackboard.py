@@ -53,12 +53,16 @@ def test_the_root_of_play_tennis_as_in_the_lecture() -> None:
         "gain      = 0.940 - 0.892 = 0.048",
     ]
     assert paragraphs[6].splitlines() == [
-        "attribute     gain  split  ratio",
-        "Outlook      0.247  1.577  0.156  chosen",
-        "Humidity     0.152  1.000  0.152",
-        "Wind         0.048  0.985      -  below the average gain 0.119",
-        "Temperature  0.029  1.557      -  below the average gain 0.119",
+        "attribute     gain  split  ratio   Gini  chi-square       p",
+        "Outlook      0.247  1.577  0.156  0.116        3.55    0.17  chosen",
+        "Humidity     0.152  1.000  0.152  0.092        2.80  0.0943",
+        "Wind         0.048  0.985      -  0.031        0.93   0.334  below the average gain 0.119",
+        "Temperature  0.029  1.557      -  0.019        0.57   0.752  below the average gain 0.119",
     ]
+    assert paragraphs[7] == (
+        "Outlook is chosen: it has the highest gain ratio. Runner-up: Humidity, 0.005 behind. "
+        "Only attributes whose gain is at least the average, 0.119, were compared by it."
+    )
 
 
 def test_the_six_rows_as_in_the_lecture() -> None:
@@ -106,7 +110,7 @@ def test_gini_is_written_as_gini() -> None:
     assert "Gini(PlayTennis) = 1 - (9/14)^2 - (5/14)^2 = 0.459" in text
     assert "{Sunny, Rain}" in text
     assert "Gini after = 10/14 * 0.5 + 4/14 * 0 = 0.357" in text
-    assert "decrease  = 0.459 - 0.357 = 0.102  (best of 2)" in text
+    assert "decrease   = 0.459 - 0.357 = 0.102  (best of 2)" in text
 
 
 def test_variance_is_written_as_variance() -> None:

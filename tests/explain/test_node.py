@@ -16,7 +16,8 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.blackboard import blackboard
-from treewright.explain.node import AttributeExplanation, NodeExplanation, explain_node, path_text
+from treewright.explain.condition import path_text
+from treewright.explain.node import AttributeExplanation, NodeExplanation, explain_node
 from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain
 from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping

@@ -50,20 +50,40 @@ def test_text() -> None:
         "          ├───────────────────────────┤",
         "id3 1.00  ●",
         "c45 2.00                              ●",
-        "          ├────────────────┤ critical difference 0.62 (Nemenyi, 5%, 10 tables)",
+        "          ├────────────────┤",
+        "critical difference 0.62 (Nemenyi, 5%, 10 tables)",
     ]
+    wide = critical_difference_text(result(100, ("id3", "c45")), width=100).splitlines()
+    assert wide[-1].endswith("┤ critical difference 0.20 (Nemenyi, 5%, 100 tables)")
+
+
+def test_text_in_plain_ascii() -> None:
+    text = critical_difference_text(result(), width=40, lines=False)
+    text.encode("ascii")
+    shape = str.maketrans("├─┼┤→●┃", "+-++>*|")
+    assert text == critical_difference_text(result(), width=40).translate(shape)
+
+
+def test_long_names_stay_different() -> None:
+    names = tuple(f"{'a very long name of a learner ' * 3}{i}" for i in range(3))
+    text = critical_difference_text(result(names=names))
+    assert len({line.split("  ")[0] for line in text.splitlines()[2:5]}) == 3
+    drawn = [one.get_text() for one in critical_difference_figure(result(names=names)).axes[0].texts]
+    assert len({one.replace("  ", " ") for one in drawn if "very long" in one}) == 3
+    assert all(len(one) < 45 for one in drawn if "very long" in one)
 
 
 def test_text_with_a_difference_beyond_the_axis() -> None:
     lines = critical_difference_text(result(2), width=40).splitlines()
-    assert lines[-1].startswith("        ├───────────────────────────→ critical difference 2.34")
-    assert [line.count("┃") for line in lines] == [0, 0, 1, 1, 1, 0]
+    assert lines[-2] == "        ├───────────────────────────→"
+    assert lines[-1].startswith("critical difference 2.34")
+    assert [line.count("┃") for line in lines] == [0, 0, 1, 1, 1, 0, 0]
 
 
 def test_text_of_many_learners_in_little_room() -> None:
     names = tuple(f"learner {i}" for i in range(12))
     lines = critical_difference_text(result(names=names), width=20).splitlines()
-    assert len(lines) == 15
+    assert len(lines) == 16
     assert lines[1].count("┼") == 10
 
 

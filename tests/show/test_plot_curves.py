@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evaluate.test_resampling import cases
-from treewright.evaluate.curves import complexity_curve, learning_curve
-from treewright.evaluate.runs import Learn
+from treewright.evaluate.curves import ComplexityCurve, ComplexityPoint, complexity_curve, learning_curve
+from treewright.evaluate.learners import Learn
 from treewright.plans import c45, cart
 from treewright.show.figure import save_figure
 from treewright.show.plot_curves import curve_text, plot_curve
@@ -32,7 +32,7 @@ def test_the_complexity_curve_marks_the_optimum() -> None:
     [axes] = plot_curve(COMPLEXITY).axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     best = COMPLEXITY.points[COMPLEXITY.best]
-    assert f"least: {best.leaves:,} leaves" in labels
+    assert f"least: {best.leaves:,} {'leaf' if best.leaves == 1 else 'leaves'}" in labels
     assert axes.get_xscale() == "log"
 
 
@@ -44,6 +44,15 @@ def test_saved(tmp_path: Path, suffix: str) -> None:
 
 
 def test_as_text() -> None:
-    assert "training cases" in curve_text(LEARNING)
+    assert "* unseen cases   + training cases   o band, low   x band, high" in curve_text(LEARNING)
     assert "leaves" in curve_text(COMPLEXITY, braille=True)
     curve_text(COMPLEXITY).encode("ascii")
+
+
+@pytest.mark.parametrize("best", [0, 1])
+def test_the_text_marks_the_optimum(best: int) -> None:
+    points = (ComplexityPoint(0.0, 20, 0.0, 0.3, 0.05), ComplexityPoint(0.1, 1, 0.3, 0.32, 0.05))
+    text = curve_text(ComplexityCurve("cost_complexity", "errors", 5, points, best, 1))
+    assert "^ least validation error: " + ("20 leaves" if best == 0 else "1 leaf") in text
+    assert ("' within one standard error of it: 1 leaf" in text) == (best == 0)
+    assert "best" in str(ComplexityCurve("cost_complexity", "errors", 5, points, best, 1))

@@ -108,6 +108,27 @@ def test_text_pictures_are_small_and_name_the_classes(kind: str, k: int) -> None
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
+@pytest.mark.parametrize("kind", PICTURES)
+def test_text_pictures_can_be_plain_ascii(kind: str) -> None:
+    report_text_plot(some_report(3), kind, plain=True).encode("ascii")
+    assert any(ord(character) > 127 for character in report_text_plot(some_report(3), kind))
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_long_names_that_begin_alike_stay_different(kind: str) -> None:
+    start = "a class whose name is so long that no label could hold it: "
+    report = some_report(3, [f"{start}one", f"{start}two", f"{start}three"])
+    axes = report_figure(report, kind).axes[0]
+    legend = axes.get_legend()
+    labels = axes.get_yticklabels() if legend is None else legend.get_texts()
+    texts = [label.get_text() for label in labels]
+    assert len(set(texts)) == len(texts)
+    for end in ("one", "two", "three"):
+        assert sum(f"{end}" in text for text in texts) == 1
+        assert end in report_text_plot(report, kind)
+        assert end in str(report)
+
+
 def test_text_of_a_perfect_roc_runs_along_the_edges() -> None:
     rows = roc_text(classification_report("ab", "ab", [0.1, 0.9], "ab")).splitlines()
     assert rows[1] == "1.0 │" + "*" * WIDTH

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.show.text_plot import Series, bars, can_draw_braille, line_plot
+from treewright.show.text_plot import Mark, Series, bars, can_draw_braille, line_plot
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False)
 
@@ -42,6 +42,26 @@ def test_two_series_have_a_legend() -> None:
     assert "* up   + down" in plain
     assert "cases" in plain
     assert "⠒⠒⠒ up" in line_plot(series, width=30, height=8, braille=True)
+
+
+def test_the_first_line_is_on_top() -> None:
+    same = [Series("first", [1, 2], [1, 2]), Series("second", [1, 2], [1, 2])]
+    drawn = line_plot(same, width=30, height=8).split("+---", maxsplit=1)[0]
+    assert "*" in drawn
+    assert "+" not in drawn
+
+
+@pytest.mark.parametrize("braille", [False, True])
+def test_marks_point_at_their_places_and_are_explained(braille: bool) -> None:
+    marks = [Mark(10, "^", "the best"), Mark(1, "'", "the \x1b[31m least"), Mark(10, "!", "hidden behind the best")]
+    text = line_plot([Series("s", [1, 10, 100], [3, 1, 2])], width=40, log_x=True, braille=braille, marks=marks)
+    axis, pointers, ends, *meanings = text.splitlines()[-6:]
+    corner = axis.index("└" if braille else "+")
+    assert pointers[corner + 1] == "'"
+    assert abs(pointers.index("^") - (corner + 1 + len(axis)) / 2) <= 1
+    assert "!" not in pointers
+    assert ends.split() == ["1", "100"]
+    assert [line.strip() for line in meanings] == ["^ the best", "' the \\x1b[31m least", "! hidden behind the best"]
 
 
 def test_what_cannot_be_drawn() -> None:

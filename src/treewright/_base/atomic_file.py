@@ -8,15 +8,16 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], content: str) -> None:
-    """Write text to `path` through a temporary file beside it and one rename.
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write text (as UTF-8) or bytes to `path` through a temporary file beside it and one rename.
 
     The bytes are on the disk before the rename, so that a crash leaves the old file or the new.
     A symbolic link is followed, and the permissions of an existing file are kept.
     """
     target = Path(os.path.realpath(path))
+    data = content.encode("utf-8") if isinstance(content, str) else content
     if target.exists() and not target.is_file():
-        _write_into(path, content)
+        _write_into(path, data)
         return
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -24,8 +25,8 @@ def write_atomically(path: str | os.PathLike[str], content: str) -> None:
         # The temporary file is nobody's business: name the one that was asked for.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
-            handle.write(content)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
         os.chmod(name, _mode_for(target))
@@ -42,10 +43,10 @@ def write_atomically(path: str | os.PathLike[str], content: str) -> None:
             os.close(folder)
 
 
-def _write_into(path: str | os.PathLike[str], content: str) -> None:
+def _write_into(path: str | os.PathLike[str], data: bytes) -> None:
     """Write to a device or a pipe, which must not be replaced by a file."""
-    with open(path, "w", encoding="utf-8", newline="\n") as handle:
-        handle.write(content)
+    with open(path, "wb") as handle:
+        handle.write(data)
 
 
 def _mode_for(target: Path) -> int:

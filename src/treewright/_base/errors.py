@@ -68,3 +68,7 @@ class MissingExtraError(TreewrightError, ImportError):
 
 class DataWarning(UserWarning):
     """The data were usable, but not as they were meant to be."""
+
+
+class EngineError(TreewrightError):
+    """An engine that holds the data failed: no connection, a lost one, or a statement that it refuses."""

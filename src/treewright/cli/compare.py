@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from treewright.cli.folds import folds_from_column, folds_from_file
 from treewright.cli.learners import ALGORITHMS, plan_for
-from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.learners import FOR_NUMBERS as PREDICT_NUMBERS
+from treewright.cli.options import FILE, json_option, reading_options, schemas_options
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -24,17 +27,17 @@ from treewright.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluate.compare_over import ManyComparison
     from treewright.evaluate.comparison import Comparison
-    from treewright.plans import Plan, RulePlan
 
-DIALECTS = ("r8", "j48")
-"""C4.5 as the original programs compute it, named like algorithms."""
+ORIGINALS = ("r8", "j48", "rpart")
+"""C4.5 and CART as the original programs compute them, named like algorithms."""
 
-NAMES = (*ALGORITHMS, *DIALECTS)
+NAMES = (*ALGORITHMS, *ORIGINALS)
 
 FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
 """What is compared where nothing is said."""
@@ -42,7 +45,15 @@ FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
 
 @click.command("compare")
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("-t", "--target", metavar="COL", help="The column to predict, in all files.")
+@click.option(
+    "-t",
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="COL",
+    help="The column to predict (once for all FILEs, or once for each, in their order).",
+)
+@click.option("--target-last", is_flag=True, help="Predict the last column of each FILE.")
 @click.option(
     "-a",
     "--algorithms",
@@ -51,46 +62,79 @@ FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
 )
 @click.option("--folds", type=click.IntRange(min=2), help="Parts of the cases (default 10, fewer with fewer cases).")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Deal the cases out again.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
 @click.option(
-    "--plot", metavar="FILE", type=FILE, help="Critical-difference diagram of several files: PNG, SVG or PDF."
+    "--folds-file",
+    "folds_files",
+    multiple=True,
+    metavar="FILE",
+    type=FILE,
+    help="The fold of each row, instead: one a line, or a table with columns row and fold (once for each FILE).",
 )
-@schema_options
+@click.option("--fold-column", metavar="COL", help="The column that says the fold of each row; kept out of learning.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that share the work (default: as many as pay).")
+@click.option(
+    "--plot", metavar="FILE", type=FILE, help="Critical-difference diagram of several FILEs: PNG, SVG or PDF."
+)
+@schemas_options
 @reading_options
 @json_option
-def command(
-    sources: tuple[str, ...],
-    *,
-    target: str | None,
-    algorithms: str | None,
-    folds: int | None,
-    repeats: int,
-    seed: int,
-    plot: str | None,
-    overrides: Overrides,
-    schema: Schema | None,
-    how: dict[str, Any],
-    as_json: bool,
-) -> None:
+def command(sources: tuple[str, ...], **rest: Any) -> None:
     """Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.
 
     With several FILEs, average ranks and the critical-difference diagram, too.
     """
+    compare_and_tell(sources, **rest)
+
+
+def compare_and_tell(
+    sources: tuple[str, ...],
+    *,
+    targets: tuple[str, ...],
+    target_last: bool,
+    algorithms: str | None,
+    folds: int | None,
+    repeats: int,
+    folds_files: tuple[str, ...],
+    fold_column: str | None,
+    seed: int,
+    jobs: int | None,
+    plot: str | None,
+    overrides: Overrides,
+    schemas: list[Schema | None],
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Read all files, compare on each, and tell."""
     from treewright.evaluate.compare_over import compare_over
 
     chosen = None if algorithms is None else _named(algorithms)
     names = _table_names(sources)
     _require_plot(plot, sources)
+    _require_one_way(folds, repeats, folds_files, fold_column)
+    if target_last and targets:
+        raise click.UsageError("--target and --target-last both say what to predict; give one of them")
+    targets_of = _for_each(targets, sources, "--target")
+    schema_of = _for_each(schemas, sources, "--schema")
+    folds_of = _for_each(folds_files, sources, "--folds-file", shared=False)
     results: dict[str, Comparison] = {}
     with warnings_as_notes():
-        tables = {name: _read(source, target, schema, overrides, how, chosen) for name, source in names.items()}
+        tables = {
+            name: _read(source, target, schema, overrides, how, chosen, last=target_last)
+            for (name, source), target, schema in zip(names.items(), targets_of, schema_of, strict=True)
+        }
         plans = _plans(tables, chosen, seed)
-        for data in tables.values():
+        given = {}
+        for (name, data), path in zip(list(tables.items()), folds_of, strict=True):
             _require_folds(data, folds)
+            if path is not None:
+                given[name] = folds_from_file(path, data.n_rows)
+            elif fold_column is not None:
+                tables[name], given[name] = folds_from_column(data, fold_column)
         for name, data in tables.items():
-            results[name] = _compared(name, data, plans, folds, repeats, seed)
+            results[name] = _compared(name, data, plans, folds, repeats, seed, given.get(name), jobs)
             if not as_json:
-                say(f"{data_line(data)}\n{results[name]}\n")
+                say(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
     many = compare_over(results) if len(results) > 1 else None
     if plot is not None and many is not None:
         from treewright.show.figure import save_figure
@@ -101,6 +145,40 @@ def command(
         say_json(_as_json(results, many, plot))
     elif many is not None:
         _print(many, plot)
+
+
+def _called(data: Dataset, name: str, tables: int) -> Dataset:
+    """Return the data under the name that the tables have here, where their files do not tell them apart."""
+    from dataclasses import replace
+
+    own = PurePath(data.source or "").name
+    return data if tables == 1 or own.startswith(name) else replace(data, source=name)
+
+
+def _for_each(values: Sequence[Any], sources: Sequence[str], option: str, *, shared: bool = True) -> list[Any]:
+    """Return a value for each file: the one given, or each its own."""
+    if not values:
+        return [None] * len(sources)
+    if shared and len(values) == 1:
+        return [values[0]] * len(sources)
+    if len(values) != len(sources):
+        once = "once, or " if shared else ""
+        raise click.UsageError(
+            f"{option} is given {len(values)} times for {many_files(len(sources))}: give it {once}once for each FILE"
+        )
+    return list(values)
+
+
+def many_files(n: int) -> str:
+    """Print a number of files."""
+    return "1 FILE" if n == 1 else f"{n} FILEs"
+
+
+def _require_one_way(folds: int | None, repeats: int, folds_files: tuple[str, ...], fold_column: str | None) -> None:
+    given = [name for name, value in (("--folds-file", folds_files), ("--fold-column", fold_column)) if value]
+    dealt = [name for name, value in (("--folds", folds), ("--repeats", repeats > 1)) if value]
+    if len(given) + bool(dealt and given) > 1:
+        raise click.UsageError(f"{' and '.join(given + dealt)} are different ways to divide the cases; give one")
 
 
 def _named(text: str) -> tuple[str, ...]:
@@ -120,10 +198,15 @@ def _named(text: str) -> tuple[str, ...]:
 
 
 def _table_names(sources: tuple[str, ...]) -> dict[str, str]:
-    """Return short names of the files, or their whole paths where short names are the same."""
-    short = [PurePath(source.removeprefix("sample:")).name.removesuffix(".gz") for source in sources]
-    short = [PurePath(name).stem or name for name in short]
-    names = [one if short.count(one) == 1 else source for one, source in zip(short, sources, strict=True)]
+    """Return short names of the files; where these are the same, those of their folders, or else whole paths."""
+    paths = [PurePath(source.removeprefix("sample:")) for source in sources]
+    short = [PurePath(path.name.removesuffix(".gz")).stem or path.name for path in paths]
+    folders = [path.parent.name for path in paths]
+    names = []
+    for place, one in enumerate(short):
+        same = [folders[other] for other, name in enumerate(short) if name == one]
+        told_by_folder = all(same) and len(set(same)) == len(same) and not set(same) & set(short)
+        names.append(one if len(same) == 1 else folders[place] if told_by_folder else sources[place])
     for name in names:
         if names.count(name) > 1:
             raise click.UsageError(f"{name} is named twice; every table counts once")
@@ -145,8 +228,12 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
     need("matplotlib", "plots", "draw a figure")
 
 
-def _plan(name: str, seed: int) -> Plan | RulePlan:
-    return plan_for("c45", {"dialect": name}) if name in DIALECTS else plan_for(name, {}, seed)
+def _plan(name: str, seed: int) -> AnyPlan:
+    if name not in ORIGINALS:
+        return plan_for(name, {}, seed)
+    from treewright.evaluate.learners import plan_named
+
+    return plan_named(name)
 
 
 def _read(
@@ -156,12 +243,16 @@ def _read(
     overrides: Overrides,
     how: dict[str, Any],
     chosen: tuple[str, ...] | None,
+    *,
+    last: bool,
 ) -> Dataset:
     from treewright.data.tables import read, require_rows
 
     # One table for all: whole numbers are nominal only if every algorithm would propose it.
     limit = min(_plan(name, 0).nominal_limit for name in chosen or FOR_CLASSES)
     with reading(source):
+        if last and schema is None:
+            target = _last_column(source, overrides, how)
         data = read(source, target, schema, overrides=overrides, nominal_limit=limit, **how)
     require_rows(data)
     if data.target is None:
@@ -170,14 +261,27 @@ def _read(
     return data
 
 
-def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int) -> dict[str, Plan | RulePlan]:
+def _last_column(source: str, overrides: Overrides, how: dict[str, Any]) -> str:
+    from treewright._base.errors import DataError
+    from treewright.data.tables import raw_source
+
+    if source == "-":
+        raise click.UsageError("standard input is read once: name its target by --target")
+    names = list(raw_source(source, missing=overrides.markers, **how).columns)
+    left = [name for name in names if name not in overrides.ignore and name != overrides.weight]
+    if not left:
+        raise DataError("has no column to predict", source=source)
+    return left[-1]
+
+
+def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int) -> dict[str, AnyPlan]:
     """Make the plans, the same for all tables; some predict classes only."""
     from treewright.data.schema import Task
 
     numeric = [data for data in tables.values() if data.schema.task is Task.REGRESSION]
     names = chosen or (FOR_NUMBERS if numeric else FOR_CLASSES)
     for name in names:
-        if numeric and name not in FOR_NUMBERS:
+        if numeric and name not in (*PREDICT_NUMBERS, "rpart"):
             raise click.UsageError(
                 f"{numeric[0].source}: column {numeric[0].schema.target!r} is a number, and {name} predicts classes: "
                 "compare cart and chaid, or use --task classification if its values are classes"
@@ -197,21 +301,30 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
 
 
 def _compared(
-    name: str, data: Dataset, plans: dict[str, Plan | RulePlan], folds: int | None, repeats: int, seed: int
+    name: str,
+    data: Dataset,
+    plans: dict[str, AnyPlan],
+    folds: int | None,
+    repeats: int,
+    seed: int,
+    given: Any,
+    jobs: int | None,
 ) -> Comparison:
     from treewright._base.printable import printable
     from treewright.evaluate.compare import compare
 
     chosen = min(10, data.n_rows) if folds is None else folds
     with ProgressBar(f"comparing on {printable(name, 30)}") as bar:
-        return compare(data, plans, chosen, repeats, seed, progress=bar)
+        return compare(data, plans, chosen, repeats, seed, given, bar, n_jobs=jobs)
 
 
 def _print(many: ManyComparison, plot: str | None) -> None:
     from treewright.show.plot_compare import critical_difference_text
+    from treewright.show.text_plot import can_draw_braille
 
+    lines = can_draw_braille(getattr(sys.stdout, "encoding", None))
     width = shutil.get_terminal_size((80, 24)).columns if is_terminal(sys.stdout) else 80
-    say(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)))}")
+    say(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)), lines=lines)}")
     if plot is not None:
         say(f"\nDiagram written to {plot}")
 

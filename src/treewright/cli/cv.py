@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.learners import ALGORITHMS, learner_options, plan_for
+from treewright.cli.folds import folds_from_column, folds_from_file
+from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
 from treewright.cli.options import FILE, json_option, reading_options, schema_options
 from treewright.cli.output import (
     ProgressBar,
@@ -21,16 +22,17 @@ from treewright.cli.output import (
     say_json,
     warnings_as_notes,
 )
+from treewright.cli.train import plan_line
 
 if TYPE_CHECKING:
+    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluate.curves import ComplexityCurve, LearningCurve
     from treewright.evaluate.resampling import Way
-    from treewright.plans import Plan, RulePlan
 
-WAYS = ("folds", "repeats", "groups", "leave_one_out", "holdout", "bootstrap")
+WAYS = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
 """The options that say how the cases are divided."""
 
 TOGETHER = ({"folds", "repeats"}, {"folds", "groups"})
@@ -47,6 +49,8 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 @click.option("--folds", type=click.IntRange(min=2), metavar="K", help="Folds, every class in proportion (default 10).")
 @click.option("--repeats", type=click.IntRange(min=1), metavar="R", help="Deal the folds out R times; of a curve: 5.")
 @click.option("--groups", metavar="COL", help="Never divide cases with the same value here; keep it out of learning.")
+@click.option("--folds-file", metavar="FILE", type=FILE, help="The fold of each row: one a line, or columns row, fold.")
+@click.option("--fold-column", metavar="COL", help="The column that says the fold of each row; kept out of learning.")
 @click.option("--leave-one-out", is_flag=True, default=None, help="Predict each case by all the others.")
 @click.option("--holdout", type=float, metavar="SHARE", help="Test on this share of the cases, once.")
 @click.option("--bootstrap", type=click.IntRange(min=1), metavar="N", help="The .632 bootstrap with N samples.")
@@ -56,7 +60,8 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
     help="Instead: result against training size, or error against leaves.",
 )
 @click.option("--plot", metavar="FILE", type=FILE, help="Draw the curve as PNG, SVG or PDF.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that share the work.")
+@click.option("--report", is_flag=True, help="Also report on the predictions: confusion, recall of each class, R2.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that share the work (default: as many as pay).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out.")
 @learner_options
 @schema_options
@@ -79,7 +84,8 @@ def estimate_and_tell(
     target: str | None,
     curve: str | None,
     plot: str | None,
-    jobs: int,
+    report: bool,
+    jobs: int | None,
     seed: int,
     options: dict[str, Any],
     overrides: Overrides,
@@ -89,22 +95,29 @@ def estimate_and_tell(
 ) -> None:
     """Read, estimate or draw, and tell."""
     _check_together(division, curve, plot)
+    if report and curve is not None:
+        raise click.UsageError("--report is of an estimate, not of a curve")
     if plot is not None:
         _require_figure(plot, source)
     plan = plan_for(algorithm, options, seed)
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, plan, algorithm)
         _require_folds(data, division.get("folds"))
-        if not as_json:
-            say(f"{data_line(data)}\n{plan.name}   {plan.describe()}\n")
         if curve is not None:
             _curve(data, plan, curve, plot, division, seed, as_json=as_json)
             return
-        from treewright.evaluate.resampling import Learn, estimate
+        from treewright.evaluate.resampling import estimate
 
+        data, way = _way(data, division, seed)
+        if not as_json:
+            say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
         with ProgressBar("estimating") as bar:
-            found = estimate(data, Learn(plan), _way(data, division, seed), bar, n_jobs=jobs)
-    say_json(found.to_dict()) if as_json else say(str(found))
+            found = estimate(data, plan, way, bar, n_jobs=jobs)
+        more = found.report(data) if report else None
+    if as_json:
+        say_json(found.to_dict() | ({} if more is None else {"report": more.to_dict()}))
+    else:
+        say(str(found) if more is None else f"{found}\n\n{more}")
 
 
 def read_cases(
@@ -113,7 +126,7 @@ def read_cases(
     schema: Schema | None,
     overrides: Overrides,
     how: dict[str, Any],
-    plan: Plan | RulePlan,
+    plan: AnyPlan,
     algorithm: str,
 ) -> Dataset:
     """Read the cases and make sure that this algorithm can learn from them."""
@@ -126,7 +139,7 @@ def read_cases(
     if data.target is None:
         names = ", ".join(column.name for column in data.schema.columns)
         raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
-    if data.schema.task is Task.REGRESSION and algorithm not in ("cart", "chaid"):
+    if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
         raise click.UsageError(
             f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
             "use --algorithm cart, or --task classification if its values are classes"
@@ -161,27 +174,36 @@ def _require_figure(plot: str, source: str) -> None:
 
 
 def _require_folds(data: Dataset, folds: int | None) -> None:
+    from treewright._base.errors import DataError
+
+    if data.n_rows < 2:
+        raise DataError("there is one row, and it takes two: to learn from, and to test on", source=data.source)
     if folds is not None and folds > data.n_rows:
         raise click.BadParameter(f"{folds} is more than the number of rows, {data.n_rows:,}", param_hint="--folds")
 
 
-def _way(data: Dataset, division: dict[str, Any], seed: int) -> Way:
-    """Return the way to divide the cases that the options mean."""
-    from treewright.evaluate.resampling import Bootstrap632, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
+def _way(data: Dataset, division: dict[str, Any], seed: int) -> tuple[Dataset, Way]:
+    """Return the cases to learn from and the way to divide them that the options mean."""
+    from treewright.evaluate.ways import Bootstrap632, GivenFolds, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
 
+    if "folds_file" in division:
+        return data, GivenFolds(folds_from_file(division["folds_file"], data.n_rows))
+    if "fold_column" in division:
+        cases, folds = folds_from_column(data, division["fold_column"])
+        return cases, GivenFolds(folds)
     if "leave_one_out" in division:
-        return LeaveOneOut()
+        return data, LeaveOneOut()
     if "holdout" in division:
-        return HoldOut(division["holdout"], seed)
+        return data, HoldOut(division["holdout"], seed)
     if "bootstrap" in division:
-        return Bootstrap632(division["bootstrap"], seed)
-    folds = division.get("folds")
+        return data, Bootstrap632(division["bootstrap"], seed)
+    wanted = division.get("folds")
     if "groups" in division:
-        return Grouped(_group_folds(data, division["groups"]) if folds is None else folds, division["groups"])
-    usual = max(2, min(10, data.n_rows)) if folds is None else folds
+        return data, Grouped(_group_folds(data, division["groups"]) if wanted is None else wanted, division["groups"])
+    usual = max(2, min(10, data.n_rows)) if wanted is None else wanted
     if "repeats" in division:
-        return Repeated(usual, division["repeats"], seed)
-    return KFold(usual, seed=seed)
+        return data, Repeated(usual, division["repeats"], seed)
+    return data, KFold(usual, seed=seed)
 
 
 def _group_folds(data: Dataset, column: str) -> int:
@@ -195,7 +217,7 @@ def _group_folds(data: Dataset, column: str) -> int:
 
 def _curve(
     data: Dataset,
-    plan: Plan | RulePlan,
+    plan: AnyPlan,
     curve: str,
     plot: str | None,
     division: dict[str, Any],
@@ -204,19 +226,20 @@ def _curve(
     as_json: bool,
 ) -> None:
     from treewright.evaluate.curves import complexity_curve, learning_curve
-    from treewright.evaluate.resampling import Learn
-    from treewright.plans import RulePlan
+    from treewright.plans import Plan
     from treewright.show.figure import save_figure
     from treewright.show.plot_curves import plot_curve
 
+    if curve == "complexity" and not isinstance(plan, Plan):
+        raise click.UsageError(f"the complexity curve is of one tree, and {plan.name} is none")
+    if not as_json:
+        say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
     found: LearningCurve | ComplexityCurve
     with ProgressBar("learning") as bar:
         if curve == "learning":
             share = division.get("holdout", 1 / 3)
             repeats = division.get("repeats", 5)
-            found = learning_curve(data, Learn(plan), None, repeats, seed, share=share, progress=bar)
-        elif isinstance(plan, RulePlan):
-            raise click.UsageError("the complexity curve is of trees, and rules are none")
+            found = learning_curve(data, plan, None, repeats, seed, share=share, progress=bar)
         else:
             folds = division.get("folds", max(2, min(10, data.n_rows)))
             found = complexity_curve(data, plan, seed, folds=folds, progress=bar)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from treewright.cli.options import FILE, json_option, open_model, parsed_costs, reading_options
-from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
+from treewright.cli.output import note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.raw import RawTable
     from treewright.data.schema import Schema
     from treewright.evaluate.result import Report
+    from treewright.model.forest import Forest
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
 
@@ -54,6 +56,7 @@ def command(
 
     Cases that the model was learned from flatter it: take others.
     """
+    from treewright._base.errors import DataError, ParameterError
     from treewright.evaluate.report import evaluate_model
 
     if plot is not None:
@@ -64,21 +67,28 @@ def command(
         raise click.UsageError("--cost is for classes, and this model predicts numbers")
     if (plot or kind) and model.schema.target_column.is_numeric:
         raise click.UsageError("--plot is for classes, and this model predicts numbers")
+    if (plot or kind) and kind != "confusion" and not hasattr(model, "predict_proba"):
+        raise click.UsageError(f"{kind or 'roc'} needs class probabilities, and rules have none: --plot-kind confusion")
     with warnings_as_notes():
         with reading(source):
             data = _data(model, source, how)
         _tell_training_cases(model, data)
         report = evaluate_model(model, data, pairs or None)
-    drawn = "" if kind is None or plot is not None or as_json else _text_plot(report, kind)
-    if plot is not None:
-        _save(report, kind or "roc", plot)
+    drawn, why_not = "", None
+    try:
+        if plot is not None:
+            _save(report, kind or "roc", plot)
+        elif kind is not None and not as_json:
+            drawn = _text_plot(report, kind)
+    except ParameterError as error:  # these cases have no such picture; the report is told all the same
+        plot, why_not = None, error
     if as_json:
         say_json({"source": data.source, "target": data.schema.target, **report.to_dict(), "plot": plot})
-        return
-    say(str(report))
-    if drawn:
-        say(f"\n{drawn}")
-    if plot is not None:
+    else:
+        say(f"{report}\n\n{drawn}" if drawn else str(report))
+    if why_not is not None:
+        raise DataError(f"nothing was drawn: {why_not}", source=data.source) from why_not
+    if plot is not None and not as_json:
         note(f"figure written to {plot}")
 
 
@@ -93,7 +103,7 @@ def _require_figure(plot: str, *inputs: str) -> None:
     need("matplotlib", "plots", "draw a figure")
 
 
-def _data(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
+def _data(model: TreeModel | RuleModel | Forest, source: str, how: dict[str, Any]) -> Dataset:
     """Read the cases as the model's schema has them, with their truth; attributes may have new values, as always."""
     from treewright._base.errors import DataError
     from treewright._base.near_names import unknown_name
@@ -129,13 +139,14 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
         return schema
     from treewright._base.near_names import listed
 
-    note(f"note: the model never saw the {many(len(strange), 'class', 'classes')} {listed(strange)}: all mistakes")
+    classes = "class" if len(strange) == 1 else f"{len(strange)} classes"
+    note(f"note: the model never saw the {classes} {listed(strange)}: all mistakes")
     wider = replace(target, values=(*target.values, *strange))
     columns = tuple(wider if column.name == target.name else column for column in schema.columns)
     return replace(schema, columns=columns)
 
 
-def _tell_training_cases(model: TreeModel | RuleModel, data: Dataset) -> None:
+def _tell_training_cases(model: TreeModel | RuleModel | Forest, data: Dataset) -> None:
     """Say it where the cases have the name and the number of those that the model was learned from."""
     learned = model.provenance
     if data.source is not None and learned.get("source") == data.source and learned.get("rows") == data.n_rows:
@@ -143,9 +154,10 @@ def _tell_training_cases(model: TreeModel | RuleModel, data: Dataset) -> None:
 
 
 def _text_plot(report: Report, kind: str) -> str:
+    from treewright.show.text_plot import can_draw_braille
     from treewright.show.text_report import report_text_plot
 
-    return report_text_plot(report, kind)
+    return report_text_plot(report, kind, plain=not can_draw_braille(getattr(sys.stdout, "encoding", None)))
 
 
 def _save(report: Report, kind: str, plot: str) -> None:

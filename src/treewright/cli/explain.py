@@ -1,16 +1,22 @@
-"""treewright explain: the working of a node, as on a blackboard."""
+"""treewright explain: the working of a node, of a pruning, of a prediction, of the whole growth."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.options import FILE, json_option, open_tree, reading_options
+from treewright.cli.options import FILE, json_option, open_tree
 from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
-    from treewright.grow.cal.trace import Step
+    from treewright.data.dataset import Dataset
+    from treewright.explain.explanation import Explanation
+    from treewright.model.model import TreeModel
+
+FORMATS = ("text", "markdown", "html", "json")
 
 
 @click.command("explain")
@@ -19,66 +25,217 @@ if TYPE_CHECKING:
     "--node",
     "nodes",
     multiple=True,
-    metavar="root|N",
-    help="Which node (repeatable; default root; see `show --numbers`).",
+    metavar="root|N|A=V,...",
+    help="Which node: its number (see `show --numbers`) or the answers on the way to it (repeatable; default root).",
 )
 @click.option("--all", "everything", is_flag=True, help="Every node that has working.")
-@click.option("--steps", is_flag=True, help="cal2, cal3: every case and what became of the tree; needs --data.")
+@click.option("--tree", "whole", is_flag=True, help="The whole tree: all tests with runner-up, importance, cp table.")
+@click.option("--case", metavar="A=V,...", help="Explain the prediction of this case; what is not named is missing.")
+@click.option("--row", type=click.IntRange(min=1), metavar="K", help="Explain the prediction of row K of --data.")
+@click.option("--pruning", is_flag=True, help="What pruning compared at the nodes.")
+@click.option("--steps", is_flag=True, help="The growth step by step (cal2, cal3: case by case, needs --data).")
+@click.option("--lang", metavar="en|de|it|zh", help="Language (default TREEWRIGHT_LANG or English).")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the output."
+)
 @click.option(
     "--data",
     "source",
     metavar="FILE",
     type=FILE,
-    help="The training data, for nodes whose working a large model did not keep.",
+    help="The training data: for nodes whose working a large model did not keep, for what was pruned, for --row.",
 )
-@reading_options
+@click.option("--data-format", metavar="NAME", help="csv, tsv, arff, names or parquet, where the name does not tell.")
+@click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file; \\t is a tab.")
+@click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1.")
 @json_option
 def command(
     model_file: str,
     nodes: tuple[str, ...],
     everything: bool,
+    whole: bool,
+    case: str | None,
+    row: int | None,
+    pruning: bool,
     steps: bool,
+    lang: str | None,
+    form: str,
     source: str | None,
-    how: dict[str, Any],
+    data_format: str | None,
+    delimiter: str | None,
+    encoding: str | None,
     as_json: bool,
 ) -> None:
-    """Print the frequency tables and the calculation for every attribute at a node of MODEL."""
-    from treewright.data.tables import read
-    from treewright.explain.blackboard import blackboard
-    from treewright.explain.node import explain_node
-    from treewright.explain.steps import case_steps
+    """Print the frequency tables and the calculation for every attribute at a node of MODEL.
 
+    Or why a case is predicted as it is, what pruning compared, and how the tree grew step by step. Numbers have a
+    decimal point in every language.
+    """
+    from treewright.explain.language import words
+
+    _refuse_mixtures(nodes, everything, whole, case, row, pruning, steps, source)
+    words(lang)  # a language that is none is told before the work begins
+    model = open_tree(model_file)
+    how = {"format": data_format, "delimiter": "\t" if delimiter == r"\t" else delimiter, "encoding": encoding}
+    data = _read(model, source, {key: value for key, value in how.items() if value is not None})
+    if case is not None or row is not None:
+        told: list[Explanation] = [_prediction(model, case, row, data)]
+    elif whole:
+        told = [_whole(model)]
+    elif steps:
+        told = [_steps(model, data)]
+    else:
+        told = _nodes(model, _chosen(model, nodes, everything), data, pruning=pruning)
+    several = not (case is not None or row is not None or whole or steps)
+    _tell(told, "json" if as_json else form, lang, several=several)
+
+
+def _refuse_mixtures(
+    nodes: tuple[str, ...],
+    everything: bool,
+    whole: bool,
+    case: str | None,
+    row: int | None,
+    pruning: bool,
+    steps: bool,
+    source: str | None,
+) -> None:
     if everything and nodes:
         raise click.UsageError("--all explains every node; it does not go with --node")
-    if steps and (everything or nodes or source is None):
-        raise click.UsageError("--steps goes with --data FILE, and with neither --node nor --all")
-    model = open_tree(model_file)
-    with warnings_as_notes(), reading(source or ""):
-        data = None if source is None else read(source, schema=model.schema, **how)
-    if steps and data is not None:
-        _tell_steps(case_steps(model, data), as_json)
-        return
-    chosen = [_number(node, model.tree.n_nodes) for node in nodes or ("root",)]
-    if everything:
-        chosen = sorted(model.working) or chosen
-    explanations = [explain_node(model, node, data) for node in chosen]
-    if as_json:
-        say_json([one.to_dict() for one in explanations])
-    else:
-        say("\n\n\n".join(blackboard(one) for one in explanations))
+    given = {"--case": case is not None, "--row": row is not None, "--tree": whole, "--steps": steps}
+    alone = [name for name, asked in given.items() if asked]
+    others = {"--node": bool(nodes), "--all": everything, "--pruning": pruning}
+    for name, asked in (*((name, True) for name in alone[1:]), *others.items()):
+        if alone and asked:
+            raise click.UsageError(f"{alone[0]} does not go with {name}")
+    if row is not None and source is None:
+        raise click.UsageError("--row goes with --data FILE")
 
 
-def _tell_steps(steps: list[Step], as_json: bool) -> None:
-    if as_json:
-        say_json([{"number": one.number, "event": str(one.event), "tree": one.notation} for one in steps])
-        return
-    for one in steps:
-        say(str(one))
+def _read(model: TreeModel, source: str | None, how: dict[str, Any]) -> Dataset | None:
+    from treewright.data.tables import read
+
+    if source is None:
+        return None
+    with warnings_as_notes(), reading(source):
+        return read(source, schema=model.schema, **how)
 
 
-def _number(text: str, n_nodes: int) -> int:
+def _prediction(model: TreeModel, case: str | None, row: int | None, data: Dataset | None) -> Explanation:
+    from treewright.explain.prediction import explain_prediction
+
+    if case is not None:
+        with warnings_as_notes():
+            return explain_prediction(model, parsed_case(case, model.schema.attribute_names, "--case"), data)
+    if data is None or row is None or row > data.n_rows:
+        rows = 0 if data is None else data.n_rows
+        raise click.BadParameter(f"there is no row {row}; the rows are 1 to {rows}", param_hint="--row")
+    return explain_prediction(model, data.take([row - 1]), data)
+
+
+def _whole(model: TreeModel) -> Explanation:
+    from treewright.explain.whole import explain_tree
+
+    return explain_tree(model)
+
+
+def _steps(model: TreeModel, data: Dataset | None) -> Explanation:
+    from treewright.explain.steps import growth_steps
+
+    return growth_steps(model, data)
+
+
+def _nodes(model: TreeModel, chosen: Sequence[int], data: Dataset | None, *, pruning: bool) -> list[Explanation]:
+    from treewright.explain.node import explain_node
+    from treewright.explain.pruning import explain_pruning
+
+    explained: Callable[[TreeModel, int, Dataset | None], Explanation] = explain_pruning if pruning else explain_node
+    return [explained(model, node, data) for node in chosen]
+
+
+def _chosen(model: TreeModel, nodes: tuple[str, ...], everything: bool) -> list[int]:
+    if everything and model.working:
+        return sorted(model.working)
+    return [_number(model, node) for node in nodes or ("root",)]
+
+
+def _number(model: TreeModel, text: str) -> int:
+    n_nodes = model.tree.n_nodes
     if text == "root":
         return 0
-    if not text.isdecimal() or int(text) >= n_nodes:
-        raise click.BadParameter(f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}", param_hint="--node")
+    if "=" in text:
+        return _node_at(model, text)
+    if not text.isdecimal() or not text.isascii() or int(text) >= n_nodes:
+        raise click.BadParameter(
+            f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}, nor answers such as 'A=V'",
+            param_hint="--node",
+        )
     return int(text)
+
+
+def _node_at(model: TreeModel, text: str) -> int:
+    """Follow the answers from the root as far as they go; all of them must be asked for."""
+    from treewright.explain.prediction import one_case
+
+    given = parsed_case(text, model.schema.attribute_names, "--node")
+    case = one_case(model, given)
+    places = {name: place for place, name in enumerate(model.schema.attribute_names)}
+    open_answers, answers = set(given), {places[name] for name in given}
+    node = 0
+    while (split := model.tree.split(node)) is not None and split.attribute in answers:
+        branch = int(split.route(case.columns[split.attribute])[0])
+        if branch < 0:
+            break
+        open_answers.discard(model.schema.attribute_names[split.attribute])
+        node = int(model.tree.children_of(node)[branch])
+    if open_answers:
+        unused = ", ".join(sorted(open_answers))
+        raise click.BadParameter(f"{text!r}: the tree does not ask for {unused} on this way", param_hint="--node")
+    return node
+
+
+def parsed_case(text: str, names: Sequence[str], option: str) -> dict[str, str | None]:
+    r"""Read values of the form ``A=V,B=W``; a pair in double quotes may contain commas, an empty value is missing.
+
+    Examples
+    --------
+    >>> parsed_case('Outlook=Sunny, "size=a,b"', ["Outlook", "size"], "--case")
+    {'Outlook': 'Sunny', 'size': 'a,b'}
+    """
+    import csv
+
+    from treewright._base.near_names import did_you_mean
+
+    given: dict[str, str | None] = {}
+    [pairs] = csv.reader([text.replace("\n", " ")], skipinitialspace=True) if text.strip() else [[]]
+    for pair in pairs:
+        # A name may contain an equals sign itself: the longest name that fits is meant.
+        fits = [name for name in names if pair.strip().startswith(f"{name}=")]
+        if not fits:
+            name, equals, _ = pair.partition("=")
+            wrong = f"{pair!r} is not of the form ATTRIBUTE=VALUE"
+            if equals:
+                wrong = f"the model has no attribute {name.strip()!r}{did_you_mean(name.strip(), names)}"
+            raise click.BadParameter(wrong, param_hint=option)
+        name = max(fits, key=len)
+        if name in given:
+            raise click.BadParameter(f"{name!r} is given twice", param_hint=option)
+        given[name] = pair.strip()[len(name) + 1 :].strip() or None
+    return given
+
+
+def _tell(explanations: Sequence[Explanation], form: str, lang: str | None, *, several: bool) -> None:
+    if form == "json":
+        plain = [one.to_dict() for one in explanations]
+        say_json(plain if several else plain[0])
+    elif form == "markdown":
+        say("\n---\n\n".join(one.to_markdown(lang) for one in explanations).removesuffix("\n"))
+    elif form == "html":
+        say("\n".join(one.to_html(lang) for one in explanations))
+    else:
+        style = None if os.environ.get("NO_COLOR") else _bold  # and Click takes it off again where nobody watches
+        say("\n\n\n".join(one.to_text(lang, emphasise=style) for one in explanations))
+
+
+def _bold(text: str) -> str:
+    return click.style(text, bold=True)

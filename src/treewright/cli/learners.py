@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 if TYPE_CHECKING:
+    from treewright.ensemble.plan import EnsemblePlan
     from treewright.plans import Plan, RulePlan
+
+    AnyPlan = Plan | RulePlan | EnsemblePlan
 
 Function = Callable[..., Any]
 
 _TREE = ("id3", "c45", "cart", "chaid")
 _C45 = ("c45", "rules")
+_DRAWN = ("forest", "bagging")
+
+ENSEMBLES = ("forest", "bagging", "adaboost")
+"""The algorithms of many trees; they know the options of their trees (`--base`), too."""
+
+FOR_NUMBERS = ("cart", "chaid", "forest", "bagging")
+"""The algorithms that predict numbers."""
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "criterion": ("id3", "c45", "rules", "cart"),
@@ -54,10 +64,21 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "s1": ("cal3",),
     "s2": ("cal3",),
     "max_steps": ("cal2", "cal3"),
+    "trees": ENSEMBLES,
+    "base": ENSEMBLES,
+    "max_features": ("forest",),
+    "features_per": ("forest",),
+    "random_cuts": ("forest",),
+    "max_samples": _DRAWN,
+    "balanced": _DRAWN,
+    "learning_rate": ("adaboost",),
+    "votes": ("adaboost",),
+    "max_resets": ("adaboost",),
 }
 """The algorithms that know each option."""
 
-ALGORITHMS = ("c45", "id3", "cart", "chaid", "cal2", "cal3", "rules")
+TREE_ALGORITHMS = ("c45", "id3", "cart", "chaid", "cal2", "cal3", "rules")
+ALGORITHMS = (*TREE_ALGORITHMS, *ENSEMBLES)
 
 _PRUNERS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity")
 
@@ -130,6 +151,24 @@ _LEARNER_OPTIONS = (
     click.option("--s1", type=int, help="cal3: cases that a leaf counts before it decides (default 4)."),
     click.option("--s2", type=float, help="cal3: share from which on a class closes a leaf (default 0.7)."),
     click.option("--max-steps", type=int, help="cal2, cal3: cases presented at most."),
+    click.option("--trees", type=int, help="forest, bagging, adaboost: number of trees (default 100; adaboost 50)."),
+    click.option(
+        "--base",
+        type=click.Choice(["cart", "c45", "id3", "chaid"]),
+        help="forest, bagging, adaboost: the trees (default cart, c45 unpruned, cart of depth 1); their options hold.",
+    ),
+    click.option(
+        "--max-features", metavar="sqrt|log2|all|N|SHARE", help="forest: attributes drawn at each node (default sqrt)."
+    ),
+    click.option(
+        "--features-per", type=click.Choice(["node", "tree"]), help="forest: draw at each node, or once for each tree."
+    ),
+    click.option("--random-cuts", is_flag=True, default=None, help="forest: draw the cuts of numbers, too."),
+    click.option("--max-samples", metavar="N|SHARE", help="forest, bagging: cases drawn for each tree (default all)."),
+    click.option("--balanced", is_flag=True, default=None, help="forest, bagging: draw as many of each class."),
+    click.option("--learning-rate", type=float, help="adaboost: share of alpha that changes weights (default 1)."),
+    click.option("--votes", type=click.Choice(["class", "shares"]), help="adaboost: of a tree, whole or by the leaf."),
+    click.option("--max-resets", type=int, help="adaboost: returns to the first weights at most (default 10)."),
 )
 
 
@@ -159,8 +198,51 @@ def _once(options: dict[str, Any], name: str, value: Any, letter: str) -> None:
     options[name] = value
 
 
-def plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Plan | RulePlan:
+def plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> AnyPlan:
     """Make the plan of an algorithm from the options given; options of other algorithms are refused."""
+    return _ensemble(algorithm, options, seed) if algorithm in ENSEMBLES else tree_plan_for(algorithm, options, seed)
+
+
+def _ensemble(algorithm: str, options: dict[str, Any], seed: int) -> EnsemblePlan:
+    """Make the plan of many trees: options that are not its own are those of its trees."""
+    from treewright._base.errors import ParameterError
+    from treewright.ensemble import plan
+    from treewright.plans import RulePlan
+
+    own = {name: value for name, value in options.items() if set(OPTIONS[name]) <= set(ENSEMBLES)}
+    of_trees = {name: value for name, value in options.items() if name not in own}
+    for name, value in own.items():
+        if algorithm not in OPTIONS[name]:
+            raise ParameterError(
+                f"--{_spelled(name, value)} is not an option of {algorithm}, only of {', '.join(OPTIONS[name])}"
+            )
+    base = own.pop("base", "c45" if algorithm == "bagging" else "cart")
+    if algorithm == "bagging" and base == "c45":
+        of_trees = {"prune": False, **of_trees}
+    if algorithm == "adaboost" and "base" not in options:
+        of_trees = {"max_depth": 1, **of_trees}
+    trees = tree_plan_for(base, of_trees, seed)
+    if isinstance(trees, RulePlan):
+        raise ParameterError("a forest is made of trees, not of rules")
+    for name in ("max_features", "max_samples"):
+        if name in own:
+            own[name] = _number_or_word(own[name])
+    make: Callable[..., EnsemblePlan] = getattr(plan, algorithm)
+    return make(trees, seed=seed, **_renamed(own, {"features_per": "per"}))
+
+
+def _number_or_word(text: str) -> int | float | str | None:
+    """Read a number of things, a share of them, or a word; "all" is None."""
+    if text == "all":
+        return None
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        return text
+
+
+def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Plan | RulePlan:
+    """Make the plan of one tree, or of rules."""
     from treewright import plans
     from treewright._base.errors import ParameterError
     from treewright.grow.recipe import Stopping

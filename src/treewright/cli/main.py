@@ -26,10 +26,13 @@ VERBS = {
     "cv": "Estimate how well a learner does on cases that it has not seen.",
     "compare": "Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.",
     "tune": "Choose the parameters of a learner by nested cross-validation and save the model of the choice.",
-    "show": "Print the tree or the rules of MODEL.",
+    "show": "Print the tree or the rules of MODEL, or draw the tree: -o tree.svg, .html, .png, .pdf.",
+    "export": "Write the tree of MODEL for Graphviz, Mermaid, LaTeX, browsers or printers.",
     "explain": "Print the frequency tables and the calculation for every attribute at a node of MODEL.",
+    "report": "Write a report on a tree as one HTML file: tree, working, pruning, quality, rules, data.",
     "prune": "Prune the tree of MODEL by any method, and print what is left.",
     "data": "Show what the columns of FILE are taken to be; options correct it.",
+    "bench": "Compare speed, memory, size and accuracy with other libraries on made data.",
 }
 """The verbs in the order of their use, each with the line that `--help` prints: it needs none of their modules."""
 

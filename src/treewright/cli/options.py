@@ -13,6 +13,7 @@ import rich_click as click
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.model.forest import Forest
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
 
@@ -45,14 +46,9 @@ _SCHEMA_OPTIONS = (
         metavar="TEXT",
         help="This text, too, means missing (repeatable).",
     ),
-    click.option(
-        "--schema",
-        "schema_file",
-        metavar="FILE",
-        type=FILE,
-        help="Schema saved by `data --save`; replaces all of the above.",
-    ),
 )
+
+_SCHEMA_FILE = "Schema saved by `data --save`; replaces all of the above"
 
 _READING_OPTIONS = (
     click.option(
@@ -81,6 +77,30 @@ def schema_options(function: Function) -> Function:
     """Add what the columns are; the function gets `overrides` and `schema`."""
 
     @functools.wraps(function)
+    def wrapper(*args: Any, schema_file: str | None, **rest: Any) -> Any:
+        return function(*args, schema=_schema(schema_file, rest["overrides"]), **rest)
+
+    one = click.option("--schema", "schema_file", metavar="FILE", type=FILE, help=f"{_SCHEMA_FILE}.")
+    return _decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, one))
+
+
+def schemas_options(function: Function) -> Function:
+    """Add what the columns of several files are; the function gets `overrides` and `schemas`."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, schema_files: tuple[str, ...], **rest: Any) -> Any:
+        schemas = [_schema(path, rest["overrides"]) for path in schema_files]
+        return function(*args, schemas=schemas, **rest)
+
+    told = f"{_SCHEMA_FILE} (once for all FILEs, or once for each)."
+    several = click.option("--schema", "schema_files", multiple=True, metavar="FILE", type=FILE, help=told)
+    return _decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, several))
+
+
+def _overrides(function: Function) -> Function:
+    """Gather the options for single columns."""
+
+    @functools.wraps(function)
     def wrapper(
         *args: Any,
         nominal: tuple[str, ...],
@@ -90,7 +110,6 @@ def schema_options(function: Function) -> Function:
         weight: str | None,
         task: str | None,
         missing: tuple[str, ...],
-        schema_file: str | None,
         **rest: Any,
     ) -> Any:
         from treewright.data.infer import Overrides
@@ -99,9 +118,9 @@ def schema_options(function: Function) -> Function:
         overrides = Overrides(
             nominal, numeric, _orders(ordinal), ignore, weight, None if task is None else Task(task), missing
         )
-        return function(*args, overrides=overrides, schema=_schema(schema_file, overrides), **rest)
+        return function(*args, overrides=overrides, **rest)
 
-    return _decorated(wrapper, _SCHEMA_OPTIONS)
+    return wrapper
 
 
 def json_option(function: Function) -> Function:
@@ -138,7 +157,7 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
         return Schema.load(path)
 
 
-def open_model(path: str) -> TreeModel | RuleModel:
+def open_model(path: str) -> TreeModel | RuleModel | Forest:
     """Read a model file; one that is not there is bad data, as everywhere."""
     from treewright.model.format import load_model
 
@@ -150,10 +169,12 @@ def open_tree(path: str) -> TreeModel:
     """Read a model file that must hold a tree."""
     from treewright._base.errors import DataError
     from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
 
     model = open_model(path)
     if not isinstance(model, TreeModel):
-        raise DataError("holds rules, and this needs a tree", source=path)
+        held = "rules" if isinstance(model, RuleModel) else "a forest"
+        raise DataError(f"holds {held}, and this needs a tree", source=path)
     return model
 
 

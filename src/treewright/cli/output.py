@@ -193,12 +193,13 @@ def many(n: int, one: str, several: str = "") -> str:
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
-def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int) -> str:
+def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, way: str | None = None) -> str:
     """Say what the estimate is and whether it is worth anything."""
     from treewright._base.printable import printable
     from treewright.evaluate.estimate import ErrorEstimate
 
-    way = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
+    usual = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
+    way = way or usual
     if isinstance(estimate, ErrorEstimate):
         return (
             f"{way} of the root mean squared error {estimate.rmse:.4g}; always the mean gives "

@@ -15,6 +15,7 @@ from treewright.cli.output import json_text, many, note, percent, reading, requi
 
 if TYPE_CHECKING:
     from treewright.data.raw import RawTable
+    from treewright.model.forest import Forest
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
 
@@ -27,6 +28,11 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 @click.option("-o", "--output", metavar="FILE", type=FILE, help="Write there instead of to standard output.")
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--keep", is_flag=True, help="Repeat the columns of FILE before the prediction.")
+@click.option(
+    "--in-database",
+    is_flag=True,
+    help="Print the SELECT that predicts where the table is; FILE is its address, as for `train`.",
+)
 @click.option("--excel-safe", is_flag=True, help="Prefix texts that a spreadsheet would take for a formula.")
 @reading_options
 @json_option
@@ -36,6 +42,7 @@ def command(
     output: str | None,
     proba: bool,
     keep: bool,
+    in_database: bool,
     excel_safe: bool,
     how: dict[str, Any],
     as_json: bool,
@@ -44,13 +51,17 @@ def command(
 
     Columns are matched by name; values never seen while learning count as missing, and are counted in a note.
     """
+    from treewright.data.schema import Task
     from treewright.data.tables import read_for, require_rows
-    from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
 
     if output is not None:
         require_place(output, model_file, source)
     model = open_model(model_file)
-    if proba and (not isinstance(model, TreeModel) or model.tree.is_regression):
+    if in_database:
+        _tell_statement(model, source, output, keep=keep, proba=proba, as_json=as_json)
+        return
+    if proba and (isinstance(model, RuleModel) or model.schema.task is Task.REGRESSION):
         raise click.UsageError("--proba is for trees of classes, and this model is none")
     with warnings_as_notes(), reading(source):
         raw = read_for(source, model.schema, others_as_text=keep, **how)
@@ -68,14 +79,39 @@ def command(
     _tell_accuracy(model, raw, columns["predicted"])
 
 
-def _columns(
-    model: TreeModel | RuleModel, raw: RawTable, cases: Any, *, proba: bool, keep: bool
-) -> dict[str, Sequence[Any]]:
-    from treewright._base.errors import DataError
+def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, proba: bool, as_json: bool) -> None:
+    """Print the SELECT that predicts in the dialect of a table."""
+    from treewright.counts.sql.connect import connect
+    from treewright.counts.sql.prediction import prediction_statement
+    from treewright.data.table import Table
     from treewright.model.model import TreeModel
 
+    if not isinstance(model, TreeModel) or (proba and model.tree.is_regression):
+        raise click.UsageError("--in-database is for trees, and --proba for trees of classes")
+    connection = connect(Table(source))
+    try:
+        relation, dialect = connection.relation, connection.dialect
+        statement = prediction_statement(model, connection.columns(), relation, dialect, keep=keep, proba=proba)
+    finally:
+        connection.close()
+    text = json_text({"dialect": dialect.name, "statement": statement}) if as_json else f"{statement};"
+    if output is None:
+        say(text)
+        return
+    from treewright._base.atomic_file import write_atomically
+
+    write_atomically(output, text + "\n")
+    note(f"SELECT for {dialect.name} written to {output}")
+
+
+def _columns(
+    model: TreeModel | RuleModel | Forest, raw: RawTable, cases: Any, *, proba: bool, keep: bool
+) -> dict[str, Sequence[Any]]:
+    from treewright._base.errors import DataError
+    from treewright.model.rule_model import RuleModel
+
     columns: dict[str, Sequence[Any]] = {"predicted": model.predict(cases).tolist()}
-    if proba and isinstance(model, TreeModel):
+    if proba and not isinstance(model, RuleModel):
         shares = model.predict_proba(cases)
         for place, label in enumerate(model.schema.classes):
             columns[f"p({label})"] = shares[:, place].tolist()
@@ -115,7 +151,7 @@ def _csv(columns: dict[str, Sequence[Any]], *, excel_safe: bool) -> str:
     return text.getvalue()
 
 
-def _tell_accuracy(model: TreeModel | RuleModel, raw: RawTable, predicted: Sequence[Any]) -> None:
+def _tell_accuracy(model: TreeModel | RuleModel | Forest, raw: RawTable, predicted: Sequence[Any]) -> None:
     """If the file has the target too, say how near the predictions are, on the cases where it is known."""
     target = model.schema.target
     if target is None or target not in raw.columns:

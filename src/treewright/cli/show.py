@@ -1,47 +1,126 @@
-"""treewright show: what is in a model file."""
+"""treewright show: what is in a model file, as text or as a drawing."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
-from treewright.cli.options import FILE, json_option, open_model
-from treewright.cli.output import many, say, say_json, size_line
+from treewright.cli.drawing import FORMS, Wish, drawing_options, drawn, node_number, open_for
+from treewright.cli.options import FILE, json_option
+from treewright.cli.output import many, note, say, size_line
+
+if TYPE_CHECKING:
+    from treewright.model.forest import Forest
+    from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
 
 
 @click.command("show")
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.option(
-    "--depth",
-    type=click.IntRange(min=0),
-    help="Print so many levels (default: as many as fit; large trees are cut).",
+    "-f", "--format", "form", type=click.Choice(FORMS), help="The form (default: by the suffix of -o, else text)."
 )
-@click.option("--all", "everything", is_flag=True, help="Print the whole tree, however large.")
+@drawing_options
 @click.option("--numbers", is_flag=True, help="Print the number of each node, for `explain --node`.")
 @json_option
-def command(model_file: str, depth: int | None, everything: bool, numbers: bool, as_json: bool) -> None:
-    """Print the tree or the rules of MODEL."""
-    from treewright._base.printable import printable
-    from treewright.cli.train import PRINTED_NODES, printed_tree
-    from treewright.model.nested import tree_to_json
-    from treewright.model.notation import to_notation
+def command(
+    model_file: str,
+    form: str | None,
+    wish: Wish,
+    numbers: bool,
+    as_json: bool,
+) -> None:
+    """Print the tree or the rules of MODEL, or draw the tree: -o tree.svg, .html, .png, .pdf."""
+    from treewright.model.forest import Forest
     from treewright.model.rule_model import RuleModel
 
-    if everything and depth is not None:
-        raise click.UsageError("--all prints every level; it does not go with --depth")
-    model = open_model(model_file)
-    if as_json:
-        if isinstance(model, RuleModel):
-            say_json(model.rules.to_dict())
-        else:
-            say(tree_to_json(model.tree))
-        return
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} are two forms; ask for one")
+    chosen = "json" if as_json else wish.form(form)
+    if numbers and chosen != "text":
+        raise click.UsageError("--numbers is for the form text")
+    model = open_for(model_file, wish)
+    if isinstance(model, RuleModel):
+        _tell(_of_rules(model, chosen), wish)
+    elif isinstance(model, Forest):
+        text = _of_forest(model, chosen, wish)
+        if text:
+            _tell(text, wish)
+    elif chosen == "text":
+        _tell(_text(model, wish, numbers=numbers), wish)
+    else:
+        text = drawn(model, chosen, wish)
+        if text:
+            say(text)
+
+
+def _tell(text: str, wish: Wish) -> None:
+    from treewright._base.atomic_file import write_atomically
+
+    if wish.output is None:
+        say(text)
+    else:
+        write_atomically(wish.output, f"{text}\n")
+        note(f"Written to {wish.output}")
+
+
+def _origin(model: TreeModel | RuleModel | Forest) -> str:
+    from treewright._base.printable import printable
+
     source, rows = model.provenance.get("source"), model.provenance.get("rows")
     name = model.recipe.get("name", "Tree")
-    say(printable(f"{name} for {model.schema.target}, learned from {source or 'data in memory'} ({rows} rows)") + "\n")
-    if isinstance(model, RuleModel):
-        say(f"{model}\n\n{many(len(model.rules), 'rule')}.")
-        return
-    say(printed_tree(model, model.tree.depth if everything else depth, numbers=numbers))
-    say(f"\n{size_line(model.tree)}")
+    return printable(f"{name} for {model.schema.target}, learned from {source or 'data in memory'} ({rows} rows)")
+
+
+def _text(model: TreeModel, wish: Wish, *, numbers: bool) -> str:
+    from treewright._base.errors import ParameterError
+    from treewright.cli.train import PRINTED_NODES, printed_tree
+    from treewright.model.notation import to_notation
+
+    for name, value in (("--max-nodes", wish.max_nodes), ("--data", wish.source), ("--title", wish.title)):
+        if value is not None:
+            raise ParameterError(f"{name} is for drawings; ask for one with --format or -o FILE")
+    node = node_number(wish.node, model.tree.n_nodes)
+    depth = model.tree.depth if wish.everything else wish.depth
+    parts = [_origin(model), "", printed_tree(model, depth, numbers=numbers, node=node), "", size_line(model.tree)]
     if str(model.recipe.get("name", "")).startswith("CAL") and model.tree.n_nodes <= PRINTED_NODES:
-        say(to_notation(model.tree))
+        parts.append(to_notation(model.tree))
+    return "\n".join(parts)
+
+
+def _of_rules(model: RuleModel, form: str) -> str:
+    from treewright.cli.output import json_text
+    from treewright.show.notebook import rules_table
+    from treewright.show.page import page
+
+    match form:
+        case "text":
+            return f"{_origin(model)}\n\n{model}\n\n{many(len(model.rules), 'rule')}."
+        case "json":
+            return json_text(model.rules.to_dict())
+        case "html":
+            return page(f"Rules for {model.schema.target}", rules_table(model.rules)).removesuffix("\n")
+        case _:
+            raise _no_tree(form, "rules", "text, json or html")
+
+
+def _of_forest(model: Forest, form: str, wish: Wish) -> str:
+    from treewright.cli.output import json_text
+    from treewright.cli.show_forest import forest_facts, forest_text, save_forest_plot
+
+    if form == "text":
+        return f"{_origin(model)}\n\n{forest_text(model)}"
+    if form == "json":
+        return json_text(forest_facts(model))
+    if form in ("png", "pdf", "svg") and wish.output is not None:
+        save_forest_plot(model, wish.output)
+        note(f"Error against the number of trees written to {wish.output}; a tree is drawn with --tree N")
+        return ""
+    raise _no_tree(form, "a forest", "text, json, its errors by -o FILE.png, or choose a tree with --tree N")
+
+
+def _no_tree(form: str, what: str, instead: str) -> Exception:
+    from treewright._base.errors import ParameterError
+
+    return ParameterError(f"{form} draws one tree, and this model holds {what}: ask for {instead}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from treewright.cli.learners import ALGORITHMS, learner_options, plan_for
+from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
 from treewright.cli.options import FILE, json_option, parsed_costs, reading_options, schema_options
 from treewright.cli.output import (
     ProgressBar,
@@ -25,8 +25,10 @@ from treewright.cli.output import (
     size_line,
     warnings_as_notes,
 )
+from treewright.cli.train_in_place import in_place_options, is_in_place, learn_there_and_tell
 
 if TYPE_CHECKING:
+    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
@@ -55,6 +57,9 @@ PRINTED_NODES = 200
 )
 @click.option("--folds", type=click.IntRange(min=0), help="Folds of the estimate; 0 for none (default 10).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@in_place_options
+@click.option("--jobs", type=int, help="Threads for forest and bagging; -1 for all processors.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Begin no further tree of many after this time.")
 @learner_options
 @schema_options
 @reading_options
@@ -63,7 +68,8 @@ def command(source: str, algorithm: str, **rest: Any) -> None:
     """Learn a tree (or rules) from FILE and print it with an honest estimate.
 
     FILE is CSV, TSV, Parquet, ARFF, C4.5 names/data, "-" for standard input, or sample:NAME (see `treewright data
-    --samples`).
+    --samples`). Tables that stay where they are: 'data/*.parquet', duckdb:///file.db?table=t,
+    postgresql://user@host/database?table=t, spark://?table=t.
     """
     learn_and_tell(source, algorithm, **rest)
 
@@ -84,14 +90,44 @@ def learn_and_tell(
     as_json: bool,
     smoothing: str | None = None,
     costs: tuple[str, ...] = (),
+    jobs: int | None = None,
+    time_limit: float | None = None,
+    engine: str = "auto",
+    in_place: dict[str, Any] | None = None,
 ) -> None:
     """Read, learn, estimate, save and tell."""
+    from treewright.cli.train_forest import Growing, grow_and_tell
     from treewright.data.tables import read, require_rows
     from treewright.learn import fit
-    from treewright.plans import RulePlan
+    from treewright.plans import Plan, RulePlan
 
     plan = plan_for(algorithm, options, seed)
+    there = dict(in_place or {})
+    resume = None if isinstance(plan, (Plan, RulePlan)) else there.pop("resume", None)
+    growing = Growing(jobs, time_limit, resume)
     smooth = _smoothing(smoothing)
+    if is_in_place(source, engine, there):
+        if not isinstance(plan, Plan):
+            what = "rules are" if isinstance(plan, RulePlan) else "forests are"
+            raise click.UsageError(f"{what} made from cases in memory: give one file, or leave out --engine")
+        growing.refuse_for_one_tree()
+        if folds:
+            raise click.UsageError("--folds deals out cases in memory; `treewright evaluate` tests on another table")
+        learn_there_and_tell(
+            source,
+            plan,
+            engine,
+            target=target,
+            output=output,
+            no_save=no_save,
+            overrides=overrides,
+            schema=schema,
+            as_json=as_json,
+            smoothing=smooth,
+            costs=costs,
+            in_place=there,
+        )
+        return
     path = None if no_save else output or default_model_path(source)
     if path is not None:
         require_place(path, source)
@@ -103,14 +139,28 @@ def learn_and_tell(
         _require_task(data, plan, algorithm)
         _require_folds(data, folds)
         table = _costs(costs, data, plan)
+        if not isinstance(plan, (Plan, RulePlan)):
+            grow_and_tell(
+                data,
+                plan,
+                growing,
+                path=path,
+                folds=folds,
+                seed=seed,
+                smoothing=smooth,
+                costs=table,
+                as_json=as_json,
+            )
+            return
+        growing.refuse_for_one_tree()
         if not as_json:
-            say(f"{data_line(data)}\n{plan.name}   {_plan_line(plan, data)}\n")
+            say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
         with ProgressBar("growing") as bar:
             model: TreeModel | RuleModel
             if isinstance(plan, RulePlan):
                 model = fit(data, plan)
             else:
-                model = fit(data, plan, smoothing=smooth, costs=table, progress=bar)
+                model = fit(data, plan, smoothing=smooth, costs=table, progress=bar, engine=engine, n_jobs=jobs)
         estimate, folds = _estimate(data, plan, table, folds, seed)
     if path is not None:
         model.save(path)
@@ -120,7 +170,7 @@ def learn_and_tell(
         _print(data, model, estimate, folds, path)
 
 
-def _costs(texts: tuple[str, ...], data: Dataset, plan: Plan | RulePlan) -> tuple[tuple[float, ...], ...] | None:
+def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[float, ...], ...] | None:
     from treewright.plans import RulePlan, costs_from
 
     if not texts:
@@ -150,10 +200,10 @@ def _require_target(data: Dataset) -> None:
         raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
 
 
-def _require_task(data: Dataset, plan: Plan | RulePlan, algorithm: str) -> None:
+def _require_task(data: Dataset, plan: AnyPlan, algorithm: str) -> None:
     from treewright.data.schema import Task
 
-    if data.schema.task is Task.REGRESSION and algorithm not in ("cart", "chaid"):
+    if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
         raise click.UsageError(
             f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
             "use --algorithm cart, or --task classification if its values are classes"
@@ -208,13 +258,14 @@ def default_model_path(source: str) -> str:
     return f"{PurePath(name).stem or 'tree'}.model.json"
 
 
-def _plan_line(plan: Plan | RulePlan, data: Dataset) -> str:
+def plan_line(plan: AnyPlan, data: Dataset) -> str:
+    """Say how a plan learns from these data."""
     from treewright.data.schema import Task
     from treewright.grow.recipe import Recipe
-    from treewright.plans import RulePlan
+    from treewright.plans import Plan
 
     words = plan.describe()
-    if isinstance(plan, RulePlan) or not isinstance(plan.learner, Recipe):
+    if not isinstance(plan, Plan) or not isinstance(plan.learner, Recipe):
         return words
     if data.schema.task is Task.REGRESSION:
         words = words.replace(plan.criterion.replace("_", " "), "variance", 1)
@@ -246,16 +297,19 @@ def _print(
         say(f"Model written to {path}")
 
 
-def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False) -> str:
-    """Return the text of a tree; of a large one the top only, unless a depth is asked for."""
+def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False, node: int = 0) -> str:
+    """Return the text of a tree (or of the part below a node); of a large one the top only, unless a depth is asked."""
     import shutil
 
+    from treewright.model.text import subtree_size
+
     tree = model.tree
-    if depth is None and tree.n_nodes > PRINTED_NODES:
-        by_level = [int((tree.depths <= level).sum()) for level in range(1, tree.depth + 1)]
+    depths = tree.depths[node : node + subtree_size(tree, node)] - tree.depths[node]
+    if depth is None and len(depths) > PRINTED_NODES:
+        by_level = [int((depths <= level).sum()) for level in range(1, int(depths.max()) + 1)]
         depth = max(1, sum(size <= PRINTED_NODES for size in by_level))
     width = shutil.get_terminal_size((100, 24)).columns if is_terminal(sys.stdout) else 100
-    return tree.to_text(max_depth=depth, width=width, numbers=numbers)
+    return tree.to_text(max_depth=depth, width=width, numbers=numbers, node=node)
 
 
 def _training_line(data: Dataset, model: TreeModel | RuleModel) -> str:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import rich_click as click
 
 from treewright.cli.cv import read_cases
 from treewright.cli.options import FILE, json_option, reading_options, schema_options
-from treewright.cli.output import ProgressBar, data_line, require_place, say, say_json, size_line, warnings_as_notes
+from treewright.cli.output import (
+    ProgressBar,
+    data_line,
+    many,
+    require_place,
+    say,
+    say_json,
+    size_line,
+    warnings_as_notes,
+)
 from treewright.cli.train import default_model_path
 
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.model.model import TreeModel
 
 TUNED = ("c45", "id3", "cart", "chaid", "cal3", "rules")
 """Algorithms with something to choose."""
@@ -80,14 +90,14 @@ def choose_and_tell(
             tuned = tune(
                 data, algorithm, inner=folds, outer=outer_folds, time_limit=time_limit, seed=seed, progress=bar
             )
-        model = fit(data, tuned.plan)
+        model = cast("TreeModel | RuleModel", fit(data, tuned.plan))  # no grid is of forests
     if path is not None:
         model.save(path)
     if as_json:
         say_json({"source": data.source, "rows": data.n_rows, **tuned.to_dict(), "model": path})
         return
     say(str(tuned))
-    size = f"{len(model.rules)} rules." if isinstance(model, RuleModel) else size_line(model.tree)
+    size = f"{many(len(model.rules), 'rule')}." if isinstance(model, RuleModel) else size_line(model.tree)
     say(f"\nLearned from all cases: {size}")
     if path is not None:
         say(f"Model written to {path}")

@@ -2,11 +2,14 @@
 
 An engine holds the data and the sets of cases that belong to open nodes; the grower decides. Nodes are numbers that the
 engine gives out; `divide` turns one into its children. Nothing else passes between the two: no rows, no recipe.
+
+An engine whose data are outside memory (`DistantEngine`: a database, a cluster) answers the same questions, a whole
+level in one pass over the data, and some more that save passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.table import Counts, FrequencyTable
+from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.model.split import Split
+
+Doubtful = npt.NDArray[np.bool_]
+Inside = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -78,3 +85,64 @@ class Engine(Protocol):
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Return the row numbers of an open node's cases and their weights."""
+
+
+class Sieve(Protocol):
+    """Tells which runs of numbers may hold the best cut, so that an engine looks only there at single numbers."""
+
+    @property
+    def gap(self) -> float:
+        """Neighbouring numbers have to be further apart than this for a cut between them to count."""
+
+    def sift(self, node: int, attribute: int, table: FrequencyTable) -> tuple[Doubtful, Inside]:
+        """Return for each run whether its numbers have to be looked at one by one, and how many cuts inside count."""
+
+
+class DistantEngine(Engine, Protocol):
+    """Counts where the data are; a pass over them is dear."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: DuckDB, PostgreSQL, Spark, Dask."""
+
+    @property
+    def source(self) -> str | None:
+        """Where the data are, without credentials."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows; `n_cases` leaves those of weight zero out."""
+
+    @property
+    def scans(self) -> int:
+        """Statements, or passes, that have read the data so far."""
+
+    def count(
+        self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
+    ) -> list[list[FrequencyTable]]:
+        """Count in one pass for all requests; without a sieve every table is complete."""
+
+    @property
+    def intervals(self) -> Mapping[int, Sequence[float]]:
+        """Bounds of the numeric attributes that are counted by intervals."""
+
+    def use_numbers(self) -> None:
+        """From now on count numeric attributes by their numbers again."""
+
+    def incomplete(self) -> dict[str, int]:
+        """Return the number of missing values of each attribute that has some."""
+
+    def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
+        """Divide a node as `divide` does, where the children are known from an earlier run."""
+
+    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
+        """Return the cases of open nodes, in one pass."""
+
+    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+        """Answer `largest_value_not_above` for many bounds of many attributes in one pass."""
+
+    def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
+        """Return the cases with equal ones put together, told apart by target and the attributes in `cuts` only.
+
+        Numeric attributes are told apart by the cuts; weights are sums. None if there are more than `limit` of them.
+        """

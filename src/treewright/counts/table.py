@@ -40,6 +40,11 @@ class FrequencyTable:
         For a numeric attribute the distinct numbers, ascending; None for declared values and intervals.
     unknown_cases : int
         Number of cases without a value.
+    highest : array of float or None
+        Where rows stand for runs of neighbouring numbers, the last number of each run; `values` are the first ones.
+        Engines make runs only of numbers between which the best cut cannot be.
+    inside : array of int or None
+        For runs: the cuts inside each that were ruled out without being looked at one by one.
 
     Examples
     --------
@@ -53,6 +58,8 @@ class FrequencyTable:
     cases: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64] | None = None
     unknown_cases: int = 0
+    highest: npt.NDArray[np.float64] | None = None
+    inside: npt.NDArray[np.int64] | None = None
 
     @property
     def known(self) -> Counts:

@@ -96,7 +96,7 @@ def read_delimited(
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise ParameterError(f"delimiter must be one character, no quote or line end, not {delimiter!r}")
-    chosen = delimiter or _find_delimiter(source, encoding, prefer_tab)
+    chosen = delimiter or find_delimiter(source, encoding, prefer_tab)
     kinds = kinds or {}
     markers = frozenset(missing)
 
@@ -354,7 +354,12 @@ def _column_names(cells: list[str], source: str, line: int) -> list[str]:
     return names
 
 
-def _find_delimiter(source: TextSource, encoding: str | None, prefer_tab: bool) -> str:
+def header_of(path: str, delimiter: str) -> list[str]:
+    """Return the names in the first record of a file."""
+    return _Records(TextSource(path), delimiter, None, header=True).names
+
+
+def find_delimiter(source: TextSource, encoding: str | None, prefer_tab: bool) -> str:
     """Return the delimiter that divides the first records into the same number of cells, the most of them."""
     sample: list[str] = []
     size = 0

@@ -38,11 +38,15 @@ from treewright.data.raw import RawTable, number_text
 from treewright.data.schema import Column, Kind, LabelType, Schema
 from treewright.explain.importance import impurity_importance
 from treewright.learn import fit as fit_model
+from treewright.model.explained import Explained
+from treewright.model.forms import TreeForms
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.route import all_visits
+from treewright.model.rule_model import RuleModel
 from treewright.model.tree import Tree
 from treewright.plans import Plan, costs_from
+from treewright.show.notebook import notebook_html
 
 Labels = npt.NDArray[Any]
 
@@ -119,11 +123,31 @@ class TableEstimator(BaseEstimator):
         check_is_fitted(self)
         self.model_.save(path)
 
+    # -- in a notebook -----------------------------------------------------------------------------------------------
 
-class TreeEstimator(TableEstimator):
+    def _drawn(self) -> bool:
+        """Whether there is something learned that a notebook can show: one tree, or rules."""
+        return hasattr(self, "model_") and isinstance(self.model_, (TreeModel, RuleModel))
+
+    def _repr_html_inner(self) -> Any:
+        """Show what was learned, with the parameters folded; before that, scikit-learn's own block."""
+        if not self._drawn():
+            return BaseEstimator._repr_html_inner(self)
+        return notebook_html(self, BaseEstimator.get_params(self, deep=False))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = BaseEstimator._repr_mimebundle_(self, **kwargs)
+        if "text/html" in bundle and self._drawn():
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+
+class TreeEstimator(Explained, TreeForms, TableEstimator):
     """Base of the tree estimators."""
 
     model_: TreeModel
+    engine: str = "auto"
+    n_jobs: int | None = None
 
     @property
     def tree_(self) -> Tree:
@@ -243,7 +267,14 @@ class TreeClassifier(TreeEstimator, TableClassifier):
         return self._fit(X, y, sample_weight)
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        return fit_model(dataset, plan, smoothing=self.smoothing, costs=self._declared_costs(dataset))
+        return fit_model(
+            dataset,
+            plan,
+            smoothing=self.smoothing,
+            costs=self._declared_costs(dataset),
+            engine=self.engine,
+            n_jobs=self.n_jobs,
+        )
 
     def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
         """Put costs that were given in the order of `classes_` into declared order."""
@@ -268,11 +299,38 @@ class TreeClassifier(TreeEstimator, TableClassifier):
             return np.log(self.predict_proba(X))
 
 
-class TreeRegressor(RegressorMixin, TreeEstimator):
+class TableRegressor(RegressorMixin, TableEstimator):
     """Base of the regressors."""
 
-    def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
+    def _learned(self, dataset: Dataset, plan: Any) -> Predictor:
         raise NotImplementedError  # every regressor has its own
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> Any:
+        raise NotImplementedError  # every regressor has its own
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        numbers = _numbers(self, y)
+        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
+        recipe = self._recipe(len(numbers), _width(X))
+        data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
+        if data.n_rows != len(numbers):
+            raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
+        weights = None if sample_weight is None else _case_weights(data, sample_weight)
+        if weights is not None and not np.any(weights > 0):
+            raise DataError("all weights are zero, so there is nothing to learn from")
+        fitted = Dataset(data.schema, data.columns, data.n_rows, numbers, weights, data.source)
+        self.model_ = self._learned(fitted, recipe)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the predicted number of each case."""
+        cases = self._cases(X)
+        return self.model_.predict(cases)
+
+
+class TreeRegressor(TreeEstimator, TableRegressor):
+    """Base of the regressors that are one tree."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -287,24 +345,10 @@ class TreeRegressor(RegressorMixin, TreeEstimator):
         -------
         self
         """
-        numbers = _numbers(self, y)
-        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
-        name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
-        recipe = self._recipe(len(numbers), _width(X))
-        data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
-        if data.n_rows != len(numbers):
-            raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
-        weights = None if sample_weight is None else _case_weights(data, sample_weight)
-        if weights is not None and not np.any(weights > 0):
-            raise DataError("all weights are zero, so there is nothing to learn from")
-        fitted = Dataset(data.schema, data.columns, data.n_rows, numbers, weights, data.source)
-        self.model_ = fit_model(fitted, recipe)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the predicted number of each case."""
-        cases = self._cases(X)
-        return self.model_.predict(cases)
+    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+        return fit_model(dataset, plan, engine=self.engine, n_jobs=self.n_jobs)
 
 
 # -- details ---------------------------------------------------------------------------------------------------------
@@ -343,7 +387,7 @@ def _is_missing(label: Any) -> bool:
     return label is None or (isinstance(label, float) and isnan(label)) or type(label).__name__ in ("NAType", "NaTType")
 
 
-def _numbers(estimator: TreeRegressor, y: Any) -> npt.NDArray[np.float64]:
+def _numbers(estimator: TableRegressor, y: Any) -> npt.NDArray[np.float64]:
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     given: Labels = column_or_1d(y, warn=True)

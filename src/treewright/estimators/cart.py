@@ -281,6 +281,8 @@ class CARTClassifier(_CART, TreeClassifier):
         smoothing: str | float | None = None,
         random_state: Any = None,
         schema: Schema | Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -306,6 +308,8 @@ class CARTClassifier(_CART, TreeClassifier):
         self.smoothing = smoothing
         self.random_state = random_state
         self.schema = schema
+        self.engine = engine
+        self.n_jobs = n_jobs
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         if self.criterion not in CLASS_CRITERIA:
@@ -398,6 +402,8 @@ class CARTRegressor(_CART, TreeRegressor):
         ccp_alpha: float = 0.0,
         random_state: Any = None,
         schema: Schema | Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -418,6 +424,8 @@ class CARTRegressor(_CART, TreeRegressor):
         self.ccp_alpha = ccp_alpha
         self.random_state = random_state
         self.schema = schema
+        self.engine = engine
+        self.n_jobs = n_jobs
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         if self.criterion not in NUMBER_CRITERIA:

@@ -42,6 +42,10 @@ class ID3Classifier(TreeClassifier):
     schema : Schema, dict or None
         What the columns are; None infers it. Numeric columns are made nominal by entropy with the MDL stop;
         whole-number columns of at most 10 values are taken as nominal.
+    engine : {"auto", "interpreted", "compiled"}
+        Who grows the tree; "auto" decides by the size of the data. The tree is the same.
+    n_jobs : int or None
+        Threads of the compiled engine; None and -1 for all processors. The tree is the same for any number.
 
     Attributes
     ----------
@@ -77,6 +81,8 @@ class ID3Classifier(TreeClassifier):
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -91,6 +97,8 @@ class ID3Classifier(TreeClassifier):
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.schema = schema
+        self.engine = engine
+        self.n_jobs = n_jobs
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         return id3(
@@ -142,6 +150,10 @@ class C45Classifier(TreeClassifier):
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
         What the columns are; None infers it.
+    engine : {"auto", "interpreted", "compiled"}
+        Who grows the tree; "auto" decides by the size of the data. The tree is the same.
+    n_jobs : int or None
+        Threads of the compiled engine; None and -1 for all processors. The tree is the same for any number.
 
     Attributes
     ----------
@@ -181,6 +193,8 @@ class C45Classifier(TreeClassifier):
         class_weight: Mapping[Any, float] | str | None = None,
         smoothing: str | float | None = None,
         schema: Schema | Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.dialect = dialect
         self.criterion = criterion
@@ -200,6 +214,8 @@ class C45Classifier(TreeClassifier):
         self.class_weight = class_weight
         self.smoothing = smoothing
         self.schema = schema
+        self.engine = engine
+        self.n_jobs = n_jobs
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         return c45(

@@ -42,6 +42,7 @@ from treewright.evaluate.result import (
     plain,
     require_length,
     shown_name,
+    shown_names,
 )
 
 Codes = npt.NDArray[np.intp]
@@ -253,7 +254,7 @@ def report_of_codes(
     baseline = float(support[most] / support.sum())
     sentences = class_warnings(len(truth), accuracy, low, baseline, classes[most], classes, confusion)
     if probable is not None and shares is not None:
-        sentences += probability_warnings(shares, probable.log_loss)
+        sentences += probability_warnings(shares, probable.log_loss, ordered=probable.auc is not None)
     if cost is not None and cost.best is not None:
         sentences.append("The best threshold was chosen on these very cases: on others it will cost a little more.")
     return ClassificationReport(
@@ -323,7 +324,7 @@ def _average(metrics: Any, truth: Codes, predicted: Codes, weights: Floats, aver
 
 
 def _confusion_table(report: ClassificationReport) -> tuple[str, Rows]:
-    names = [shown_name(label) for label in report.classes]
+    names = shown_names(report.classes)
     if len(names) <= LARGEST_MATRIX:
         body = [
             [name, *(f"{plain(round(cell, 2)):,}" for cell in row)]
@@ -348,8 +349,9 @@ def _class_rows(report: ClassificationReport) -> Rows:
     rows = [["class", "precision", "recall", "F", "support", *(["AUC"] if more else [])]]
     scores = sorted(report.per_class, key=lambda score: -score.support)[:LISTED]
     shown = report.per_class if len(scores) == len(report.per_class) else scores
+    name = dict(zip(report.classes, shown_names(report.classes), strict=True))
     for score in shown:
-        rows.append([shown_name(score.label), *_cells(score), *([decimal(auc.get(score.label))] if more else [])])
+        rows.append([name[score.label], *_cells(score), *([decimal(auc.get(score.label))] if more else [])])
     if len(report.per_class) > len(scores):
         rows.append([f"... {len(report.per_class) - len(scores)} more", *[""] * (len(rows[0]) - 1)])
     mean = None if report.probabilities is None else report.probabilities.auc

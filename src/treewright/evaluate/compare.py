@@ -3,7 +3,8 @@
 Vocabulary
 ----------
 learner
-    What is compared: a plan, a recipe, or any function that makes a model of a dataset.
+    What is compared: a plan, a recipe, an algorithm by its name, an estimator, or any function that makes a model of
+    a dataset.
 score
     Accuracy where the target has classes, root mean squared error where it is a number; of a learner, the mean over
     the folds. All learners get the same folds.
@@ -19,11 +20,11 @@ noise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import combinations
 from math import sqrt
-from time import perf_counter
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,9 @@ from treewright._base.printable import printable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluate.comparison import Comparison, LearnerResult, Pair, gap_text, p_text
-from treewright.evaluate.estimate import stratified_folds, wilson_interval
+from treewright.evaluate.estimate import Fit, fold_pairs, stratified_folds, wilson_interval
+from treewright.evaluate.learners import fit_of, named_learners
+from treewright.evaluate.runs import FoldRun, run_pairs
 from treewright.evaluate.tests_of_difference import (
     McNemar,
     ResampledT,
@@ -41,33 +44,33 @@ from treewright.evaluate.tests_of_difference import (
     holm,
     mcnemar,
 )
-from treewright.learn import fit
-from treewright.model.model import TreeModel
-from treewright.model.predictor import Predictor
-from treewright.model.rule_model import RuleModel
-from treewright.plans import Learner, Plan, RulePlan
+from treewright.evaluate.ways import check_whole, given_folds, target_of
 
-Compared = Plan | RulePlan | Learner | Callable[[Dataset], Predictor]
 Progress = Callable[[int, int], None]
+
+MCNEMAR = "McNemar's test"
 
 
 def compare(
     dataset: Dataset,
-    learners: Mapping[str, Compared],
+    learners: Mapping[str, Any] | Iterable[Any],
     folds: int = 10,
     repeats: int = 1,
     seed: int = 0,
     fold_of: Sequence[int] | npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
     alpha: float = 0.05,
+    *,
+    n_jobs: int | None = None,
 ) -> Comparison:
     """Compare learners on the same folds of one table.
 
     Parameters
     ----------
     dataset : Dataset
-    learners : dict
-        Names and plans, recipes or functions from a dataset to a model; two at least.
+    learners : dict or list
+        Names and plans, recipes, names of algorithms, estimators or functions from a dataset to a model; two at
+        least. A list makes the names.
     folds, repeats, seed : int
         Stratified folds, dealt out anew in each repeat.
     fold_of : array of int or None
@@ -76,6 +79,8 @@ def compare(
         Called with models learned and models to learn.
     alpha : float
         Below this adjusted probability a difference is more than noise.
+    n_jobs : int or None
+        Processes that share the work, as of `estimate`.
 
     Returns
     -------
@@ -84,44 +89,57 @@ def compare(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.plans import c45, id3
-    >>> result = compare(sample("play-tennis"), {"ID3": id3(), "C4.5": c45()}, folds=7)
+    >>> from treewright.plans import c45
+    >>> result = compare(sample("play-tennis"), {"ID3": "id3", "C4.5": c45()}, folds=7)
     >>> sorted(result.scores), result.pairs[0].more_than_noise
     (['C4.5', 'ID3'], False)
+    >>> sorted(compare(sample("play-tennis"), ["id3", "c45"], folds=7).scores)
+    ['c45', 'id3']
     """
+    target_of(dataset)
     fits = _fits(learners)
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must be between 0 and 1, not {alpha!r}")
-    if repeats < 1:
-        raise ParameterError(f"repeats must be at least 1, not {repeats}")
-    if dataset.target is None:
-        raise DataError("learners are compared by the target, and there is none", source=dataset.source)
+    check_whole("repeats", repeats, 1)
+    if n_jobs not in (None, -1):
+        check_whole("n_jobs", n_jobs, 1)
     if fold_of is None:
+        check_whole("the number of folds", folds, 2)
         parts = [stratified_folds(dataset, folds, _seed(seed, repeat)) for repeat in range(repeats)]
     else:
         if repeats != 1:
             raise ParameterError("given folds are used once; leave repeats at 1")
-        parts = [_given(fold_of, dataset.n_rows)]
+        parts = [given_folds(fold_of, dataset.n_rows)]
         folds = int(parts[0].max()) + 1
     tally = {name: _Tally(dataset) for name in fits}
-    total, done = len(fits) * folds * repeats, 0
-    for part in parts:
-        for fold in range(folds):
-            train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
-            known, unseen = dataset.take(train), dataset.take(test)
-            for name, learn in fits.items():
-                tally[name].add(_told_by_name(name, learn), known, unseen, test)
-                done += 1
+    number = folds * repeats
+    for place, (name, fit) in enumerate(fits.items()):
+        pairs = enumerate((pair for part in parts for pair in fold_pairs(part)), start=1)
+        runs = []
+        with _told_by_name(name):
+            for run in run_pairs(dataset, fit, pairs, number, n_jobs):
+                runs.append(run)
                 if progress is not None:
-                    progress(done, total)
+                    progress(place * number + len(runs), len(fits) * number)
+        for run in runs:
+            tally[name].add(run)
     accuracy = dataset.schema.task is Task.CLASSIFICATION
     found = [one.result(name) for name, one in tally.items()]
     found.sort(key=lambda one: -round(one.score, 12) if accuracy else round(one.score, 12))  # equal ones as given
     baseline, baseline_class = _baseline(dataset)
-    pairs = _pairs(found, tally, dataset.n_rows, folds, alpha)
+    pairs_found = _pairs(found, tally, dataset.n_rows, folds, alpha)
     measure = "accuracy" if accuracy else "rmse"
     return Comparison(
-        dataset.source, dataset.n_rows, folds, repeats, measure, baseline, baseline_class, tuple(found), pairs, alpha
+        dataset.source,
+        dataset.n_rows,
+        folds,
+        repeats,
+        measure,
+        baseline,
+        baseline_class,
+        tuple(found),
+        pairs_found,
+        alpha,
     )
 
 
@@ -133,24 +151,18 @@ class _Tally:
         self.truth: npt.NDArray[Any] = np.zeros(0) if dataset.target is None else np.asarray(dataset.target)
         self.weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
         self.scores: list[float] = []
-        self.sizes: list[tuple[float, str]] = []
+        self.sizes: list[tuple[int | None, str]] = []
         self.seconds = 0.0
         self.losses: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]] = []
         """For each fold the cases and their losses: 1 for a wrong class, or the squared error."""
 
-    def add(
-        self, learn: Callable[[Dataset], Predictor], known: Dataset, unseen: Dataset, rows: npt.NDArray[np.intp]
-    ) -> None:
-        began = perf_counter()
-        model = learn(known)
-        self.seconds += perf_counter() - began
-        if self.numbers:
-            loss = np.square(np.asarray(model.predict(unseen), dtype=np.float64) - self.truth[rows])
-        else:
-            loss = (model.predict_codes(unseen) != self.truth[rows]).astype(np.float64)
-        self.losses.append((rows, loss))
-        self.scores.append(self._score(rows, loss))
-        self.sizes.append(_size(model))
+    def add(self, run: FoldRun) -> None:
+        truth = self.truth[run.rows]
+        loss = np.square(run.predicted - truth) if self.numbers else (run.predicted != truth).astype(np.float64)
+        self.seconds += run.result.seconds
+        self.losses.append((run.rows, loss))
+        self.scores.append(self._score(run.rows, loss))
+        self.sizes.append((run.size, run.size_of))
 
     def _score(self, rows: npt.NDArray[np.intp], loss: npt.NDArray[np.float64]) -> float:
         weights = self.weights[rows]
@@ -160,7 +172,7 @@ class _Tally:
         return sqrt(mean) if self.numbers else 1 - mean
 
     def right(self) -> npt.NDArray[np.bool_]:
-        """Return which cases were right in the first repeat, in which every case is tested once."""
+        """Return which cases that weigh anything were right in the first repeat, which tests every case once."""
         result = np.zeros(len(self.truth), dtype=np.bool_)
         tested = 0
         for rows, loss in self.losses:
@@ -168,7 +180,7 @@ class _Tally:
                 break
             result[rows] = loss == 0
             tested += len(rows)
-        return result
+        return result[self.weights > 0]
 
     def result(self, name: str) -> LearnerResult:
         rows = np.concatenate([rows for rows, _ in self.losses])
@@ -179,62 +191,34 @@ class _Tally:
             # Repeats test the same cases again: the interval is that of one pass, of its effective size (Kish).
             effective = float(self.weights.sum() ** 2 / np.square(self.weights).sum())
             low, high = wilson_interval(mean * effective, effective)
-            errors = int(np.count_nonzero(loss))
+            errors = int(np.count_nonzero(loss[self.weights[rows] > 0]))
         units = {unit for _, unit in self.sizes}
         unit = units.pop() if len(units) == 1 else ""
-        size = float(np.mean([size for size, _ in self.sizes])) if unit else None
+        size = float(np.mean([size or 0 for size, _ in self.sizes])) if unit else None
         return LearnerResult(name, tuple(self.scores), mean, pooled, low, high, errors, self.seconds, size, unit)
 
 
-def _fits(learners: Mapping[str, Compared]) -> dict[str, Callable[[Dataset], Predictor]]:
-    if len(learners) < 2:
-        raise ParameterError(f"a comparison needs two learners at least, not {len(learners)}")
-    return {name: _fit(name, learner) for name, learner in learners.items()}
+def _fits(learners: Any) -> dict[str, Fit]:
+    named = named_learners(learners)
+    if len(named) < 2:
+        raise ParameterError(f"a comparison needs two learners at least, not {len(named)}")
+    return {name: fit_of(learner, name) for name, learner in named.items()}
 
 
-def _fit(name: str, learner: Any) -> Callable[[Dataset], Predictor]:
-    if isinstance(learner, (Plan, RulePlan, *get_args(Learner))):
-        chosen: Any = learner  # fit's overloads take one or the other
-        return lambda part: fit(part, chosen)
-    if not callable(learner):
-        raise ParameterError(f"learner {name!r} is no plan, recipe or function, but {type(learner).__name__}")
-    function: Callable[[Dataset], Predictor] = learner
-    return function
-
-
-def _told_by_name(name: str, learn: Callable[[Dataset], Predictor]) -> Callable[[Dataset], Predictor]:
-    """Learn, and let a refusal say whose it is."""
-
-    def learned(part: Dataset) -> Predictor:
-        try:
-            return learn(part)
-        except ParameterError as error:
-            raise ParameterError(f"learner {name!r}: {error}") from error
-        except DataError as error:
-            raise DataError(f"learner {name!r}: {error}") from error
-
-    return learned
+@contextmanager
+def _told_by_name(name: str) -> Iterator[None]:
+    """Let a refusal say whose it is."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"learner {name!r}: {error}") from error
+    except DataError as error:
+        raise DataError(f"learner {name!r}: {error}") from error
 
 
 def _seed(seed: int, repeat: int) -> int:
     """Return the seed of a repeat; the first deals the cases out as `cross_validate` does."""
     return seed if repeat == 0 or seed < 0 else int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-
-
-def _given(fold_of: Any, n_rows: int) -> npt.NDArray[np.intp]:
-    given = np.asarray(fold_of)
-    if given.shape != (n_rows,) or given.dtype.kind not in "iu":
-        raise ParameterError(f"fold_of must hold a whole number for each of the {n_rows:,} cases")
-    numbers, codes = np.unique(given, return_inverse=True)
-    if len(numbers) < 2:
-        raise ParameterError("fold_of must name two folds at least")
-    return codes.astype(np.intp)
-
-
-def _size(model: Predictor) -> tuple[float, str]:
-    if isinstance(model, TreeModel):
-        return model.tree.n_nodes, "nodes"
-    return (len(model.rules), "rules") if isinstance(model, RuleModel) else (0, "")
 
 
 def _baseline(dataset: Dataset) -> tuple[float, str | None]:
@@ -262,7 +246,7 @@ def _pairs(
             other = mcnemar(int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a)))
         p, decided_by = test.p, "corrected resampled t-test"
         if test.spread == 0 and test.mean != 0:  # equal differences on all folds: nothing to measure noise by
-            p, decided_by = (1.0, "nothing: the folds do not spread") if other is None else (other.p, "McNemar's test")
+            p, decided_by = (1.0, "nothing: the folds do not spread") if other is None else (other.p, MCNEMAR)
         drafts.append((first, second, test, other, p, decided_by))
     adjusted = holm([draft[4] for draft in drafts])
     measure = "accuracy" if right else "rmse"
@@ -290,6 +274,17 @@ def _pair(
     else:
         sentence = (
             f"{printable(first.name)} is ahead of {printable(second.name)} by {gap_text(test, measure)}: "
-            f"{'more than noise' if beyond else 'may be noise'} ({p_text(p_adjusted)})."
+            f"{'more than noise' if beyond else 'may be noise'} "
+            f"({_probabilities(p_adjusted, decided_by, other)})."
         )
     return Pair(first.name, second.name, better, test, other, p, p_adjusted, decided_by, beyond, sentence)
+
+
+def _probabilities(p_adjusted: float, decided_by: str, other: McNemar | None) -> str:
+    """Tell the probability that decides, and McNemar's beside it."""
+    if other is None:
+        return p_text(p_adjusted)
+    told = f"McNemar {other.only_first:,} to {other.only_second:,}"
+    if decided_by == MCNEMAR:
+        return f"{told}, {p_text(p_adjusted)}"
+    return f"{p_text(p_adjusted)}; {told}, {p_text(other.p)}"

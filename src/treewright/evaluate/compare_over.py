@@ -10,7 +10,8 @@ from typing import Any
 from treewright._base.errors import ParameterError
 from treewright._base.extras import need
 from treewright._base.printable import printable
-from treewright.evaluate.comparison import NAME_WIDTH, Comparison, best_text, html_table, p_text, text_table
+from treewright.evaluate.comparison import NAME_WIDTH, Comparison, best_text, p_text
+from treewright.evaluate.result import Rows, html_report, shown_names, text_table
 from treewright.evaluate.tests_of_difference import (
     Friedman,
     friedman,
@@ -98,19 +99,19 @@ class ManyComparison:
         rows = self.scores if of == "scores" else self.ranks
         return pandas.DataFrame(rows, index=list(self.datasets), columns=list(self.learners))
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["table", *(printable(name, NAME_WIDTH) for name in self.learners)]
+    def _table(self) -> Rows:
+        header = ["table", *shown_names(self.learners, NAME_WIDTH)]
         rows = [
-            [printable(name, NAME_WIDTH), *(f"{score:.4g} ({rank:g})" for score, rank in zip(row, ranked, strict=True))]
-            for name, row, ranked in zip(self.datasets, self.scores, self.ranks, strict=True)
+            [name, *(f"{score:.4g} ({rank:g})" for score, rank in zip(row, ranked, strict=True))]
+            for name, row, ranked in zip(shown_names(self.datasets, NAME_WIDTH), self.scores, self.ranks, strict=True)
         ]
-        return header, [*rows, ["average rank", *(f"{rank:.2f}" for rank in self.average_ranks)]]
+        return [header, *rows, ["average rank", *(f"{rank:.2f}" for rank in self.average_ranks)]]
 
     def __str__(self) -> str:
-        return "\n".join([text_table(*self._table()), "", *self.sentences])
+        return "\n".join([text_table(self._table()), "", *self.sentences])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), list(self.sentences))
+        return html_report([("Scores and (ranks)", self._table())], self.sentences)
 
 
 def compare_over(
@@ -135,6 +136,11 @@ def compare_over(
     >>> result.learners, [round(rank, 2) for rank in result.average_ranks], result.differ
     (('x', 'y'), [1.17, 1.83], False)
     """
+    if not isinstance(datasets, Mapping) and not hasattr(datasets, "to_dict"):
+        raise ParameterError(
+            "this takes a dict of tables and their comparisons (or scores by learner), or a DataFrame of scores, "
+            f"not {type(datasets).__name__}"
+        )
     table: Mapping[Any, Any] = datasets if isinstance(datasets, Mapping) else datasets.to_dict(orient="index")
     if len(table) < 2:
         raise ParameterError(f"learners are ranked over two tables at least, not {len(table)}")

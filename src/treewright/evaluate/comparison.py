@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from treewright._base.errors import ParameterError
 from treewright._base.extras import need
 from treewright._base.printable import printable
+from treewright.evaluate.result import Rows, html_report, shown_names, text_table
 from treewright.evaluate.tests_of_difference import (
     McNemar,
     ResampledT,
@@ -38,7 +38,7 @@ class LearnerResult:
     errors : int or None
         Wrong predictions in all; None for a number.
     seconds : float
-        Spent on learning, all folds together.
+        To learn and to predict, all folds together.
     size : float or None
         Mean number of nodes or rules; None for a model that has neither.
     size_of : str
@@ -197,9 +197,11 @@ class Comparison:
             line = f"Always saying the mean gives {score_text(self.baseline, self.measure)}"
             return f"{line}." if best.pooled < self.baseline else f"{line}: none of them does better."
         line = f'Always saying "{printable(self.baseline_class, 30)}" gives {score_text(self.baseline, self.measure)}'
+        if self.baseline == 1:
+            return f"{line}: there is only one class, so every accuracy here is trivial."
         if best.low is not None and best.low > self.baseline:
             return f"{line}."
-        return f"{line}: {best.name} is not surely better than that."
+        return f"{line}: {printable(best.name)} is not surely better than that."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -234,7 +236,7 @@ class Comparison:
         rows = [one.to_dict() for one in self.learners]
         return pandas.DataFrame(rows).drop(columns="scores").rename(columns={"score": self.measure}).set_index("name")
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Rows:
         accuracy = self.higher_is_better
         header = [
             "learner",
@@ -244,28 +246,35 @@ class Comparison:
             "seconds",
         ]
         rows = []
-        for one in self.learners:
-            row = [printable(one.name, NAME_WIDTH), score_text(one.score, self.measure)]
+        names = shown_names([one.name for one in self.learners], NAME_WIDTH)
+        for name, one in zip(names, self.learners, strict=True):
+            row = [name, score_text(one.score, self.measure)]
             if accuracy:
                 row += [f"{100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f}", f"{one.errors:,}"]
             else:
                 row.append(score_text(one.pooled, self.measure))
             row += ["-" if one.size is None else f"{one.size:,.1f} {one.size_of}", f"{one.seconds:.2f}"]
             rows.append(row)
-        return header, rows
+        return [header, *rows]
 
     def _way(self) -> str:
         way = f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} times {self.folds} folds"
-        tests = "" if len(self.pairs) == 1 else f"; p is adjusted for {len(self.pairs)} pairs, intervals are not"
-        return f"{self.cases:,} cases, {way}, the same for all; {self.measure} and size are means over the folds{tests}"
+        told = f"{self.cases:,} cases, {way}, the same for all; {self.measure} and size are means over the folds"
+        if self.higher_is_better:
+            told += "; McNemar: cases that one alone got right"
+        if len(self.pairs) == 1:
+            return told
+        rest = "intervals and McNemar's p are" if self.higher_is_better else "intervals are"
+        return f"{told}; p is adjusted for {len(self.pairs)} pairs, {rest} not"
+
+    def _told(self) -> list[str]:
+        return [*self.sentences, self._baseline_sentence(), f"({self._way()})"]
 
     def __str__(self) -> str:
-        return "\n".join(
-            [text_table(*self._table()), "", *self.sentences, self._baseline_sentence(), f"({self._way()})"]
-        )
+        return "\n".join([text_table(self._table()), "", *self._told()])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), [*self.sentences, self._baseline_sentence(), f"({self._way()})"])
+        return html_report([("Learners", self._table())], self._told())
 
 
 def other_name(pair: Pair, name: str) -> str:
@@ -288,46 +297,21 @@ def score_text(score: float, measure: str) -> str:
 
 def gap_text(test: ResampledT, measure: str) -> str:
     """Print a difference with its interval."""
+    if test.spread == 0:  # an interval of no width would promise too much
+        size = f"{_points(test.mean)} percentage points" if measure == "accuracy" else f"{-test.mean:.4g}"
+        return f"{size} on every fold"
     if measure == "accuracy":
-        between = f"95 % interval {100 * max(test.low, -1):.1f} to {100 * min(test.high, 1):.1f}"
-        return f"{100 * test.mean:.1f} percentage points ({between})"
+        between = f"95 % interval {_points(max(test.low, -1))} to {_points(min(test.high, 1))}"
+        return f"{_points(test.mean)} percentage points ({between})"
     return f"{-test.mean:.4g} (95 % interval {-test.high:.4g} to {-test.low:.4g})"
+
+
+def _points(share: float) -> str:
+    """Print a share in percentage points, never a difference as none."""
+    points = 100 * share
+    return f"{points:.1g}" if 0 < abs(points) < 0.05 else f"{points:.1f}"
 
 
 def p_text(p: float) -> str:
     """Print a p-value."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return columns under their names, the first to the left, the others to the right.
-
-    Examples
-    --------
-    >>> print(text_table(["name", "n"], [["a", "10"], ["long", "5"]]))
-    name   n
-    a     10
-    long   5
-    """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (header, *rows)
-    )
-
-
-def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str]) -> str:
-    """Return a table and sentences as HTML, all names escaped.
-
-    Examples
-    --------
-    >>> html_table(["a<b"], [["1"]], ["Fine."])
-    '<table><thead><tr><th>a&lt;b</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table><p>Fine.</p>'
-    """
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    words = "<br>".join(escape(sentence) for sentence in sentences)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{words}</p>"

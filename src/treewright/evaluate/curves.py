@@ -28,15 +28,16 @@ import numpy.typing as npt
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.evaluate.estimate import Fit, Rows, fold_pairs, stratified_folds
+from treewright.evaluate.estimate import Rows, fold_pairs, stratified_folds
+from treewright.evaluate.learners import Learn, fit_of, plan_of
 from treewright.evaluate.resampling import Progress
 from treewright.evaluate.result import Report, percentage
 from treewright.evaluate.result import Rows as Table
-from treewright.evaluate.runs import Learn, predictions, score_of
+from treewright.evaluate.runs import predictions, score_of
 from treewright.evaluate.ways import HoldOut, check_whole, seeds, target_of
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
-from treewright.plans import Learner, Plan, RulePlan, as_plan, without_pruning
+from treewright.plans import Plan, without_pruning
 from treewright.prune.cost_complexity import cost_complexity_path
 from treewright.prune.method import CostComplexity, ErrorBased, prune
 
@@ -156,8 +157,8 @@ class ComplexityCurve(Report):
         shown = self._shown
         return [
             f"Error against leaves, validated by {self.folds} folds",
-            f"least validation error {shown(best.validation)} with {best.leaves:,} leaves ({name} {best.strength:.4g})",
-            f"within one standard error: {simplest.leaves:,} leaves, {shown(simplest.validation)} "
+            f"least validation error {shown(best.validation)} with {_leaves(best)} ({name} {best.strength:.4g})",
+            f"within one standard error: {_leaves(simplest)}, {shown(simplest.validation)} "
             f"({name} {simplest.strength:.4g})",
         ]
 
@@ -174,9 +175,13 @@ class ComplexityCurve(Report):
         return percentage(error) if self.measure == "errors" else f"{error:.4g}"
 
 
+def _leaves(point: ComplexityPoint) -> str:
+    return "1 leaf" if point.leaves == 1 else f"{point.leaves:,} leaves"
+
+
 def learning_curve(
     dataset: Dataset,
-    fit: Fit,
+    learner: Any,
     sizes: Sequence[int | float] | None = None,
     repeats: int = 5,
     seed: int = 0,
@@ -192,8 +197,7 @@ def learning_curve(
     Parameters
     ----------
     dataset : Dataset
-    fit : callable
-        `Learn`, or any function of a dataset.
+    learner : Plan, recipe, name of an algorithm, estimator, or function from a dataset to a model
     sizes : list of int or float or None
         Numbers of training cases, or shares of those there are (floats up to 1); None takes eight, evenly on a
         logarithmic scale.
@@ -206,11 +210,12 @@ def learning_curve(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.plans import id3
-    >>> curve = learning_curve(sample("restaurant"), Learn(id3()), [4, 8], repeats=3)
+    >>> curve = learning_curve(sample("restaurant"), "id3", [4, 8], repeats=3)
     >>> [point.size for point in curve.points]
     [4, 8]
     """
+    target_of(dataset)
+    fit = fit_of(learner)
     check_whole("the number of repeats", repeats, 1)
     wanted: list[int] | None = None
     scores: list[list[tuple[float, float]]] = []
@@ -281,7 +286,7 @@ def _proportional(dataset: Dataset, rows: Rows, seed: int) -> Rows:
 
 def complexity_curve(
     dataset: Dataset,
-    plan: Plan | Learner,
+    learner: Any,
     seed: int = 0,
     *,
     folds: int = 10,
@@ -294,7 +299,7 @@ def complexity_curve(
     Parameters
     ----------
     dataset : Dataset
-    plan : Plan or learner
+    learner : Plan, recipe, name of an algorithm, or one of our estimators
         Its own pruning is left out.
     seed, folds : int
     along : {"cost_complexity", "confidence"}
@@ -312,14 +317,16 @@ def complexity_curve(
     >>> [point.leaves for point in curve.points][-1], curve.points[0].training
     (1, 0.0)
     """
-    if isinstance(plan, RulePlan):
-        raise ParameterError("a complexity curve is of trees, and rules are none")
+    target_of(dataset)
+    plan = plan_of(learner, dataset)
+    if not isinstance(plan, Plan):
+        raise ParameterError("a complexity curve is of trees, one at a time; rules and forests have none")
     check_whole("the number of points", points, 2)
     if along not in ("cost_complexity", "confidence"):
         raise ParameterError(f"along must be 'cost_complexity' or 'confidence', not {along!r}")
     if along == "confidence" and dataset.schema.task is Task.REGRESSION:
         raise ParameterError("pruning by confidence is for classes; a numeric target has 'cost_complexity'")
-    learn = Learn(without_pruning(as_plan(plan)))
+    learn = Learn(without_pruning(plan))
     whole = _tree(learn, dataset)
     methods: Sequence[CostComplexity | ErrorBased] = _methods(whole, along, points)
     trees = list(_pruned(whole, methods, dataset))

@@ -156,17 +156,18 @@ def cross_validate(
     truth = np.zeros(0) if dataset.target is None else dataset.target[rows]
     weights = np.ones(len(rows)) if dataset.weights is None else dataset.weights[rows]
     if dataset.schema.task is Task.REGRESSION:
-        return _error(number, truth, said, weights)
-    return _accuracy(dataset, number, truth, said, weights)
+        return error_estimate(number, truth, said, weights)
+    return accuracy_estimate(dataset, number, truth, said, weights)
 
 
-def _accuracy(
+def accuracy_estimate(
     dataset: Dataset,
     folds: int,
     truth: npt.NDArray[Any],
     said: npt.NDArray[Any],
     weights: npt.NDArray[np.float64],
 ) -> AccuracyEstimate:
+    """Return the accuracy of class codes that were said, with its interval and the baseline."""
     total = float(weights.sum())
     right = float(weights[truth == said].sum())
     # Unequal weights tell less than as many equal ones: the interval is that of the effective number of cases (Kish).
@@ -186,9 +187,10 @@ def _accuracy(
     )
 
 
-def _error(
+def error_estimate(
     folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any], weights: npt.NDArray[np.float64]
 ) -> ErrorEstimate:
+    """Return the error of numbers that were said, and that of the mean."""
     total = weights.sum()
     squares = float((weights * (truth - said) ** 2).sum())
     around_mean = float((weights * (truth - (weights * truth).sum() / total) ** 2).sum())

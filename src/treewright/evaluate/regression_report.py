@@ -131,7 +131,7 @@ def regression_report(truth: Any, predicted: Any, weights: Any = None) -> Regres
     mse = float(metrics.mean_squared_error(true, said, sample_weight=mass))
     variance = float(np.average(around, weights=mass))
     constant = bool(np.all(true == true[0]))
-    rmse = Measure(sqrt(mse), *_rmse_interval(mse, squares, mass), 0.0 if constant else sqrt(variance))
+    rmse = Measure(sqrt(mse), *rmse_interval(mse, squares, mass), 0.0 if constant else sqrt(variance))
     absolute = float(metrics.mean_absolute_error(true, said, sample_weight=mass))
     half = half_width(np.abs(true - said) - absolute, mass)
     mae = Measure(
@@ -167,7 +167,15 @@ def half_width(influence: Floats, weights: Floats) -> float | None:
     return float(stdtrit(effective - 1, 0.975)) * sqrt(variance)
 
 
-def _rmse_interval(mse: float, squares: Floats, weights: Floats) -> tuple[float | None, float | None]:
+def rmse_interval(mse: float, squares: Floats, weights: Floats) -> tuple[float | None, float | None]:
+    """Return the interval of the root of a mean squared error; None where there are too few cases.
+
+    Examples
+    --------
+    >>> low, high = rmse_interval(1.0, np.array([0.5, 1.5, 1.0, 1.0]), np.ones(4))
+    >>> round(low, 3), round(high, 3)
+    (0.723, 1.384)
+    """
     if mse == 0:
         return 0.0, 0.0
     half = half_width(squares / mse - 1, weights)  # of the logarithm of the mean squared error

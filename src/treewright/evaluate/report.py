@@ -20,7 +20,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluate.classification_report import ClassificationReport, classification_report, report_of_codes
+from treewright.evaluate.learners import fitted_model, is_estimator
 from treewright.evaluate.regression_report import RegressionReport, regression_report
+from treewright.evaluate.ways import target_of
 from treewright.model.predictor import Predictor
 
 __all__ = [
@@ -32,12 +34,13 @@ __all__ = [
 ]
 
 
-def evaluate_model(model: Predictor, dataset: Dataset, costs: Any = None) -> ClassificationReport | RegressionReport:
+def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> ClassificationReport | RegressionReport:
     """Report on what a model says of cases whose truth is known.
 
     Parameters
     ----------
-    model : Predictor
+    model : model or fitted estimator
+        An estimator of somebody else's gets the cases as a dataframe.
     dataset : Dataset
         With a target; its weights count.
     costs : table or mapping ``{(true, said): cost}`` or None
@@ -57,26 +60,39 @@ def evaluate_model(model: Predictor, dataset: Dataset, costs: Any = None) -> Cla
     >>> report.accuracy, report.warnings[0]
     (1.0, 'Only 14 cases are too few to trust any of these numbers (fewer than 30).')
     """
-    if dataset.target is None:
-        raise DataError("these data have no target, so there is no truth to compare with", source=dataset.source)
+    target_of(dataset)
     if dataset.n_rows == 0:
         raise DataError("there are no cases to report on", source=dataset.source)
-    regression = model.schema.task is Task.REGRESSION
+    asked = _asked(model, dataset)
+    regression = asked.schema.task is Task.REGRESSION
     if regression is not (dataset.schema.task is Task.REGRESSION):
         kinds = ("numbers", "classes") if regression else ("classes", "numbers")
         raise DataError(f"the model says {kinds[0]}, and the target holds {kinds[1]}", source=dataset.source)
-    cases = model.cases(dataset)
+    cases = asked.cases(dataset)
     if regression:
         if costs is not None:
             raise ParameterError("costs are for classes, and this target is a number")
-        return regression_report(dataset.target, model.predict(cases), dataset.weights)
-    known = model.schema.classes
+        return regression_report(dataset.target, asked.predict(cases), dataset.weights)
+    known = asked.schema.classes
     classes, truth = _truth(dataset, known)
-    ways = getattr(model, "predict_proba", None)
+    ways = getattr(asked, "predict_proba", None)
     probabilities = None if ways is None else _widened(ways(cases), len(classes))
     if costs is None:
-        costs = _own_costs(model, known)
-    return report_of_codes(truth, model.predict_codes(cases), probabilities, classes, dataset.weights, costs)
+        costs = _own_costs(asked, known)
+    return report_of_codes(truth, asked.predict_codes(cases), probabilities, classes, dataset.weights, costs)
+
+
+def _asked(model: Any, dataset: Dataset) -> Predictor:
+    """Return the model to ask, also where it is inside an estimator."""
+    if isinstance(model, Predictor):
+        return model
+    if is_estimator(model):
+        return fitted_model(model, dataset.schema)
+    raise ParameterError(f"this must be a model or a fitted estimator, not {_type(model)}")
+
+
+def _type(thing: Any) -> str:
+    return f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
 
 
 def _truth(dataset: Dataset, known: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.intp]]:

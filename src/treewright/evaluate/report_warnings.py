@@ -65,8 +65,8 @@ def class_warnings(
     return sentences
 
 
-def probability_warnings(shares: Floats, log_loss: float | None) -> list[str]:
-    """Return what has to be said about probabilities.
+def probability_warnings(shares: Floats, log_loss: float | None, *, ordered: bool = True) -> list[str]:
+    """Return what has to be said about probabilities; `ordered` says whether there are two classes to tell apart.
 
     Examples
     --------
@@ -76,11 +76,11 @@ def probability_warnings(shares: Floats, log_loss: float | None) -> list[str]:
     sentences = []
     if shares.shape[1] > 1:
         if np.all((shares == 0) | (shares == 1)):
-            sentences.append(
-                "All probabilities are 0 or 1: there is no threshold to choose, and the ROC curve has one corner."
-            )
+            corner = ", and the ROC curve has one corner" if ordered else ""
+            sentences.append(f"All probabilities are 0 or 1: there is no threshold to choose{corner}.")
         elif np.all(shares == shares[0]):
-            sentences.append("All cases have the same probabilities: they order nothing (AUC 0.5).")
+            order = ": they order nothing (AUC 0.5)" if ordered else ""
+            sentences.append(f"All cases have the same probabilities{order}.")
     if log_loss is None:
         sentences.append("A class came true that had probability 0: the log loss is infinite; smoothing prevents that.")
     return sentences

@@ -29,21 +29,28 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
+from treewright._base.near_names import listed
 from treewright._base.printable import printable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.evaluate.estimate import Fit, Rows, wilson_interval
+from treewright.evaluate.classification_report import ClassificationReport, report_of_codes
+from treewright.evaluate.estimate import Rows, wilson_interval
+from treewright.evaluate.learners import Learn, fit_of
+from treewright.evaluate.regression_report import RegressionReport, regression_report, rmse_interval
+from treewright.evaluate.report_warnings import LOPSIDED
 from treewright.evaluate.result import Report, effective_number, percentage
 from treewright.evaluate.result import Rows as Table
-from treewright.evaluate.runs import FoldResult, FoldRun, Learn, in_processes, one_by_one, run_pair, score_of
+from treewright.evaluate.runs import FoldResult, FoldRun, run_pair, run_pairs, score_of
 from treewright.evaluate.ways import (
     Bootstrap632,
+    GivenFolds,
     Grouped,
     HoldOut,
     KFold,
     LeaveOneOut,
     Repeated,
     Way,
+    as_way,
     check_whole,
     place_of,
     target_of,
@@ -55,6 +62,7 @@ __all__ = [
     "Bootstrap632",
     "Estimate",
     "FoldResult",
+    "GivenFolds",
     "Grouped",
     "HoldOut",
     "KFold",
@@ -80,13 +88,14 @@ class Estimate(Report):
     measure : {"accuracy", "rmse"}
     folds : tuple of FoldResult
     tested : int
-        Different cases that were predicted.
+        Different cases of positive weight that were predicted.
     pooled : float
         Over all predictions together.
     averaged, deviation : float
         Mean of the folds' own results, and their standard deviation (0 for one fold).
     low, high : float or None
-        Wilson's 95 % interval around the pooled accuracy; None for numbers.
+        95 % interval around `value`, the one number to quote: Wilson's of an accuracy; of an error by the spread of
+        the cases, None where they are too few.
     baseline : float
         Of always saying the most frequent class (the mean) of the tested cases.
     baseline_class : str or None
@@ -127,6 +136,29 @@ class Estimate(Report):
         """Of all folds together."""
         return sum(fold.seconds for fold in self.folds)
 
+    def report(self, dataset: Dataset) -> ClassificationReport | RegressionReport:
+        """Report on what was predicted for unseen cases: confusion, recall of each class, R2 and so on.
+
+        Every case counts once, by its first prediction.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The one that was estimated on.
+
+        Examples
+        --------
+        >>> from treewright.data.samples import sample
+        >>> estimate(sample("play-tennis"), "c45", LeaveOneOut()).report(sample("play-tennis")).confusion.tolist()
+        [[4.0, 5.0], [2.0, 3.0]]
+        """
+        rows, first = np.unique(self.rows, return_index=True)
+        cases, said = dataset.take(rows), self.predicted[first]
+        if self.measure == "rmse":
+            return regression_report(target_of(cases), said, cases.weights)
+        truth = target_of(cases).astype(np.intp)
+        return report_of_codes(truth, said.astype(np.intp), None, dataset.schema.classes, cases.weights)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         plain: dict[str, Any] = {"way": self.way, "measure": self.measure, "tested": self.tested}
@@ -161,15 +193,21 @@ class Estimate(Report):
         name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
         lines = [f"{name} by {printable(self.way)}"]
         if self.mixed is not None and self.resubstitution is not None:
-            lines.append(f".632      {shown(self.mixed)} (training cases alone {shown(self.resubstitution)})")
-        between = "" if self.low is None or self.high is None else f" ({shown(self.low)} to {shown(self.high)})"
-        lines.append(f"pooled    {shown(self.pooled)}{between}, over {self.tested:,} cases")
+            training = f"training cases alone {shown(self.resubstitution)}"
+            lines.append(f".632      {shown(self.mixed)}{self._between()}; {training}")
+        between = self._between() if self.mixed is None else ""
+        cases = "1 case" if self.tested == 1 else f"{self.tested:,} cases"
+        lines.append(f"pooled    {shown(self.pooled)}{between}, over {cases}")
         if len(self.folds) > 1:
             spread = f"{100 * self.deviation:.1f} points" if self.measure == "accuracy" else f"{self.deviation:.4g}"
             lines.append(f"averaged  {shown(self.averaged)} over {len(self.folds):,} parts, deviation {spread}")
         always = "the mean" if self.baseline_class is None else f'"{printable(self.baseline_class, 30)}"'
         lines.append(f"baseline  {shown(self.baseline)} by always saying {always}")
         return lines
+
+    def _between(self) -> str:
+        shown = _shown(self.measure)
+        return "" if self.low is None or self.high is None else f" ({shown(self.low)} to {shown(self.high)})"
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return the table of the folds, the first twenty of many."""
@@ -191,52 +229,64 @@ class Estimate(Report):
 
 
 def estimate(
-    dataset: Dataset, fit: Fit, way: Way | None = None, progress: Progress | None = None, *, n_jobs: int = 1
+    dataset: Dataset,
+    learner: Any,
+    way: Way | int | None = None,
+    progress: Progress | None = None,
+    *,
+    n_jobs: int | None = None,
 ) -> Estimate:
     """Estimate how well a learner does on cases it has not seen.
 
     Parameters
     ----------
     dataset : Dataset
-    fit : callable
-        Learns a model from the training part: `Learn`, or any function of a dataset.
-    way : HoldOut, KFold, Repeated, Grouped, LeaveOneOut, Bootstrap632 or None
-        How the cases are divided; None is ten folds (or as many as there are cases).
+    learner : Plan, recipe, name of an algorithm, estimator, or function from a dataset to a model
+        `Learn` is a plan with class weights, costs or smoothing.
+    way : KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632, int or None
+        How the cases are divided; a number is so many folds, None ten (or as many as there are cases).
     progress : callable or None
         Called with fits done and fits in all.
-    n_jobs : int
-        Processes that share the work; the result does not depend on it, the seconds apart.
+    n_jobs : int or None
+        Processes that share the work, -1 for one on each processor; None begins with one and takes more when the
+        first fits show that it pays. The result does not depend on it, the seconds apart.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.plans import c45
-    >>> found = estimate(sample("play-tennis"), Learn(c45()), LeaveOneOut())
+    >>> found = estimate(sample("play-tennis"), "c45", LeaveOneOut())
     >>> len(found.folds), round(found.pooled, 3), round(found.baseline, 3)
     (14, 0.5, 0.643)
     """
-    chosen = KFold(min(10, max(dataset.n_rows, 2))) if way is None else way
-    check_whole("n_jobs", n_jobs, 1)
+    if n_jobs not in (None, -1):
+        check_whole("n_jobs", n_jobs, 1)
     target_of(dataset)
-    if dataset.n_rows == 0:
-        raise DataError("there are no rows to learn from", source=dataset.source)
+    if dataset.n_rows < 2:
+        raise DataError(_too_few(dataset.n_rows), source=dataset.source)
+    fit = fit_of(learner)
+    chosen = as_way(way, dataset)
     cases = without_attribute(dataset, chosen.column) if isinstance(chosen, Grouped) else dataset
-    pairs = enumerate(chosen.pairs(dataset), start=1)
+    number = chosen.number(dataset)
     bootstrap = isinstance(chosen, Bootstrap632)
-    total = chosen.number(dataset) + bootstrap
     runs = []
-    for run in in_processes(cases, fit, pairs, n_jobs) if n_jobs > 1 else one_by_one(cases, fit, pairs):
+    for run in run_pairs(cases, fit, enumerate(chosen.pairs(dataset), start=1), number, n_jobs):
         runs.append(run)
         if progress is not None:
-            progress(len(runs), total)
+            progress(len(runs), number + bootstrap)
     found = summed_up(cases, chosen.describe(), runs)
     if not bootstrap:
         return found
     everything = np.arange(cases.n_rows)
-    training = run_pair(cases, fit, 0, everything, everything).result.score
+    training = run_pair(cases, fit, 0, everything, everything)
     if progress is not None:
-        progress(total, total)
-    return _mixed(found, training)
+        progress(number + 1, number + 1)
+    return _mixed(cases, found, training)
+
+
+def _too_few(rows: int) -> str:
+    if rows == 0:
+        return "there are no rows to learn from"
+    return "there is one row, and an estimate needs two at least: one to learn from and one to test on"
 
 
 def without_attribute(dataset: Dataset, name: str) -> Dataset:
@@ -258,11 +308,14 @@ def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
     tested = dataset.take(np.unique(rows))
     weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
     truth = target_of(tested)
-    low = high = baseline_class = None
+    counted = int(np.count_nonzero(weights))
+    baseline_class = None
+    never: list[str] = []
     if dataset.schema.task is Task.REGRESSION:
         measure = "rmse"
         mean = float((weights * truth).sum() / weights.sum())
         baseline = sqrt(float((weights * (truth - mean) ** 2).sum() / weights.sum()))
+        low, high = _interval_of_error(_squares(dataset, rows, said), weights)
     else:
         measure = "accuracy"
         counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
@@ -270,12 +323,13 @@ def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
         baseline_class = dataset.schema.classes[int(np.argmax(counts))]
         n = effective_number(weights)
         low, high = wilson_interval(pooled * n, n)
+        never = _never_said(dataset, truth, said)
     deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
     return Estimate(
         way,
         measure,
         tuple(run.result for run in done),
-        tested.n_rows,
+        counted,
         pooled,
         float(np.mean(scores)),
         deviation,
@@ -283,15 +337,34 @@ def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
         high,
         baseline,
         baseline_class,
-        warnings=_warnings(tested.n_rows, pooled, low, baseline, measure),
+        warnings=(
+            *_warnings(counted, pooled, low, baseline, measure),
+            *_about_classes(baseline, baseline_class, never, sum(run.strange for run in done)),
+        ),
         rows=rows,
         predicted=said,
     )
 
 
-def _warnings(n: int, pooled: float, low: float | None, baseline: float, measure: str) -> tuple[str, ...]:
+def _squares(dataset: Dataset, rows: Rows, said: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the mean squared error of each tested case, in the order of the cases, however often it was predicted."""
+    places, case = np.unique(rows, return_inverse=True)
+    squares = (target_of(dataset)[rows] - said) ** 2
+    mean: npt.NDArray[np.float64] = np.bincount(case, squares, len(places)) / np.bincount(case, minlength=len(places))
+    return mean
+
+
+def _interval_of_error(
+    squares: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+) -> tuple[float | None, float | None]:
+    counted = weights > 0
+    mean = float(np.average(squares[counted], weights=weights[counted]))
+    return rmse_interval(mean, squares[counted], weights[counted])
+
+
+def _warnings(n: int, value: float, low: float | None, baseline: float, measure: str) -> tuple[str, ...]:
     if measure == "rmse":
-        return ("no better than always saying the mean",) if pooled >= baseline > 0 else ()
+        return ("no better than always saying the mean",) if value >= baseline > 0 else ()
     if low is None or low > baseline:
         return ()
     if baseline == 1:
@@ -299,15 +372,45 @@ def _warnings(n: int, pooled: float, low: float | None, baseline: float, measure
     return ("too few rows to trust",) if n < 50 else ("no better than the baseline, beyond chance",)
 
 
-def _mixed(found: Estimate, training: float | None) -> Estimate:
+def _never_said(dataset: Dataset, truth: npt.NDArray[Any], said: npt.NDArray[Any]) -> list[str]:
+    missed = np.setdiff1d(truth.astype(np.intp), said.astype(np.intp))
+    return [dataset.schema.classes[code] for code in missed.tolist()]
+
+
+def _about_classes(baseline: float, usual: str | None, never: list[str], strange: int) -> list[str]:
+    """Say where an accuracy hides what becomes of a class."""
+    told = []
+    if LOPSIDED <= baseline < 1:
+        told.append(f"accuracy misleads here: always saying {usual!r} is right in {percentage(baseline)}")
+    if never and baseline < 1:
+        told.append(f"never predicted: {listed(never)}")
+    if strange:
+        cases = "1 case was" if strange == 1 else f"{strange:,} cases were"
+        told.append(f"{cases} of a class that the training part lacked, and could not be right")
+    return told
+
+
+def _mixed(dataset: Dataset, found: Estimate, training: FoldRun) -> Estimate:
     """Add the .632 estimate: of accuracies, or of mean squared errors."""
     scores = np.array([fold.score for fold in found.folds if fold.score is not None])
-    seen = 0.0 if training is None else training
+    seen = training.result.score or 0.0
+    tested = dataset.take(np.unique(found.rows))
+    weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
+    low: float | None
+    high: float | None
     if found.measure == "accuracy":
         mixed = (1 - SHARE_DRAWN) * seen + SHARE_DRAWN * float(scores.mean())
+        n = effective_number(weights)
+        low, high = wilson_interval(mixed * n, n)
     else:
         mixed = sqrt((1 - SHARE_DRAWN) * seen**2 + SHARE_DRAWN * float((scores**2).mean()))
-    return replace(found, resubstitution=seen, mixed=mixed)
+        places = np.unique(found.rows)
+        inside = _squares(dataset, training.rows, training.predicted)[places]
+        outside = _squares(dataset, found.rows, found.predicted)
+        low, high = _interval_of_error((1 - SHARE_DRAWN) * inside + SHARE_DRAWN * outside, weights)
+    first = _warnings(found.tested, found.pooled, found.low, found.baseline, found.measure)
+    told = (*_warnings(found.tested, mixed, low, found.baseline, found.measure), *found.warnings[len(first) :])
+    return replace(found, resubstitution=seen, mixed=mixed, low=low, high=high, warnings=told)
 
 
 def _shown(measure: str) -> Callable[[float], str]:

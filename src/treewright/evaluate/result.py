@@ -74,10 +74,27 @@ class Report:
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{escape(line)}</p>" for line in self.lines()]
-        parts += [html_table(title, rows) for title, rows in self.tables()]
-        parts += [f"<p><strong>!</strong> {escape(printable(sentence))}</p>" for sentence in self.warnings]
-        return f'<div class="treewright-report">{"".join(parts)}</div>'
+        return html_report(self.tables(), (), self.lines(), self.warnings)
+
+
+def html_report(
+    tables: Sequence[tuple[str, Rows]],
+    below: Sequence[str],
+    above: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> str:
+    """Return tables between sentences as HTML without style or script; everything is escaped.
+
+    Examples
+    --------
+    >>> html_report([], ["a < b"])
+    '<div class="treewright-report"><p>a &lt; b</p></div>'
+    """
+    parts = [f"<p>{escape(line)}</p>" for line in above]
+    parts += [html_table(title, rows) for title, rows in tables]
+    parts += [f"<p>{escape(line)}</p>" for line in below]
+    parts += [f"<p><strong>!</strong> {escape(printable(sentence))}</p>" for sentence in warnings]
+    return f'<div class="treewright-report">{"".join(parts)}</div>'
 
 
 def text_table(rows: Rows) -> str:
@@ -119,6 +136,30 @@ def html_table(title: str, rows: Rows) -> str:
 def shown_name(name: str) -> str:
     """Return the name of a class as tables show it."""
     return printable(name, LONGEST_NAME)
+
+
+def shown_names(names: Sequence[str], limit: int = LONGEST_NAME) -> list[str]:
+    """Return names as tables show them, each short and none like another.
+
+    Long names that begin alike are told apart by their ends or, where these are alike, too, by numbers.
+
+    Examples
+    --------
+    >>> shown_names(["short", "a long name that ends in one", "a long name that ends in two"], 16)
+    ['short', 'a long…ds in one', 'a long…ds in two']
+    """
+    whole = [printable(name) for name in names]
+    cut = [printable(name, limit) for name in names]
+    end = (limit - 1) * 3 // 5
+    found = [
+        f"{name[: limit - 1 - end]}…{name[-end:]}" if len(name) > limit and cut.count(short) > 1 else short
+        for name, short in zip(whole, cut, strict=True)
+    ]
+    told: list[str] = []
+    for name in found:
+        number = 1 + sum(other == name for other in found[: len(told)])
+        told.append(name if found.count(name) == 1 else f"{name} ({number})")
+    return told
 
 
 def decimal(value: float | None, digits: int = 3) -> str:

@@ -18,8 +18,9 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import sqrt
 from typing import Any
 
@@ -30,46 +31,20 @@ from treewright._base.errors import DataWarning, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluate.estimate import Fit, Rows
+from treewright.evaluate.learners import Learn, LearnByEstimator
 from treewright.evaluate.ways import target_of
-from treewright.model.model import Smoothing, TreeModel
+from treewright.model.forest import Forest
+from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
-from treewright.plans import Learner, Plan, RulePlan
 
 NumberedPairs = Iterable[tuple[int, tuple[Rows, Rows]]]
 
+WORTH_SHARING = 4.0
+"""Seconds that must be saved before other processes are started, which takes one or two and, compiled, some more."""
 
-@dataclass(frozen=True)
-class Learn:
-    """Learning by a plan, as a value: what `estimate` and the curves take as `fit`, other processes too.
-
-    Examples
-    --------
-    >>> from treewright.data.samples import sample
-    >>> from treewright.plans import c45
-    >>> Learn(c45())(sample("play-tennis")).tree.n_leaves
-    5
-    """
-
-    plan: Plan | Learner | RulePlan
-    class_weights: Mapping[str, float] | None = None
-    smoothing: Smoothing = None
-    costs: tuple[tuple[float, ...], ...] | None = None
-
-    def __call__(self, part: Dataset) -> TreeModel | RuleModel:
-        """Learn from these cases, without the working that only an explanation needs."""
-        from treewright.learn import fit
-
-        if isinstance(self.plan, RulePlan):
-            return fit(part, self.plan)
-        return fit(
-            part,
-            self.plan,
-            class_weights=self.class_weights,
-            smoothing=self.smoothing,
-            costs=self.costs,
-            keep_working=False,
-        )
+WARMING_UP = 0.5
+"""So many seconds of the first run may have gone into importing what it needed."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +75,15 @@ class FoldResult:
 
 @dataclass(frozen=True)
 class FoldRun:
-    """The rows of one pair with what was predicted for them (class codes or numbers)."""
+    """The rows of one pair with what was predicted for them (class codes or numbers), and the size of the model."""
 
     result: FoldResult
     rows: Rows
     predicted: npt.NDArray[Any]
+    size: int | None = None
+    size_of: str = ""
+    strange: int = 0
+    """Test cases of a class that the training rows lacked."""
     notes: tuple[str, ...] = ()
 
 
@@ -116,7 +95,12 @@ def run_pair(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> 
     said = predictions(model, cases)
     seconds = time.perf_counter() - start
     score = score_of(cases, said)
-    return FoldRun(FoldResult(fold, len(train), len(test), score, size_of(model), seconds), test, said)
+    strange = 0
+    if dataset.schema.task is Task.CLASSIFICATION:
+        known = np.unique(target_of(dataset)[train])
+        strange = int(np.count_nonzero(~np.isin(target_of(cases), known)))
+    result = FoldResult(fold, len(train), len(test), score, size_of(model), seconds)
+    return FoldRun(result, test, said, *_whole(model), strange)
 
 
 def predictions(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
@@ -136,49 +120,75 @@ def score_of(cases: Dataset, said: npt.NDArray[Any]) -> float | None:
 
 
 def size_of(model: Predictor) -> int | None:
-    """Return the leaves of a tree or the number of rules."""
+    """Return the leaves of a tree, of all trees of a forest, or the number of rules."""
     if isinstance(model, TreeModel):
         return model.tree.n_leaves
+    if isinstance(model, Forest):
+        return sum(tree.n_leaves for tree in model.trees)
     return len(model.rules) if isinstance(model, RuleModel) else None
 
 
-def one_by_one(dataset: Dataset, fit: Fit, pairs: NumberedPairs) -> Iterator[FoldRun]:
-    """Yield what comes of each pair, in order."""
-    for fold, (train, test) in pairs:
-        yield run_pair(dataset, fit, fold, train, test)
+def _whole(model: Predictor) -> tuple[int | None, str]:
+    """Return the size of the whole model and what it is counted in."""
+    if isinstance(model, TreeModel):
+        return model.tree.n_nodes, "nodes"
+    if isinstance(model, Forest):
+        return sum(tree.n_nodes for tree in model.trees), "nodes"
+    return (len(model.rules), "rules") if isinstance(model, RuleModel) else (None, "")
 
 
-def in_processes(dataset: Dataset, fit: Fit, pairs: NumberedPairs, n_jobs: int) -> Iterator[FoldRun]:
-    """Share the pairs among fresh processes, which get the data once."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_jobs: int | None) -> Iterator[FoldRun]:
+    """Yield what comes of each pair, in order, by so many processes; None takes more than one where that pays."""
+    waiting = iter(pairs)
+    if n_jobs is None:
+        for done, (fold, (train, test)) in enumerate(waiting, start=1):
+            run = run_pair(dataset, fit, fold, train, test)
+            yield run
+            warmed_up = done > 1 or run.result.seconds > WARMING_UP
+            if warmed_up and _pays(fit, run.result.seconds, number - done):
+                break
+        n_jobs = -1
+    elif n_jobs == 1:
+        yield from (run_pair(dataset, fit, fold, train, test) for fold, (train, test) in waiting)
+        return
+    first = next(waiting, None)
+    if first is not None:
+        yield from _shared(dataset, fit, chain([first], waiting), processors() if n_jobs < 0 else n_jobs)
 
+
+def _pays(fit: Fit, seconds: float, left: int) -> bool:
+    """Tell whether so many runs of so many seconds are worth other processes."""
+    # A function of somebody else's may rely on being called here.
+    if left * seconds <= WORTH_SHARING or not isinstance(fit, (Learn, LearnByEstimator)):
+        return False
+    return left * seconds * (1 - 1 / min(processors(), left)) > WORTH_SHARING
+
+
+def processors() -> int:
+    """Return how many processors this process may use: fewer than there are, in a container or under `taskset`."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _shared(dataset: Dataset, fit: Fit, pairs: NumberedPairs, n_jobs: int) -> Iterator[FoldRun]:
+    """Share the pairs among processes; large columns are not copied but mapped into all of them."""
+    from joblib import Parallel, delayed
+
+    work = Parallel(n_jobs=n_jobs, return_as="generator")
+    runs = work(delayed(_run_apart)(dataset, fit, fold, train, test) for fold, (train, test) in pairs)
     try:
-        pickle.dumps(fit)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ParameterError(f"{fit!r} cannot be sent to other processes; use Learn(plan), or n_jobs=1") from error
-    context = get_context("spawn")
-    with ProcessPoolExecutor(n_jobs, mp_context=context, initializer=_begin, initargs=(dataset, fit)) as pool:
-        futures = [pool.submit(_run_here, fold, train, test) for fold, (train, test) in pairs]
-        try:
-            for future in futures:
-                run = future.result()
-                for text in run.notes:
-                    warnings.warn(text, DataWarning, stacklevel=3)
-                yield run
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        for run in runs:
+            for text in run.notes:
+                warnings.warn(text, DataWarning, stacklevel=3)
+            yield run
+    except pickle.PicklingError as error:
+        raise ParameterError(f"{fit!r} cannot be sent to other processes; use n_jobs=1") from error
 
 
-_work: dict[str, Any] = {}
-
-
-def _begin(dataset: Dataset, fit: Fit) -> None:
-    _work.update(dataset=dataset, fit=fit)
-
-
-def _run_here(fold: int, train: Rows, test: Rows) -> FoldRun:
+def _run_apart(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
+    """Run a pair in another process, whose warnings nobody would see."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        run = run_pair(_work["dataset"], _work["fit"], fold, train, test)
+        run = run_pair(dataset, fit, fold, train, test)
     return replace(run, notes=tuple(dict.fromkeys(str(one.message) for one in caught)))

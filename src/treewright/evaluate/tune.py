@@ -10,21 +10,23 @@ inner estimate
 nested estimate
     The whole procedure, choice included, is repeated without a part of the cases (an outer fold) and tested on that
     part: honest, because no case that tests had a say in the choice.
+round
+    One inner fold, predicted by every candidate: all candidates are always measured on the same folds.
 one standard error
     Among the candidates whose inner result is within one standard error of the best, the one with the smallest trees
     is chosen.
 
 Invariants
 ----------
-Under a time limit no fit is begun that would probably not end in time. A candidate whose folds were not all finished
-counts as not tried; an outer fold that was not finished is left out of the nested estimate. Both are told.
+Under a time limit no fit and no outer fold is begun that would probably not end in time. The first round shows what a
+round costs; then as many rounds are made, in the choice and in every outer fold alike, as leave time for an honest
+estimate. A candidate that even the first round had no time for counts as not tried. What was left out is told.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from typing import Any
@@ -32,136 +34,20 @@ from typing import Any
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.printable import printable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.evaluate.estimate import fold_pairs, stratified_folds
-from treewright.evaluate.grids import Grid, grid_for
-from treewright.evaluate.resampling import Estimate, Progress, summed_up
-from treewright.evaluate.result import Report, percentage
-from treewright.evaluate.result import Rows as Table
-from treewright.evaluate.runs import FoldRun, Learn, run_pair, score_of
-from treewright.evaluate.ways import check_whole
-from treewright.plans import Plan, RulePlan
+from treewright.evaluate.estimate import Rows, fold_pairs, stratified_folds
+from treewright.evaluate.grids import grid_for
+from treewright.evaluate.learners import AnyPlan, Learn, named_learners, plan_of
+from treewright.evaluate.resampling import Progress, summed_up
+from treewright.evaluate.runs import FoldRun, run_pair, score_of
+from treewright.evaluate.tuned import Candidate, Tuned
+from treewright.evaluate.ways import check_whole, target_of
 
-SHARE_TO_CHOOSE = 1 / 3
-"""Share of the time limit for the choice itself; the rest is for the nested estimate."""
+Candidates = Mapping[str, AnyPlan]
 
-
-@dataclass(frozen=True)
-class Candidate:
-    """A plan with its inner result: pooled score, standard error over the folds, and leaves on average."""
-
-    name: str
-    score: float
-    standard_error: float
-    size: float
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Tuned(Report):
-    """What was chosen, by what, and how good it is.
-
-    Parameters
-    ----------
-    chosen : str
-        Name of the chosen candidate.
-    plan : Plan or RulePlan
-        The chosen one, to be fitted to all cases.
-    measure : {"accuracy", "rmse"}
-    candidates : tuple of Candidate
-        Those that were tried, in the order of the grid.
-    not_tried : tuple of str
-        Names of those that the time did not suffice for.
-    nested : Estimate or None
-        The honest estimate; None if no outer fold was finished.
-    outer_folds : int
-        Outer folds that were wanted.
-    chosen_in_folds : tuple of str
-        What was chosen in each finished outer fold.
-    seconds : float
-    """
-
-    chosen: str
-    plan: Plan | RulePlan
-    measure: str
-    candidates: tuple[Candidate, ...]
-    not_tried: tuple[str, ...]
-    nested: Estimate | None
-    outer_folds: int
-    chosen_in_folds: tuple[str, ...]
-    seconds: float
-    warnings: tuple[str, ...] = field(default=())
-
-    @property
-    def inner(self) -> float | None:
-        """The optimistic inner result of the chosen candidate; None if none could be tried."""
-        return next((one.score for one in self.candidates if one.name == self.chosen), None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold."""
-        return {
-            "chosen": self.chosen,
-            "recipe": self.plan.to_dict(),
-            "measure": self.measure,
-            "inner": self.inner,
-            "nested": None if self.nested is None else self.nested.to_dict(),
-            "outer_folds": self.outer_folds,
-            "chosen_in_folds": list(self.chosen_in_folds),
-            "candidates": self.records(),
-            "not_tried": list(self.not_tried),
-            "seconds": self.seconds,
-            "warnings": list(self.warnings),
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row for each candidate that was tried."""
-        return [
-            {
-                "candidate": one.name,
-                self.measure: one.score,
-                "standard_error": one.standard_error,
-                "size": one.size,
-                "seconds": one.seconds,
-                "chosen": one.name == self.chosen,
-            }
-            for one in self.candidates
-        ]
-
-    def lines(self) -> list[str]:
-        """Return what was chosen and the two estimates."""
-        lines = [f"Chosen: {printable(self.chosen)}"]
-        name = "accuracy" if self.measure == "accuracy" else "root mean squared error"
-        if self.nested is not None:
-            between = ""
-            if self.nested.low is not None and self.nested.high is not None:
-                between = f" ({percentage(self.nested.low)} to {percentage(self.nested.high)})"
-            done = len(self.nested.folds)
-            folds = f"{done}" if done == self.outer_folds else f"{done} of {self.outer_folds}"
-            found = f"{self._shown(self.nested.pooled)}{between}"
-            lines.append(f"Nested estimate of the {name} {found}, {folds} outer folds: honest")
-        if self.inner is not None:
-            lines.append(f"Inner estimate {self._shown(self.inner)}, by which it was chosen: optimistic")
-        if self.nested is not None:
-            lines.append(f"Baseline {self._shown(self.nested.baseline)}")
-        return lines
-
-    def tables(self) -> list[tuple[str, Table]]:
-        """Return the candidates."""
-        if not self.candidates:
-            return []
-        rows = [["candidate", self.measure, "standard error", "size", ""]]
-        for one in self.candidates:
-            error = (
-                f"{100 * one.standard_error:.1f} points" if self.measure == "accuracy" else f"{one.standard_error:.3g}"
-            )
-            mark = "chosen" if one.name == self.chosen else ""
-            rows.append([printable(one.name, 60), self._shown(one.score), error, f"{one.size:.1f}", mark])
-        return [("Candidates, by inner folds", rows)]
-
-    def _shown(self, score: float) -> str:
-        return percentage(score) if self.measure == "accuracy" else f"{score:.4g}"
+LEAST_OUTER = 2
+"""Outer folds that rounds of the choice are given up for."""
 
 
 class _OutOfTimeError(Exception):
@@ -169,38 +55,37 @@ class _OutOfTimeError(Exception):
 
 
 class _Clock:
-    """Says whether there is time for one more fit, after the longest so far, and for the final fit."""
+    """Says whether there is time for more work, beside the final fit, which takes as long as the longest so far."""
 
     def __init__(self, limit: float | None, now: Callable[[], float]) -> None:
         self._now = now
         self._start = now()
-        self._limit = limit
-        self._longest = 0.0
-        self.until: float | None = limit
+        self.limit = limit
+        self.longest = 0.0
 
     @property
     def spent(self) -> float:
         return self._now() - self._start
 
-    def set_share(self, share: float) -> None:
-        """Allow a share of the limit from now on."""
-        self.until = None if self._limit is None else share * self._limit
+    def allows(self, seconds: float, again: int = 0) -> bool:
+        """Tell whether there is time for so many seconds more, and then for all of it again so many times."""
+        if self.limit is None:
+            return True
+        return (self.spent + seconds + self.longest) * (again + 1) <= self.limit
 
-    def run(self, work: Callable[[], FoldRun]) -> FoldRun:
+    def run(self, work: Callable[[], FoldRun], again: int = 0) -> FoldRun:
         """Do some work, or raise if it would end too late."""
-        if self.until is not None and self._limit is not None:
-            late = self.spent + self._longest > self.until
-            if late or self.spent + 2 * self._longest > self._limit:
-                raise _OutOfTimeError
+        if not self.allows(self.longest, again):
+            raise _OutOfTimeError
         before = self._now()
         done = work()
-        self._longest = max(self._longest, self._now() - before)
+        self.longest = max(self.longest, self._now() - before)
         return done
 
 
 def tune(
     dataset: Dataset,
-    grid: Grid | str = "c45",
+    grid: Any = "c45",
     *,
     inner: int = 5,
     outer: int = 5,
@@ -214,13 +99,13 @@ def tune(
     Parameters
     ----------
     dataset : Dataset
-    grid : dict of str to Plan, or the name of an algorithm
+    grid : dict or list of plans, recipes or our estimators, or the name of an algorithm
         The candidates; a name takes the small grid of `grid_for`.
     inner, outer : int
         Folds of the choice, and of the nested estimate around it; fewer where there are fewer cases. 0 outer folds
         leave the nested estimate out.
     time_limit : float or None
-        Seconds. A third of it is for the choice.
+        Seconds. If they are short, fewer inner folds are used, then fewer outer ones; then candidates are left out.
     seed : int
     progress : callable or None
         Called with fits done and fits in all.
@@ -235,29 +120,34 @@ def tune(
     >>> tuned.chosen, [one.name for one in tuned.candidates]
     ('usual', ['usual', 'unpruned'])
     """
-    candidates = grid_for(grid, dataset) if isinstance(grid, str) else dict(grid)
-    if not candidates:
-        raise ParameterError("there is nothing to choose from: the grid is empty")
+    target_of(dataset)
+    candidates = _candidates(grid, dataset)
     check_whole("the number of inner folds", inner, 2)
     check_whole("the number of outer folds", outer, 0)
     if time_limit is not None and not time_limit > 0:
         raise ParameterError(f"the time limit must be a number of seconds above 0, not {time_limit!r}")
     if outer == 1:
         raise ParameterError("the number of outer folds must be 0 or at least 2, not 1")
-    if dataset.n_rows < 4:
-        raise ParameterError(f"choosing needs four cases at least, and there are {dataset.n_rows}")
-    outer = min(outer, dataset.n_rows)
+    n = dataset.n_rows
+    if n < 4:
+        raise ParameterError(f"choosing needs four cases at least, and there {'is' if n == 1 else 'are'} {n}")
+    wanted = (inner, outer)
+    outer = min(outer, n)
+    inner = min(inner, n - -(-n // outer) if outer else n)  # as many as the training part of an outer fold has cases
     watch = _Clock(time_limit, clock)
     counter = _Counter(progress, len(candidates) * inner * (outer + 1) + outer)
-    watch.set_share(SHARE_TO_CHOOSE if outer else 1.0)
-    tried = _tried(dataset, candidates, inner, seed, watch, counter)
+    runs_of, rounds = _race(dataset, candidates, (inner, outer), seed, watch, counter)
+    counter.total = len(runs_of) * rounds * (outer + 1) + outer
+    tried = [_candidate(dataset, name, runs) for name, runs in runs_of.items()]
     better = -1.0 if _measure(dataset) == "rmse" else 1.0
     chosen = _choice(tried, better) if tried else next(iter(candidates))
-    watch.set_share(1.0)
     again = {one.name: candidates[one.name] for one in tried}
-    runs, choices = _nested(dataset, again, (inner, outer), seed, watch, counter) if outer and tried else ([], [])
+    runs, choices = (
+        _nested(dataset, again, (inner, rounds, outer), seed, watch, counter) if outer and tried else ([], [])
+    )
     nested = summed_up(dataset, f"{len(runs)} outer folds", runs) if runs else None
     left = tuple(name for name in candidates if name not in again)
+    few = [] if (inner, outer) == wanted else [_few(n, wanted, (inner, outer))]
     return Tuned(
         chosen,
         candidates[chosen],
@@ -265,40 +155,92 @@ def tune(
         tuple(tried),
         left,
         nested,
+        rounds,
         outer,
         tuple(choices),
         watch.spent,
-        _told(left, len(candidates), len(runs), outer),
+        (*few, *_told(left, len(candidates), (rounds, inner), (len(runs), outer))),
     )
+
+
+def _candidates(grid: Any, dataset: Dataset) -> Candidates:
+    if isinstance(grid, str):
+        return grid_for(grid, dataset)
+    named = {name: plan_of(learner, dataset) for name, learner in named_learners(grid).items()}
+    if not named:
+        raise ParameterError("there is nothing to choose from: the grid is empty")
+    return named
 
 
 class _Counter:
     def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
+        self._progress, self.total, self._done = progress, total, 0
 
     def __call__(self) -> None:
         self._done += 1
         if self._progress is not None:
-            self._progress(self._done, max(self._total, self._done))
+            self._progress(self._done, max(self.total, self._done))
 
 
-def _tried(
-    dataset: Dataset, candidates: Grid, inner: int, seed: int, watch: _Clock, counter: _Counter
-) -> list[Candidate]:
-    """Return the inner results of the candidates that there was time for."""
-    pairs = list(fold_pairs(stratified_folds(dataset, min(inner, dataset.n_rows), seed)))
-    found: list[Candidate] = []
+def _race(
+    dataset: Dataset,
+    candidates: Candidates,
+    folds: tuple[int, int],
+    seed: int,
+    watch: _Clock,
+    counter: _Counter,
+) -> tuple[dict[str, list[FoldRun]], int]:
+    """Return what came of the candidates that there was time for, and how many rounds each had."""
+    inner, outer = folds
+    pairs = list(fold_pairs(stratified_folds(dataset, inner, seed)))
+    runs = _round(dataset, candidates, 1, pairs[0], watch, counter, again=min(outer, 1))
+    last = watch.spent
+    found = {name: [run] for name, run in runs.items()}
+    done = min(1, len(found))
+    while len(runs) == len(candidates) and done < _rounds(last, done, inner, outer, watch):
+        before = watch.spent
+        runs = _round(dataset, candidates, done + 1, pairs[done], watch, counter)
+        last = watch.spent - before  # the first rounds may take longer than the others
+        if len(runs) == len(candidates):
+            done += 1
+            for name, run in runs.items():
+                found[name].append(run)
+    return found, done
+
+
+def _round(
+    dataset: Dataset,
+    candidates: Candidates,
+    fold: int,
+    pair: tuple[Rows, Rows],
+    watch: _Clock,
+    counter: _Counter,
+    *,
+    again: int = 0,
+) -> dict[str, FoldRun]:
+    """Let the candidates predict one fold, one after the other while there is time."""
+    found: dict[str, FoldRun] = {}
     for name, plan in candidates.items():
-        runs: list[FoldRun] = []
-        learn = Learn(plan)
-        for fold, (train, test) in enumerate(pairs, start=1):
-            try:
-                runs.append(watch.run(partial(run_pair, dataset, learn, fold, train, test)))
-            except _OutOfTimeError:
-                return found
-            counter()
-        found.append(_candidate(dataset, name, runs))
+        try:
+            found[name] = watch.run(partial(run_pair, dataset, Learn(plan), fold, *pair), again)
+        except _OutOfTimeError:
+            break
+        counter()
     return found
+
+
+def _rounds(last: float, done: int, inner: int, outer: int, watch: _Clock) -> int:
+    """Return how many rounds to make, those done included: so many that some outer folds can follow.
+
+    A further round is expected to take as long as the last.
+    """
+    several = range(inner, max(done, 2) - 1, -1)
+    # A choice by one fold is poor, but one without an honest estimate is worse.
+    for least, possible in ((LEAST_OUTER, several), (1, several), (1, (done,)), (0, several)):
+        for rounds in possible:
+            if watch.allows((rounds - done) * last + min(least, outer) * (rounds * last + watch.longest)):
+                return rounds
+    return done
 
 
 def _candidate(dataset: Dataset, name: str, runs: Sequence[FoldRun]) -> Candidate:
@@ -318,37 +260,53 @@ def _choice(tried: Sequence[Candidate], better: float) -> str:
 
 
 def _nested(
-    dataset: Dataset, candidates: Grid, folds: tuple[int, int], seed: int, watch: _Clock, counter: _Counter
+    dataset: Dataset, candidates: Candidates, folds: tuple[int, int, int], seed: int, watch: _Clock, counter: _Counter
 ) -> tuple[list[FoldRun], list[str]]:
     """Choose without each outer fold and test the choice on it, while there is time."""
-    inner, outer = folds
+    inner, rounds, outer = folds
     better = -1.0 if _measure(dataset) == "rmse" else 1.0
     runs: list[FoldRun] = []
     choices: list[str] = []
+    expected = watch.spent + watch.longest  # the choice again, among fewer cases, and a fit
     for fold, (train, test) in enumerate(fold_pairs(stratified_folds(dataset, outer, seed + 1)), start=1):
-        tried = _tried(dataset.take(train), candidates, inner, seed, watch, counter)
-        if len(tried) < len(candidates):
+        before = watch.spent
+        if not watch.allows(expected):
             break
-        name = _choice(tried, better)
-        learn = Learn(candidates[name])
+        part = dataset.take(train)
+        found: dict[str, list[FoldRun]] = {name: [] for name in candidates}
+        for place, pair in enumerate(list(fold_pairs(stratified_folds(part, inner, seed)))[:rounds], start=1):
+            for name, run in _round(part, candidates, place, pair, watch, counter).items():
+                found[name].append(run)
+        if any(len(one) < rounds for one in found.values()):
+            break
+        name = _choice([_candidate(part, name, one) for name, one in found.items()], better)
         try:
-            runs.append(watch.run(partial(run_pair, dataset, learn, fold, train, test)))
+            runs.append(watch.run(partial(run_pair, dataset, Learn(candidates[name]), fold, train, test)))
         except _OutOfTimeError:
             break
         choices.append(name)
         counter()
+        expected = watch.spent - before
     return runs, choices
 
 
-def _told(left: Sequence[str], candidates: int, finished: int, outer: int) -> tuple[str, ...]:
+def _few(n: int, wanted: tuple[int, int], used: tuple[int, int]) -> str:
+    kinds = zip(("inner", "outer"), wanted, used, strict=True)
+    told = [f"{now} {kind} folds instead of {before}" for kind, before, now in kinds if now != before]
+    return f"there are only {n} cases: {' and '.join(told)}"
+
+
+def _told(left: Sequence[str], candidates: int, rounds: tuple[int, int], outer: tuple[int, int]) -> tuple[str, ...]:
     told = []
     if len(left) == candidates:
         told.append("there was no time to try anything: this is the first of the grid, and nothing is known about it")
     elif left:
         told.append(f"no time to try {len(left)} of {candidates}: {'; '.join(left)}")
-    if finished < outer:
-        what = "there is no nested estimate" if not finished else f"the nested estimate has {finished} of {outer} folds"
-        told.append(f"{what}: the time was over")
+    if 0 < rounds[0] < rounds[1]:
+        told.append(f"the choice was made by {rounds[0]} of {rounds[1]} inner folds: there was no time for more")
+    if outer[0] < outer[1]:
+        some = f"the nested estimate has {outer[0]} of {outer[1]} folds"
+        told.append(f"{some if outer[0] else 'there is no nested estimate'}: there was no time for more")
     return tuple(told)
 
 

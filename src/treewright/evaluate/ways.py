@@ -15,7 +15,7 @@ No case is in the training and the test rows of the same pair, and neither of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -211,6 +211,54 @@ class Grouped:
         return f"{self.k} folds that keep the groups by {self.column} together"
 
 
+@dataclass(frozen=True, eq=False)
+class GivenFolds:
+    """Folds that somebody has dealt out: those of another program, of a paper, of a calendar.
+
+    Parameters
+    ----------
+    fold_of : sequence of int
+        The fold of each case, by whatever numbers; tested in their order.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [test.tolist() for _, test in GivenFolds([1, 2] * 7).pairs(sample("play-tennis"))][0]
+    [0, 2, 4, 6, 8, 10, 12]
+    """
+
+    fold_of: Sequence[int] | npt.NDArray[Any]
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one pair for each fold."""
+        yield from fold_pairs(given_folds(self.fold_of, dataset.n_rows))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return int(given_folds(self.fold_of, dataset.n_rows).max()) + 1
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"{len(np.unique(self.fold_of))} given folds"
+
+
+def given_folds(fold_of: Any, n_rows: int) -> Rows:
+    """Return given folds as whole numbers from 0 on, in their order.
+
+    Examples
+    --------
+    >>> given_folds([7, 3, 7], 3).tolist()
+    [1, 0, 1]
+    """
+    given = np.asarray(fold_of)
+    if given.shape != (n_rows,) or given.dtype.kind not in "iu":
+        raise ParameterError(f"fold_of must hold a whole number for each of the {n_rows:,} cases")
+    numbers, codes = np.unique(given, return_inverse=True)
+    if len(numbers) < 2:
+        raise ParameterError("fold_of must name two folds at least")
+    return codes.astype(np.intp)
+
+
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Predict every case by a model of all the others."""
@@ -263,6 +311,26 @@ class Bootstrap632:
         return f".632 bootstrap of {self.times} samples"
 
 
+def as_way(way: Any, dataset: Dataset) -> Way:
+    """Return the way that is meant: None is ten folds, a number so many.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> as_way(None, sample("play-tennis")), as_way(5, sample("play-tennis")).k
+    (KFold(k=10, stratified=True, seed=0), 5)
+    """
+    if way is None:
+        return KFold(min(10, dataset.n_rows))
+    if isinstance(way, (int, np.integer)) and not isinstance(way, bool):
+        return KFold(int(way))
+    if isinstance(way, type) or not all(hasattr(way, name) for name in ("pairs", "number", "describe")):
+        names = "KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632"
+        raise ParameterError(f"a way to divide the cases is a number of folds or one of {names}, not {way!r}")
+    found: Way = way
+    return found
+
+
 def seeds(seed: int, number: int) -> list[int]:
     """Return so many different seeds, made of one."""
     return [int(one) for one in np.random.SeedSequence(seed).generate_state(number)]
@@ -270,6 +338,8 @@ def seeds(seed: int, number: int) -> list[int]:
 
 def target_of(dataset: Dataset) -> npt.NDArray[Any]:
     """Return the target, which must be there."""
+    if not isinstance(dataset, Dataset):
+        raise ParameterError(f"this takes a dataset, such as treewright.read makes, not {type(dataset).__name__}")
     if dataset.target is None:
         raise DataError("there is no target to learn from", source=dataset.source)
     return dataset.target

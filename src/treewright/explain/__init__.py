@@ -1,1 +1,1 @@
-"""The worked derivation of a node, as on a blackboard, and what a tree leans on."""
+"""Why a tree is as it is: nodes, prunings, predictions and growth explained, in four languages and four forms."""

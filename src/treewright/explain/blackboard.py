@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from treewright._base.printable import number, printable
+from treewright._base.printable import number
+from treewright.explain.condition import where
+from treewright.explain.document import (
+    EQUALS,
+    LOG2,
+    MINUS,
+    PLUS,
+    TIMES,
+    Block,
+    Document,
+    Formula,
+    Heading,
+    Paragraph,
+    Table,
+    Together,
+    Working,
+    aligned,
+    fraction,
+    joined,
+    latex_name,
+    name,
+    named,
+    padded,
+    said,
+    width,
+)
+from treewright.explain.language import Words
 from treewright.explain.node import AttributeExplanation, Branch, NodeExplanation
 from treewright.model.working import Verdict
+
+__all__ = ["MOST_ROWS", "aligned", "blackboard", "cases_line", "choice_blocks", "node_document", "outcome_text"]
 
 MOST_ROWS = 30
 """Branches of one attribute that are written out."""
 
+MOST_CLASSES = 40
+"""Classes that are told in a line; a table has them all."""
+
 _SYMBOL = {"entropy": "H", "gini": "Gini", "variance": "Var"}
-_GAIN = {"entropy": "gain", "gini": "decrease", "variance": "decrease"}
-_AFTER = {"entropy": "remainder", "gini": "Gini after", "variance": "Var after"}
+_TIE = 1e-9
+
+_BEST_BUT = {Verdict.SMALL_GAIN, Verdict.NOT_SIGNIFICANT, Verdict.PRUNED}
 
 
-def blackboard(explanation: NodeExplanation) -> str:
+def blackboard(explanation: NodeExplanation, lang: str | None = None) -> str:
     """Return the derivation of a node as text.
 
     Examples
@@ -27,158 +59,228 @@ def blackboard(explanation: NodeExplanation) -> str:
     >>> lines[2]
     'H(k) = - 4/6 log2 4/6 - 2/6 log2 2/6 = 0.918'
     """
-    parts = [_heading(explanation), _impurity(explanation)]
-    parts += [_attribute(explanation, one) for one in explanation.attributes if one.branches]
-    if explanation.attributes:
-        parts.append(_summary(explanation))
-    if explanation.stop is not None:
-        parts.append(f"Leaf: {_outcome(explanation)} ({explanation.stop}).")
-    return "\n\n".join(parts)
+    return explanation.to_text(lang)
 
 
-def _outcome(explanation: NodeExplanation) -> str:
-    outcome = explanation.outcome
-    return printable(outcome) if isinstance(outcome, str) else f"{outcome:.6g}"
+def node_document(explanation: NodeExplanation, say: Words) -> Document:
+    """Return the derivation of a node as a document."""
+    blocks: list[Block] = [Heading(_heading(explanation, say)), Working(((_impurity(explanation, say), ""),))]
+    blocks += [_attribute(explanation, one, say) for one in explanation.attributes if one.branches]
+    blocks += choice_blocks(explanation, say)
+    blocks += [Paragraph(say(f"note.{code}")) for code in explanation.notes]
+    if explanation.stop_code is not None:
+        reason = say(f"stop.{explanation.stop_code}")
+        blocks.append(Paragraph(say("leaf.reason", outcome=outcome_text(explanation.outcome), reason=reason)))
+    return tuple(blocks)
 
 
-def _heading(explanation: NodeExplanation) -> str:
-    place = " and ".join(printable(step) for step in explanation.path) or "root"
-    cases = number(explanation.weight)
-    line = f"Node {explanation.node} ({place}): {cases} {'case' if cases == '1' else 'cases'}"
+def choice_blocks(explanation: NodeExplanation, say: Words) -> list[Block]:
+    """Return the table of all attributes, the reason for the choice, and the tests that stand in for it."""
+    blocks: list[Block] = [_summary(explanation, say)] if explanation.attributes else []
+    reason = _reason(explanation, say)
+    if reason:
+        blocks.append(Paragraph(reason))
+    if explanation.surrogates:
+        blocks.append(_surrogates(explanation, say))
+    return blocks
+
+
+def outcome_text(outcome: str | float) -> str:
+    """Return a class, or a number with enough digits."""
+    return name(outcome) if isinstance(outcome, str) else f"{outcome:.6g}"
+
+
+def cases_line(classes: tuple[str, ...], counts: tuple[int | float, ...], say: Words) -> str:
+    """Return the classes that occur, with their weights."""
+    told = [f"{name(one)} {number(count)}" for one, count in zip(classes, counts, strict=True) if count]
+    more = len(told) - MOST_CLASSES
+    return ", ".join(told[:MOST_CLASSES]) + (say("and_more", n=more) if more > 0 else "")
+
+
+def _heading(explanation: NodeExplanation, say: Words) -> str:
+    line = say("node.heading", node=explanation.node, where=where(explanation.conditions, say))
+    line += say("cases", n=explanation.weight)
     if explanation.mean is not None:
-        return f"{line}, mean {printable(explanation.target)} {explanation.mean:.6g}"
-    told = ", ".join(
-        f"{printable(name)} {number(count)}"
-        for name, count in zip(explanation.classes, explanation.counts, strict=True)
-        if count
-    )
-    return f"{line}, {printable(explanation.target)}: {told}" if told else line
+        return line + say("node.mean", target=name(explanation.target), mean=f"{explanation.mean:.6g}")
+    told = cases_line(explanation.classes, explanation.counts, say)
+    return line + say("node.counts", target=name(explanation.target), counts=told) if told else line
 
 
-def _impurity(explanation: NodeExplanation) -> str:
-    symbol = f"{_SYMBOL[explanation.measure]}({printable(explanation.target)})"
-    n = number(explanation.weight)
-    present = [number(count) for count in explanation.counts if count]
+def _impurity(explanation: NodeExplanation, say: Words) -> Formula:
+    symbol = _SYMBOL[explanation.measure]
+    target = named(explanation.target)
+    left = Formula(f"{symbol}({target.plain})", rf"{_latex_symbol(symbol)}({target.latex})")
+    shares = [fraction(count, explanation.weight) for count in explanation.counts if count]
+    result = EQUALS + said(_fix(explanation.impurity, explanation.measure))
     if explanation.measure == "entropy":
-        terms = " ".join(f"- {count}/{n} log2 {count}/{n}" for count in present)
-        return f"{symbol} = {terms or '0'} = {explanation.impurity:.3f}"
+        terms = joined((said("- ") + share + LOG2 + share for share in shares), said(" "))
+        return left + EQUALS + (terms if shares else said("0")) + result
     if explanation.measure == "gini":
-        terms = " ".join(f"- ({count}/{n})^2" for count in present)
-        return f"{symbol} = 1 {terms} = {explanation.impurity:.3f}"
-    return (
-        f"{symbol} = mean of ({printable(explanation.target)} - {explanation.mean:.6g})^2 = {explanation.impurity:.6g}"
-    )
+        squares = joined((Formula(f"- ({one.plain})^2", rf"- \left({one.latex}\right)^2") for one in shares), said(" "))
+        return left + EQUALS + said("1 ") + squares + result
+    mean = f"{explanation.mean:.6g}"
+    plain = say("variance.formula", target=target.plain, mean=mean)
+    latex = rf"\frac{{1}}{{n}} \sum \left({target.latex} - {mean}\right)^2"
+    return left + EQUALS + Formula(plain, latex) + result
 
 
-def _attribute(explanation: NodeExplanation, one: AttributeExplanation) -> str:
-    lines = _table(explanation, one)
+def _latex_symbol(symbol: str) -> str:
+    return symbol if len(symbol) == 1 else rf"\operatorname{{{symbol}}}"
+
+
+def _attribute(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> Block:
     measure = explanation.measure
-    n = number(one.known)
+    labels = [say(f"after.{measure}"), say(f"gain.{measure}")]
+    columns = max(width(label) for label in labels)
+    after, gain = (Formula(padded(label, columns, "left"), latex_name(label)) for label in labels)
+    lines = [(after + EQUALS + _remainder(one, measure), ""), _gain(gain, one, measure, say)]
+    further = _further(one, measure, say)
+    table = _table(explanation, one, say)
+    if further:
+        return Together((table, Working(tuple(lines)), Paragraph(further)))
+    return Together((table, Working(tuple(lines))))
+
+
+def _remainder(one: AttributeExplanation, measure: str) -> Formula:
     decimals = 3 if measure != "variance" else 6
-    shown = [branch for branch in one.branches if branch.weight > 0][:MOST_ROWS]
-    terms = " + ".join(f"{number(branch.weight)}/{n} * {branch.impurity:.{decimals}g}" for branch in shown)
-    more = " + ..." if len(shown) < sum(branch.weight > 0 for branch in one.branches) else ""
+    reached = [branch for branch in one.branches if branch.weight > 0]
+    terms = joined(
+        (
+            fraction(branch.weight, one.known) + TIMES + said(f"{branch.impurity:.{decimals}g}")
+            for branch in reached[:MOST_ROWS]
+        ),
+        PLUS,
+    )
+    more = said(" + ...", r" + \dots") if len(reached) > MOST_ROWS else said("")
+    return terms + more + EQUALS + said(_fix(one.after or 0.0, measure))
+
+
+def _gain(label: Formula, one: AttributeExplanation, measure: str, say: Words) -> tuple[Formula, str]:
+    """Return the gain with what is taken off: the share of unknown cases, the price of a choice among cuts."""
     after = one.after or 0.0
     before = (one.decrease or 0.0) + one.correction
     share = one.known / (one.known + one.unknown)
     start = before / share + after
-    name = _GAIN[measure].ljust(9)
-    lines.append(f"{_AFTER[measure]} = {terms}{more} = {_fix(after, measure)}")
-    line = f"{name} = {_fix(start, measure)} - {_fix(after, measure)} = {_fix(before / share, measure)}"
+    formula = label + EQUALS + said(_fix(start, measure)) + MINUS + said(_fix(after, measure))
+    formula += EQUALS + said(_fix(before / share, measure))
+    behind = ""
     if one.unknown:
-        line += f", times {n}/{number(one.known + one.unknown)} with a known value = {_fix(before, measure)}"
+        known = fraction(one.known, one.known + one.unknown).plain
+        behind += say("gain.known", share=known, result=_fix(before, measure))
     if one.correction:
         penalty = f"log2({one.tries})/{number(one.known + one.unknown)}"
-        line += f", less {penalty} for the best of {one.tries} cuts = {one.decrease:.3f}"
+        behind += say("gain.correction", penalty=penalty, tries=one.tries, result=_fix(one.decrease or 0.0, measure))
     elif one.tries:
-        line += f"  (best of {one.tries})"
-    lines.append(line)
+        behind += say("gain.tries", tries=one.tries)
+    return formula, behind
+
+
+def _further(one: AttributeExplanation, measure: str, say: Words) -> str:
     further = []
     if one.split_information is not None and one.ratio is not None:
-        further.append(f"split information {one.split_information:.3f}, ratio {one.ratio:.3f}")
+        further.append(say("further.ratio", split=f"{one.split_information:.3f}", ratio=f"{one.ratio:.3f}"))
     if one.gini_decrease is not None and measure != "gini":
-        further.append(f"Gini decrease {one.gini_decrease:.3f}")
+        further.append(say("further.gini", gini=f"{one.gini_decrease:.3f}"))
     if one.chi_square is not None:
-        further.append(f"chi-square {one.chi_square:.2f} with {one.chi_square_df} df, p {one.chi_square_p:.3g}")
+        p = f"{one.chi_square_p:.3g}"
+        further.append(say("further.chi_square", statistic=f"{one.chi_square:.2f}", n=one.chi_square_df, p=p))
     if one.adjusted_p is not None:
-        further.append(f"adjusted p {one.adjusted_p:.3g}")
-    if further:
-        lines.append("; ".join(further))
-    return "\n".join(lines)
+        further.append(say("further.adjusted_p", p=f"{one.adjusted_p:.3g}"))
+    return say("join.semicolon").join(further)
 
 
 def _fix(value: float, measure: str) -> str:
     return f"{value:.6g}" if measure == "variance" else f"{value:.3f}"
 
 
-def _table(explanation: NodeExplanation, one: AttributeExplanation) -> list[str]:
+def _table(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> Table:
     symbol = _SYMBOL[explanation.measure]
+    heads: tuple[str, ...]
     if explanation.measure == "variance":
-        heads = [printable(one.name), "n", "mean", symbol]
+        heads = (name(one.name), "n", say("head.mean"), symbol)
     else:
-        heads = [printable(one.name), *(printable(name, 12) for name in explanation.classes), "n", symbol]
-    rows = [_cells(branch, explanation.measure) for branch in one.branches[:MOST_ROWS]]
+        heads = (name(one.name), *(name(each, 12) for each in explanation.classes), "n", symbol)
+    rows = [_cells(branch, explanation.measure, say) for branch in one.branches[:MOST_ROWS]]
     if one.unknown:
-        rows.append(["(missing)", *[""] * (len(heads) - 3), number(one.unknown), ""])
-    lines = aligned([heads, *rows])
-    if len(one.branches) > MOST_ROWS:
-        lines.append(f"... {len(one.branches) - MOST_ROWS} more values")
-    return lines
+        rows.append((say("row.missing"), *[""] * (len(heads) - 3), number(one.unknown), ""))
+    hidden = len(one.branches) - MOST_ROWS
+    return Table(heads, tuple(rows), more=say("table.more", n=hidden) if hidden > 0 else "")
 
 
-def _cells(branch: Branch, measure: str) -> list[str]:
-    label = printable(branch.label, 40)
+def _cells(branch: Branch, measure: str, say: Words) -> tuple[str, ...]:
+    label = say(f"branch.{branch.special}") if branch.special else name(branch.label, 40)
     if measure == "variance":
         mean = "-" if branch.mean is None else f"{branch.mean:.6g}"
-        return [label, number(branch.weight), mean, f"{branch.impurity:.6g}"]
-    return [
-        label,
-        *(number(count) for count in branch.counts),
-        number(branch.weight),
-        f"{branch.impurity:.3f}",
-    ]
+        return label, number(branch.weight), mean, f"{branch.impurity:.6g}"
+    return label, *(number(count) for count in branch.counts), number(branch.weight), f"{branch.impurity:.3f}"
 
 
-def _summary(explanation: NodeExplanation) -> str:
+def _summary(explanation: NodeExplanation, say: Words) -> Table:
     measure = explanation.measure
-    with_ratio = any(one.ratio is not None for one in explanation.attributes)
-    heads = ["attribute", _GAIN[measure], *(["split", "ratio"] if with_ratio else []), ""]
+    attributes = explanation.attributes
+    with_ratio = any(one.ratio is not None for one in attributes)
+    with_gini = measure == "entropy" and any(one.gini_decrease is not None for one in attributes)
+    with_test = any(one.chi_square is not None for one in attributes)
+    heads = [say("head.attribute"), say(f"gain.{measure}")]
+    heads += [say("head.split"), say("head.ratio")] if with_ratio else []
+    heads += ["Gini"] if with_gini else []
+    heads += [say("head.chi_square"), "p"] if with_test else []
     rows = []
-    for one in explanation.attributes:
-        cells = [printable(one.name), "-" if one.decrease is None else _fix(one.decrease, measure)]
+    for one in attributes:
+        cells = [name(one.name), "-" if one.decrease is None else _fix(one.decrease, measure)]
         if with_ratio:
-            compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, Verdict.SMALL_GAIN, Verdict.NOT_SIGNIFICANT}
-            cells.append("-" if one.split_information is None else f"{one.split_information:.3f}")
-            cells.append(f"{one.ratio:.3f}" if compared and one.ratio is not None else "-")
-        rows.append([*cells, _remark(explanation, one)])
-    return "\n".join(aligned([heads, *rows], last_left=True))
+            compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, *_BEST_BUT}
+            cells.append(_or_dash(one.split_information))
+            cells.append(_or_dash(one.ratio if compared else None))
+        if with_gini:
+            cells.append(_or_dash(one.gini_decrease))
+        if with_test:
+            cells.append("-" if one.chi_square is None else f"{one.chi_square:.2f}")
+            cells.append("-" if one.chi_square_p is None else f"{one.chi_square_p:.3g}")
+        rows.append((*cells, _remark(explanation, one, say)))
+    chosen = frozenset(place for place, one in enumerate(attributes) if one.verdict is Verdict.CHOSEN)
+    return Table((*heads, ""), tuple(rows), last_left=True, marked=chosen)
 
 
-def _remark(explanation: NodeExplanation, one: AttributeExplanation) -> str:
+def _or_dash(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _remark(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> str:
+    verdict = "" if one.verdict is Verdict.CONSIDERED else say(f"verdict.{one.verdict_code}")
     if one.adjusted_p is not None:
-        said = "" if one.verdict is Verdict.CONSIDERED else f", {one.verdict}"
-        return f"adjusted p {one.adjusted_p:.3g}{said}"
-    if one.verdict is Verdict.CONSIDERED:
-        return ""
+        told = say("further.adjusted_p", p=f"{one.adjusted_p:.3g}")
+        return f"{told}, {verdict}" if verdict else told
     if one.verdict is Verdict.BELOW_AVERAGE and explanation.average_gain is not None:
-        return f"{one.verdict} {explanation.average_gain:.3f}"
-    return str(one.verdict)
+        return f"{verdict} {explanation.average_gain:.3f}"
+    return verdict
 
 
-def aligned(rows: list[list[str]], *, last_left: bool = False) -> list[str]:
-    """Set rows of cells in columns: the first flush left, the others flush right.
+def _reason(explanation: NodeExplanation, say: Words) -> str:
+    """Say why the attribute was chosen, which one came next, and how far behind."""
+    if explanation.chosen is None or not explanation.attributes:
+        return ""
+    chosen = name(explanation.chosen)
+    if explanation.runner_up is None or explanation.margin is None:
+        key = "order" if explanation.worth == "order" else "only"
+        return say(f"reason.{key}", attribute=chosen)
+    runner_up, margin = name(explanation.runner_up), explanation.margin
+    what = say(f"worth.{explanation.worth}")
+    if abs(margin) <= _TIE:
+        return say("reason.tie", attribute=chosen, what=what, other=runner_up)
+    if margin < 0:
+        return say("reason.otherwise", attribute=chosen, what=what, other=runner_up)
+    told = f"{margin:.3g}" if explanation.worth == "adjusted_p" or margin < 5e-4 else _fix(margin, explanation.measure)
+    key = "reason.smallest" if explanation.worth == "adjusted_p" else "reason.highest"
+    text = say(key, attribute=chosen, what=what, other=runner_up, margin=told)
+    if explanation.worth == "ratio" and explanation.average_gain is not None:
+        text += " " + say("reason.average", average=f"{explanation.average_gain:.3f}")
+    return text
 
-    Examples
-    --------
-    >>> aligned([["outlook", "yes"], ["sunny", "2"]])
-    ['outlook  yes', 'sunny      2']
-    """
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        for column in range(1, len(row)):
-            left = last_left and column == len(row) - 1
-            cells.append(row[column].ljust(widths[column]) if left else row[column].rjust(widths[column]))
-        lines.append("  ".join(cells).rstrip())
-    return lines
+
+def _surrogates(explanation: NodeExplanation, say: Words) -> Block:
+    rows = tuple(
+        (one.condition.said(say), f"{one.agreement:.3f}", f"{one.adjusted:.3f}") for one in explanation.surrogates
+    )
+    heads = (say("surrogate.head"), say("surrogate.agreement"), say("surrogate.adjusted"))
+    return Together((Paragraph(say("surrogate.title")), Table(heads, rows)))

@@ -2,20 +2,35 @@
 
 `explain_node` takes the working that the model kept; for a node without (a large tree keeps only its top) it needs the
 training data and counts again.
+
+Vocabulary
+----------
+worth
+    The number by which the attributes were compared: the gain, the gain ratio, the decrease of impurity, chi-square, or
+    the adjusted p (of which the smallest wins).
+runner-up, margin
+    The attribute that would have been chosen next, and how much its worth falls short.
+note
+    A code for what has to be said about the numbers; ``note.<code>`` in the catalogue of messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import Any
 
 import numpy as np
 
-from treewright._base.errors import ParameterError
 from treewright.counts.table import Counts
 from treewright.data.dataset import Dataset
+from treewright.explain.condition import Condition, condition_of, conditions_to, special_branch
+from treewright.explain.document import Document
+from treewright.explain.explanation import Explanation
+from treewright.explain.language import Words
+from treewright.explain.recount import counted_again
+from treewright.explain.training import learner_name, understood
 from treewright.grow.choice import MANY_VALUES
 from treewright.grow.criteria import (
     chi_square,
@@ -26,9 +41,7 @@ from treewright.grow.criteria import (
     total_gini,
     total_variance,
 )
-from treewright.grow.grower import examine_tree
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, Recipe, recipe_from_dict
-from treewright.grow.tree_engine import engine_for
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
 from treewright.model.split import Split
@@ -45,6 +58,29 @@ class Branch:
     weight: float
     impurity: float
     mean: float | None = None
+    special: str | None = None
+    """"missing" or "known" where the branch is that of missing or of known values as such."""
+
+
+@dataclass(frozen=True)
+class SurrogateExplanation:
+    """A test that stands in where the value of the chosen one is missing.
+
+    Parameters
+    ----------
+    condition : Condition
+        Of the cases that go where the first branch of the chosen test leads.
+    agreement : float
+        Share of the cases that it sends the same way.
+    adjusted : float
+        Agreement beyond that of the heavier branch, as a share of what is possible.
+    """
+
+    attribute: str
+    condition: Condition
+    agreement: float
+    adjusted: float
+    reversed: bool
 
 
 @dataclass(frozen=True)
@@ -68,13 +104,37 @@ class AttributeExplanation:
     chi_square_df: int | None = None
     chi_square_p: float | None = None
 
+    @property
+    def verdict_code(self) -> str:
+        """The verdict as a key of the catalogue."""
+        return self.verdict.name.lower()
+
+    def worth(self, by: str) -> float | None:
+        """Return the number by which attributes are compared."""
+        number: float | None = {
+            "ratio": self.ratio,
+            "chi_square": self.chi_square,
+            "adjusted_p": self.adjusted_p,
+        }.get(by, self.decrease)
+        return number
+
 
 @dataclass(frozen=True)
-class NodeExplanation:
+class NodeExplanation(Explanation):
     """All that was weighed at one node.
 
     `measure` is ``"entropy"``, ``"gini"`` or ``"variance"``; attributes stand in the order of their worth, the chosen
-    one first.
+    one first. `worth` is ``"gain"``, ``"ratio"``, ``"decrease"``, ``"chi_square"``, ``"adjusted_p"`` or, where the
+    learner takes the attributes as they come, ``"order"``.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learn import fit
+    >>> from treewright.plans import id3
+    >>> root = explain_node(fit(sample("play-tennis"), id3()))
+    >>> root.runner_up, round(root.margin, 3), {name: round(gain, 3) for name, gain in root.gains.items()}
+    ('Humidity', 0.095, {'Outlook': 0.247, 'Humidity': 0.152, 'Wind': 0.048, 'Temperature': 0.029})
     """
 
     node: int
@@ -91,10 +151,39 @@ class NodeExplanation:
     chosen: str | None
     average_gain: float | None
     attributes: tuple[AttributeExplanation, ...]
+    conditions: tuple[Condition, ...] = ()
+    algorithm: str = ""
+    criterion: str = ""
+    stop_code: str | None = None
+    worth: str = "decrease"
+    runner_up: str | None = None
+    margin: float | None = None
+    surrogates: tuple[SurrogateExplanation, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> tuple[Branch, ...]:
+        """The frequency table of the chosen attribute; empty for a leaf."""
+        chosen = [one.branches for one in self.attributes if one.verdict is Verdict.CHOSEN]
+        return chosen[0] if chosen else ()
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """The gain (or decrease of impurity) of every attribute that has a test, the best first."""
+        return {one.name: one.decrease for one in self.attributes if one.decrease is not None}
+
+    def document(self, say: Words) -> Document:
+        """Return the derivation in the words of a language."""
+        from treewright.explain.blackboard import node_document
+
+        return node_document(self, say)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {key: _plain(value) for key, value in vars(self).items() if value is not None}
+        """Return plain data for JSON."""
+        plain = super().to_dict()
+        for told, one in zip(plain["attributes"], self.attributes, strict=True):
+            told["verdict_code"] = one.verdict_code
+        return plain
 
 
 def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -> NodeExplanation:
@@ -119,20 +208,23 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    working = model.working.get(node)
+    working, notes = model.working.get(node), _notes_on(model)
     if working is None and (data is not None or view.stop is None):
-        working = _counted_again(model, recipe, node, data)
+        working, further = counted_again(model, recipe, node, data)
+        notes += further
     measure = {"gini": "gini", "variance": "variance"}.get(recipe.criterion, "entropy")
     explained = [_attribute(view, recipe, measure, one) for one in working or ()]
     explained.sort(key=lambda one: _rank(recipe, one))
     tree = model.tree
-    counts = tuple(plain_number(count) for count in tree.counts[node].tolist())
+    conditions = conditions_to(tree, node)
+    worth = _worth(model, recipe, explained)
+    runner_up, margin = _runner_up(explained, worth)
     return NodeExplanation(
         node=node,
-        path=path_text(tree, node),
+        path=tuple(str(condition) for condition in conditions),
         target=tree.schema.target or "",
         classes=tree.schema.classes,
-        counts=counts,
+        counts=tuple(plain_number(count) for count in tree.counts[node].tolist()),
         weight=view.weight,
         impurity=_node_impurity(tree, node, measure),
         mean=float(tree.outcome[node]) if tree.is_regression else None,
@@ -142,40 +234,65 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
         chosen=None if view.is_leaf else view.attribute.name,
         average_gain=_average(recipe, tree, model, explained),
         attributes=tuple(explained),
+        conditions=conditions,
+        algorithm=recipe.name,
+        criterion=recipe.criterion,
+        stop_code=None if view.stop is None else view.stop.name.lower(),
+        worth=worth,
+        runner_up=runner_up,
+        margin=margin,
+        surrogates=_surrogates(view),
+        notes=notes,
     )
 
 
-def path_text(tree: Tree, node: int) -> tuple[str, ...]:
-    """Return the conditions from the root to a node as a person reads them; of several bounds the tightest ones."""
-    steps: dict[tuple[int, str], str] = {}
-    for parent, branch in tree.node(node).path:
-        split = tree.split(parent)
-        if split is None:
-            continue
-        column = tree.schema.attributes[split.attribute]
-        words = split.describe(branch, column)
-        # A later bound on the same side is tighter, and a later set is a part of the earlier one.
-        side = words[0] if split.cut is not None else "="
-        steps.pop((split.attribute, side), None)
-        steps[split.attribute, side] = f"{column.name}{_joint(words)}{words}"
-    return tuple(steps.values())
+def _notes_on(model: TreeModel) -> tuple[str, ...]:
+    """Say where a learner chose by other numbers than those of its tables."""
+    name = learner_name(model)
+    if name == "MedianLearner":
+        return ("squared_error",)
+    if name != "RpartLearner":
+        return ()
+    with understood("options"):
+        return ("losses",) if dict(model.recipe["options"]["options"]).get("loss") is not None else ()
 
 
-def _joint(words: str) -> str:
-    if words.startswith(("<", ">", "=", "!")):
-        return " "
-    return " in " if words.startswith("{") else " = "
+def _worth(model: TreeModel, recipe: Recipe, explained: Sequence[AttributeExplanation]) -> str:
+    if learner_name(model) in ("CAL2", "CAL3"):
+        return "order"
+    if any(one.adjusted_p is not None for one in explained):
+        return "adjusted_p"
+    if recipe.criterion == "chi2":
+        return "chi_square"
+    if recipe.choice is Choice.RATIO:
+        return "ratio"
+    return "gain" if recipe.criterion in ("gain", "entropy") else "decrease"
 
 
-def _counted_again(model: TreeModel, recipe: Recipe, node: int, data: Dataset | None) -> tuple[Examined, ...] | None:
-    if data is None:
-        raise ParameterError(
-            f"the model keeps no working for node {node} (large trees keep only the top): give the training data again"
+def _runner_up(explained: Sequence[AttributeExplanation], worth: str) -> tuple[str | None, float | None]:
+    """Return the best of the attributes that were beaten, and by how much."""
+    winner = next((one for one in explained if one.verdict is Verdict.CHOSEN), None)
+    second = next((one for one in explained if one.verdict is Verdict.CONSIDERED), None)
+    if winner is None or second is None or worth == "order":
+        return None, None
+    first, next_best = winner.worth(worth), second.worth(worth)
+    if first is None or next_best is None:
+        return second.name, None
+    return second.name, next_best - first if worth == "adjusted_p" else first - next_best
+
+
+def _surrogates(view: Node) -> tuple[SurrogateExplanation, ...]:
+    columns = view.tree.schema.attributes
+    return tuple(
+        SurrogateExplanation(
+            columns[one.split.attribute].name,
+            condition_of(one.split, 1 if one.reversed else 0, columns[one.split.attribute]),
+            one.agreement,
+            one.adjusted,
+            one.reversed,
         )
-    if data.schema.attributes != model.schema.attributes:
-        raise ParameterError("these data are not of the model's schema")
-    engine = engine_for(data, model.tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    return examine_tree(engine, recipe, model.tree, node).get(node)
+        for one in view.surrogates
+    )
 
 
 def _node_impurity(tree: Tree, node: int, measure: str) -> float:
@@ -216,7 +333,10 @@ def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> Attri
     totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
     mean = float(node.tree.outcome[node.index]) if measure == "variance" else None
     branches = tuple(
-        _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean)
+        replace(
+            _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean),
+            special=special_branch(split, place) or None,
+        )
         for place in range(split.n_branches)
     )
     known = float(weights.sum())
@@ -304,11 +424,3 @@ def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[A
         one.decrease for one in explained if one.verdict in compared and one.decrease is not None and not many[one.name]
     ]
     return sum(gains) / len(gains) if gains else None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, (AttributeExplanation, Branch)):
-        return {key: _plain(one) for key, one in vars(value).items() if one is not None}
-    return str(value) if isinstance(value, Verdict) else value

@@ -22,6 +22,7 @@ from treewright.counts.engine import Engine
 from treewright.counts.table import Counts, FrequencyTable
 from treewright.data.schema import Column, Kind
 from treewright.grow.criteria import Criterion, criterion_named, split_information
+from treewright.grow.drawing import random_cut
 from treewright.grow.groups import grouped
 from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
@@ -31,6 +32,9 @@ from treewright.model.working import Verdict
 
 TIE = 1e-9
 """Relative difference below which two scores are equal."""
+
+SHORT = 1 - 1e-9
+"""A sum of weights that falls short of a bound by rounding only is not below it."""
 
 LARGEST_SIDE = 25.0
 """C4.5 never asks for more than this weight on each side of a cut."""
@@ -113,19 +117,19 @@ class Examiner:
     def __init__(
         self, recipe: Recipe, engine: Engine, bounds: dict[int, tuple[float, ...]], total_weight: float
     ) -> None:
-        # Sums of weights may fall short of a share by rounding only.
-        self._least_side = max(recipe.stopping.min_share * total_weight, recipe.stopping.min_branch) * (1 - 1e-12)
+        self._least_side = max(recipe.stopping.min_share * total_weight, recipe.stopping.min_branch) * SHORT
         self._recipe = recipe
         self._engine = engine
         self._bounds = bounds
         self._criterion: Criterion = criterion_named(recipe.criterion)
         self._classification = recipe.criterion != "variance"
         self._signs = signs_for(recipe.monotonic, engine.schema)
-        self._span = ANYWHERE  # of the node that is looked at
+        self._random_cuts = recipe.draw is not None and recipe.draw.random_cuts
+        self._span, self._key = ANYWHERE, 0  # of the node that is looked at
 
-    def examine(self, attribute: int, table: FrequencyTable, span: Span = ANYWHERE) -> Candidate:
-        """Return the candidate of an attribute; `span` is relative to the mean of the node."""
-        self._span = span
+    def examine(self, attribute: int, table: FrequencyTable, span: Span = ANYWHERE, key: int = 0) -> Candidate:
+        """Return the candidate of an attribute; `span` is relative to the mean of the node, `key` decides its draws."""
+        self._span, self._key = span, key
         column = self._engine.schema.attributes[attribute]
         known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
         if known <= 0:
@@ -161,7 +165,7 @@ class Examiner:
         split = Split.subsets(attribute, groups.branch_of, self._missing(weights))
         branches = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
         branches[: len(groups.counts)] = groups.counts
-        if np.count_nonzero(weights >= least) < 2:
+        if np.count_nonzero(weights >= least * SHORT) < 2:
             return Candidate(attribute, Verdict.TOO_FEW, branches, table.unknown, split)
         return self._scored(split, branches, table.unknown, self._criterion.of_table(branches))
 
@@ -175,7 +179,7 @@ class Examiner:
             split = Split.intervals(attribute, self._bounds[attribute], missing)
         else:
             split = Split.multiway(attribute, len(column.values), missing)
-        enough = np.count_nonzero((weights >= stopping.min_branch) & (table.cases >= stopping.min_leaf))
+        enough = np.count_nonzero((weights >= stopping.min_branch * SHORT) & (table.cases >= stopping.min_leaf))
         if enough < 2:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown, split)
         return self._scored(split, table.counts, table.unknown, self._criterion.of_table(table.counts))
@@ -221,8 +225,11 @@ class Examiner:
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
         places = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
+        drawn = self._drawn_cut(attribute, values)
         if self._learns_side(table):
-            return self._cut_with_side(attribute, table, left, cases)
+            return self._cut_with_side(attribute, table, left, cases, drawn)
+        if drawn is not None:
+            places = places[places == drawn[0]]
         places = places[self._large_enough(cases[places], int(cases[-1]))]
         places = places[self._heavy_enough(left[places], left[-1] - left[places])]
         if len(places) == 0:
@@ -235,17 +242,39 @@ class Examiner:
         best = first_of_ties(scores)
         place = int(places[best])
         counts = np.stack((left[place], left[-1] - left[place]))
-        cut = self._placed(rule, attribute, float(values[place]), float(values[place + 1]))
+        cut = (
+            self._placed(rule, attribute, float(_last(table)[place]), float(values[place + 1]))
+            if drawn is None
+            else drawn[1]
+        )
         split = Split.threshold(attribute, cut, self._missing(self._branch_weights(counts)))
-        return self._scored(split, counts, table.unknown, float(scores[best]), tries=len(places))
+        tries = len(places) + _inside(table)
+        return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
-    def _cut_with_side(self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints) -> Candidate:
-        """Try every cut with the missing cases on the right (the last one: known against missing), then on the left."""
+    def _drawn_cut(self, attribute: int, values: Floats) -> tuple[int, float] | None:
+        """Return place and number of a cut left to chance (place -1: one number only), None to look for the best."""
+        if not self._random_cuts:
+            return None
+        if len(values) < 2:
+            return -1, 0.0
+        cut = random_cut(self._key, attribute, float(values[0]), float(values[-1]))
+        return int(np.searchsorted(values, cut, side="right")) - 1, cut
+
+    def _cut_with_side(
+        self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints, drawn: tuple[int, float] | None
+    ) -> Candidate:
+        """Try every cut with the missing cases on the right (the last one: known against missing), then on the left.
+
+        Where the cut was drawn it is the only one, beside known against missing.
+        """
         values = table.values if table.values is not None else np.zeros(0)
         lower = np.concatenate((left, left[:-1] + table.unknown))
         lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
         whole = left[-1] + table.unknown
         fits = self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases)
+        if drawn is not None:
+            offered = [len(values) - 1, *((drawn[0], len(values) + drawn[0]) if drawn[0] >= 0 else ())]
+            fits &= np.isin(np.arange(len(lower)), offered)
         places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
         if len(places) == 0:
             return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
@@ -261,14 +290,16 @@ class Examiner:
         place, home = int(places[best]), 1
         if place >= len(values):
             place, home = place - len(values), 0
-        cut = (
-            KNOWN
-            if place == len(values) - 1
-            else self._placed(Cuts(), attribute, float(values[place]), float(values[place + 1]))
-        )
+        if place == len(values) - 1:
+            cut = KNOWN
+        elif drawn is not None:
+            cut = drawn[1]
+        else:
+            cut = self._placed(Cuts(), attribute, float(_last(table)[place]), float(values[place + 1]))
         split = Split.threshold(attribute, cut, home)
         counts = np.stack((left[place], left[-1] - left[place]))
-        return self._scored(split, counts, table.unknown, float(scores[best]), tries=len(places))
+        tries = len(places) + 2 * _inside(table)
+        return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
     def _learns_side(self, table: FrequencyTable) -> bool:
         return self._recipe.missing is MissingPolicy.LEARNED and table.unknown_cases > 0
@@ -291,7 +322,7 @@ class Examiner:
         Cases without a value that are not among the rows yet (`unknown`) go to the heavier side.
         """
         if unknown is not None:
-            to_left = (self._branch_weights(left) >= self._branch_weights(right))[:, None]
+            to_left = (self._branch_weights(left) >= self._branch_weights(right) * SHORT)[:, None]
             left, right = left + to_left * unknown, right + ~to_left * unknown
         sign = 0 if attribute is None else self._signs.get(attribute, 0)
         low, high = (values_of(rows, classification=self._classification) for rows in (left, right))
@@ -299,17 +330,36 @@ class Examiner:
 
     def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
         # Numbers that are exactly the gap apart in decimals differ from it by rounding only: they do not pass.
-        fits = np.diff(values) > rule.gap * (1 + 1e-6)
-        if rule.relative_side:
-            known = float(table.counts.sum())
-            least = self._recipe.stopping.min_branch
-            if known < 2 * least:
-                return np.zeros_like(fits)
-            side = 0.1 * known / left.shape[1]
-            side = least if side <= least else min(side, LARGEST_SIDE)
-            low = self._branch_weights(left)
-            fits &= (low >= side) & (low <= known - side)
+        fits: npt.NDArray[np.bool_] = values[1:] - _last(table)[:-1] > rule.gap * (1 + 1e-6)
+        return fits & self._sides_fit(rule, table, left)
+
+    def _sides_fit(self, rule: Cuts, table: FrequencyTable, left: Counts) -> npt.NDArray[np.bool_]:
+        """Say which cuts leave as much on each side as C4.5 asks for."""
+        if not rule.relative_side:
+            return np.ones(len(left), dtype=bool)
+        known = float(table.counts.sum())
+        least = self._recipe.stopping.min_branch
+        if known < 2 * least * SHORT:
+            return np.zeros(len(left), dtype=bool)
+        side = 0.1 * known / left.shape[1]
+        side = least if side <= least else min(side, LARGEST_SIDE)
+        low = self._branch_weights(left)
+        fits: npt.NDArray[np.bool_] = (low >= side * SHORT) & (known - low >= side * SHORT)
         return fits
+
+    def sides_fit(self, table: FrequencyTable, left: Counts, cases: Ints) -> npt.NDArray[np.bool_]:
+        """Say which divisions of a table of numbers, given by what is on the left, leave enough on each side."""
+        rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
+        whole, all_cases = table.known, int(table.cases.sum())
+        if not self._learns_side(table):
+            fits = self._large_enough(cases, all_cases) & self._heavy_enough(left, whole - left)
+            return fits & self._sides_fit(rule, table, left)
+        everywhere = np.ones(len(left), dtype=bool)
+        for extra, number in ((0 * table.unknown, 0), (table.unknown, table.unknown_cases)):
+            low = left + extra
+            everywhere &= self._large_enough(cases + number, all_cases + table.unknown_cases)
+            everywhere &= self._heavy_enough(low, whole + table.unknown - low)
+        return everywhere
 
     def _placed(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
         middle = midpoint(low, high)
@@ -343,7 +393,19 @@ class Examiner:
     def _missing(self, weights: Floats) -> int:
         if self._recipe.missing is MissingPolicy.FRACTIONAL:
             return FRACTIONAL
-        return int(np.argmax(weights))
+        return int(np.argmax(weights >= weights.max() * SHORT))
+
+
+def _last(table: FrequencyTable) -> Floats:
+    """Return the last number of each row of a table of numbers: the number itself unless the row is a run."""
+    if table.highest is not None:
+        return table.highest
+    return table.values if table.values is not None else np.zeros(0)
+
+
+def _inside(table: FrequencyTable) -> int:
+    """Return the cuts inside runs, which were compared without being looked at one by one."""
+    return 0 if table.inside is None else int(table.inside.sum())
 
 
 def _sums_of(sides: npt.NDArray[np.bool_], counts: Counts) -> Counts:

@@ -29,6 +29,12 @@ from treewright.counts.table import Counts
 
 Floats = npt.NDArray[np.float64]
 
+CLEAN = 1e-11
+"""A decrease below this share of the impurity is rounding of the sums only, and none."""
+
+ROUNDING = 1e-14
+"""So is one below this share of the weight, for classes: a pure set of divided cases has an impurity of such size."""
+
 
 def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
     total: Floats = np.zeros(columns.shape[0])
@@ -90,24 +96,25 @@ class Decrease:
         after = 0.0
         for part in self.total(counts).tolist():
             after += part
-        return float(_clean(np.array([before - after]), before)[0]) / float(n[0])
+        return float(self._clean(np.array([before - after]), before, float(n[0]))[0]) / float(n[0])
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
         """Return the decrease for each pair of a left and a right row."""
         whole = left[:1] + right[:1]
         before = float(self.total(whole)[0])
         after = self.total(left) + self.total(right)
-        decrease: Floats = _clean(before - after, before) / float(_weight(whole, self.total)[0])
+        weight = float(_weight(whole, self.total)[0])
+        decrease: Floats = self._clean(before - after, before, weight) / weight
         return decrease
+
+    def _clean(self, decrease: Floats, before: float, weight: float) -> Floats:
+        """Make what is only rounding an exact zero, so that a test without any gain is one everywhere."""
+        rounding = CLEAN * before + (0.0 if self.total is total_variance else ROUNDING * weight)
+        return np.where(np.abs(decrease) <= rounding, 0.0, decrease)
 
 
 def _weight(rows: Counts, total: Callable[[Counts], Floats]) -> npt.NDArray[np.generic]:
     return rows[:, 0] if total is total_variance else rows.sum(axis=1)
-
-
-def _clean(decrease: Floats, before: float) -> Floats:
-    """Make what is only rounding an exact zero, so that a test without any gain is one everywhere."""
-    return np.where(np.abs(decrease) <= 1e-12 * before, 0.0, decrease)
 
 
 @dataclass(frozen=True)
@@ -261,10 +268,15 @@ class ChiSquare(NamedTuple):
 
 
 def chi_square_statistic(counts: Counts) -> float:
-    """Return Pearson's statistic over the rows and columns that are not empty."""
+    """Return Pearson's statistic over the rows and columns that are not empty, added up cell by cell."""
     observed = _non_empty(counts).astype(np.float64)
+    if not observed.size:
+        return 0.0
     expected = expected_counts(observed)
-    return float(((observed - expected) ** 2 / expected).sum()) if observed.size else 0.0
+    statistic = 0.0
+    for part in ((observed - expected) ** 2 / expected).ravel().tolist():
+        statistic += part
+    return statistic
 
 
 def expected_counts(observed: Counts) -> Floats:

@@ -1,4 +1,4 @@
-"""Drawing attributes at a node, by a hash of the seed and the node's place in the tree.
+"""Drawing attributes and cuts at a node, by a hash of the seed and the node's place in the tree.
 
 The order in which nodes are grown, and by how many threads, therefore cannot change what is drawn.
 """
@@ -43,3 +43,19 @@ def shuffled(key: int, n: int) -> list[int]:
         chosen = mixed(state) % (last + 1)
         order[last], order[chosen] = order[chosen], order[last]
     return order
+
+
+def random_cut(key: int, attribute: int, low: float, high: float) -> float:
+    """Return a cut of an attribute between two numbers of a node, the higher one left out.
+
+    The 53 high bits of a hash of key and attribute are a share u of [0, 1), and the cut is ``low + u * (high - low)``;
+    where rounding or a range beyond the doubles takes that out of ``[low, high)`` it is `low`.
+
+    Examples
+    --------
+    >>> 1.0 <= random_cut(root_key(3), 0, 1.0, 2.0) < 2.0, random_cut(7, 0, -1.5e308, 1.5e308)
+    (True, -1.5e+308)
+    """
+    share = (mixed(key ^ mixed(attribute + 1)) >> 11) * 2.0**-53
+    cut = low + share * (high - low)
+    return cut if low <= cut < high else low

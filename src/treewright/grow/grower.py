@@ -23,8 +23,8 @@ import numpy as np
 
 from treewright.counts.engine import Engine, Summary
 from treewright.counts.table import Counts, FrequencyTable
-from treewright.data.schema import Task
-from treewright.grow.candidates import Candidate, Examiner, branch_counts
+from treewright.data.schema import Schema, Task
+from treewright.grow.candidates import SHORT, Candidate, Examiner, branch_counts
 from treewright.grow.choice import Chosen, choose
 from treewright.grow.criteria import chi_square
 from treewright.grow.discretise import mdl_bounds
@@ -38,6 +38,10 @@ from treewright.model.working import Examined, Verdict
 
 WORKING_CELLS = 20_000
 """Table cells that a model keeps to explain itself; the top of the tree comes first."""
+
+WORKING_CASES = 100_000
+"""Grown from more cases, a tree that cuts numbers keeps no working: the best cut of every attribute that lost would
+cost more than the tree. `examine_tree` finds it for any node."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of cases in finished leaves and the number of all cases."""
@@ -110,21 +114,25 @@ class _Grower:
         self._regression = self._schema.task is Task.REGRESSION
         self._records: list[NodeRecord] = []
         self._working: dict[int, tuple[Examined, ...]] = {}
-        self._cells_left = WORKING_CELLS
+        self._cells_left = WORKING_CELLS if keeps_working(recipe, engine.schema, engine.n_cases) else 0
         self._cases_done = 0
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._signs = signs_for(recipe.monotonic, self._schema)
 
     def examine(self, tree: Tree, wanted: int | None, cells: int) -> dict[int, tuple[Examined, ...]]:
-        self._cells_left = cells if wanted is None else sys.maxsize
+        if wanted is not None:
+            self._cells_left = sys.maxsize
+        elif self._cells_left:
+            self._cells_left = cells
         steps = {} if wanted is None else dict(tree.node(wanted).path)
         level = [self._prepared_root()]
         while level and self._cells_left > 0:
             below: list[_Open] = []
+            asked = [node for node in level if wanted is None or node.record == wanted]
+            self._decide(asked)
+            for node in asked:
+                self._judge_as_in_tree(node, tree)
             for node in level:
-                if wanted is None or node.record == wanted:
-                    self._decide([node])
-                    self._judge_as_in_tree(node, tree)
                 split = tree.split(node.record)
                 if split is None or node.record == wanted:
                     continue
@@ -246,18 +254,21 @@ class _Grower:
         open_nodes = [
             (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
         ]
-        asked = [self._attributes_for(node) for node, _ in open_nodes]
-        counted = self._engine.count(
-            [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)]
-        )
+        drawn = [self._drawn(node) for node, _ in open_nodes]
+        counted = self._count(open_nodes, [asked for asked, _ in drawn])
         decided = iter(
-            self._decision(node, summary, free, tables)
-            for (node, summary), free, tables in zip(open_nodes, asked, counted, strict=True)
+            self._decision(node, summary, asked, tables, spare)
+            for (node, summary), (asked, spare), tables in zip(open_nodes, drawn, counted, strict=True)
         )
         return [
             next(decided) if stop is None else _Decision(node, summary, None, stop)
             for node, summary, stop in zip(nodes, summaries, stops, strict=True)
         ]
+
+    def _count(
+        self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
+    ) -> list[list[FrequencyTable]]:
+        return self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
 
     def _stop_before_counting(self, node: _Open, summary: Summary) -> Stop | None:
         stopping = self._recipe.stopping
@@ -270,8 +281,8 @@ class _Grower:
         if (
             summary.cases < stopping.min_cases
             or summary.cases < 2 * stopping.min_leaf
-            or summary.weight < stopping.min_weight
-            or summary.weight < 2 * stopping.min_share * self._total_weight * (1 - 1e-12)
+            or summary.weight < stopping.min_weight * SHORT
+            or summary.weight < 2 * stopping.min_share * self._total_weight * SHORT
         ):
             return Stop.TOO_FEW
         if len(node.used) == len(self._schema.attributes):
@@ -282,16 +293,27 @@ class _Grower:
         return [index for index in range(len(self._schema.attributes)) if index not in node.used]
 
     def _decision(
-        self, node: _Open, summary: Summary, free: Sequence[int], tables: Sequence[FrequencyTable]
+        self,
+        node: _Open,
+        summary: Summary,
+        asked: Sequence[int],
+        tables: Sequence[FrequencyTable],
+        spare: Sequence[int],
     ) -> _Decision:
+        """Decide by the tables of the attributes asked; spare ones are asked only while none of these can be tested."""
         span = node.span.shifted(-summary.mean)
         found = {
-            attribute: self._examiner.examine(attribute, table, span)
-            for attribute, table in zip(free, tables, strict=True)
+            attribute: self._examiner.examine(attribute, table, span, node.key)
+            for attribute, table in zip(asked, tables, strict=True)
         }
-        drawn = self._drawn(node, list(found.values()))
+        for attribute in spare:
+            if any(candidate.verdict is Verdict.CONSIDERED for candidate in found.values()):
+                break
+            [[table]] = self._count([(node, summary)], [[attribute]])
+            found[attribute] = self._examiner.examine(attribute, table, span, node.key)
+        candidates = [found.get(one) or _not_drawn(one, self._width) for one in self._attributes_for(node)]
         many_count = self._recipe.nominal is NominalTest.GROUPS
-        chosen = choose(self._recipe.choice, drawn, self._schema, self._engine.n_cases, many_count=many_count)
+        chosen = choose(self._recipe.choice, candidates, self._schema, self._n_cases, many_count=many_count)
         best = chosen.best
         stop = None
         if best is None:
@@ -304,6 +326,10 @@ class _Grower:
         return _Decision(node, summary, chosen, stop)
 
     @property
+    def _n_cases(self) -> int:
+        return self._engine.n_cases
+
+    @property
     def _total_weight(self) -> float:
         return self._records[0].weight
 
@@ -311,21 +337,16 @@ class _Grower:
         level = self._recipe.stopping.significance
         return level is None or self._regression or chi_square(best.counts).p <= level
 
-    def _drawn(self, node: _Open, candidates: list[Candidate]) -> list[Candidate]:
-        """Leave the attributes that were drawn; more are drawn only while none of them can be tested."""
-        draw = self._recipe.draw
-        if draw is None or draw.attributes >= len(candidates):
-            return candidates
-        order = shuffled(node.key, len(candidates))
-        kept = set(order[: draw.attributes])
-        for place in order[draw.attributes :]:
-            if any(candidates[index].verdict is Verdict.CONSIDERED for index in kept):
-                break
-            kept.add(place)
-        return [
-            candidate if index in kept else _dismissed(candidate, Verdict.NOT_DRAWN)
-            for index, candidate in enumerate(candidates)
-        ]
+    def _drawn(self, node: _Open) -> tuple[list[int], list[int]]:
+        """Return the attributes to look at, and those to fall back on in their order."""
+        free, draw = self._attributes_for(node), self._recipe.draw
+        if draw is not None and draw.per_tree:
+            fixed = set(shuffled(root_key(draw.seed), len(self._schema.attributes))[: draw.attributes])
+            return [attribute for attribute in free if attribute in fixed], []
+        if draw is None or draw.attributes >= len(free):
+            return free, []
+        order = [free[place] for place in shuffled(node.key, len(free))]
+        return sorted(order[: draw.attributes]), order[draw.attributes :]
 
     # -- carrying out ------------------------------------------------------------------------------------------------
 
@@ -337,7 +358,7 @@ class _Grower:
             self._engine.close(node.engine_node)
             self._cases_done += decision.summary.cases
             if self._progress is not None:
-                self._progress(self._cases_done, self._engine.n_cases)
+                self._progress(self._cases_done, self._n_cases)
             return []
         record.split = best.split
         children = self._engine.divide(node.engine_node, best.split)
@@ -376,9 +397,7 @@ class _Grower:
         return NodeRecord(summary.weight, summary.statistics, outcome)
 
     def _keep_working(self, node: _Open, chosen: Chosen, stop: Stop | None) -> None:
-        used = [_unused(attribute, self._width) for attribute in sorted(node.used)]
-        examined = [_examined(candidate, stop) for candidate in chosen.candidates]
-        entries = tuple(sorted((*examined, *used), key=lambda one: one.attribute))
+        entries = examined_entries(chosen, stop, sorted(node.used), self._width)
         cells = sum(one.cells for one in entries)
         if cells > self._cells_left:
             self._cells_left = 0
@@ -397,8 +416,30 @@ def _majority(counts: Counts) -> int:
     return int(np.argmax(counts >= best * (1 - 1e-12)))
 
 
-def _dismissed(candidate: Candidate, verdict: Verdict) -> Candidate:
-    return Candidate(candidate.attribute, verdict, candidate.counts[:0], candidate.unknown)
+def _not_drawn(attribute: int, width: int) -> Candidate:
+    nothing = np.zeros((0, width), dtype=np.int64)
+    return Candidate(attribute, Verdict.NOT_DRAWN, nothing, nothing.sum(axis=0))
+
+
+def keeps_working(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
+    """Say whether a tree by this recipe keeps what was looked at, whichever engine counts.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import C45
+    >>> [keeps_working(C45(), sample("play-tennis").schema, n) for n in (14, 10**6)]
+    [True, True]
+    """
+    cuts = not isinstance(recipe.numeric, Intervals) and any(column.is_numeric for column in schema.attributes)
+    return n_cases <= WORKING_CASES or not cuts
+
+
+def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[Examined, ...]:
+    """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
+    barred = [_unused(attribute, width) for attribute in used]
+    examined = [_examined(candidate, stop) for candidate in chosen.candidates]
+    return tuple(sorted((*examined, *barred), key=lambda one: one.attribute))
 
 
 def _unused(attribute: int, width: int) -> Examined:

@@ -145,7 +145,7 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Draw:
-    """Only some attributes, drawn anew at each node, are looked at.
+    """Chance in growing: only some attributes are looked at, and on request cuts are drawn, too.
 
     Parameters
     ----------
@@ -153,10 +153,18 @@ class Draw:
         How many.
     seed : int
         Decides the drawing together with the place of the node, so that the order of growing does not matter.
+    per_tree : bool
+        Whether the attributes are drawn once, for the whole tree, instead of anew at each node. Then an attribute that
+        cannot be tested is not replaced by another.
+    random_cuts : bool
+        Whether a number is cut at a place drawn between the least and the greatest of the node instead of at the best
+        one (extremely randomised trees; see `treewright.grow.drawing.random_cut`).
     """
 
     attributes: int
     seed: int
+    per_tree: bool = False
+    random_cuts: bool = False
 
     def __post_init__(self) -> None:
         _check_limit("the number of attributes drawn", self.attributes, 1)
@@ -218,6 +226,8 @@ class Recipe:
             or self.missing is MissingPolicy.FRACTIONAL
         ):
             raise ParameterError("monotonic is for tests with two branches that divide no case, as in CART")
+        if self.draw is not None and self.draw.random_cuts and isinstance(self.numeric, Intervals):
+            raise ParameterError("random_cuts is for numbers that are cut in two, not for intervals")
         if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
             raise ParameterError(f"the method of intervals must be 'mdl', not {self.numeric.method!r}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -128,3 +129,88 @@ def _counts(
     with np.errstate(invalid="ignore"):  # a weight beyond the integers comes back different, and stays a float
         whole = counts.astype(np.int64)
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
+
+
+def rebuilt(
+    tree: Tree,
+    source: npt.NDArray[np.int32],
+    *,
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.float64] | None = None,
+    outcome: npt.NDArray[np.int32] | npt.NDArray[np.float64] | None = None,
+    stop: npt.NDArray[np.int8] | None = None,
+    estimate: npt.NDArray[np.float64] | None = None,
+) -> Tree:
+    """Return the tree in which every place has the test and the branches of its source, without what is out of reach.
+
+    Parameters
+    ----------
+    tree : Tree
+    source : array of int
+        For each node the one whose test and branches it gets: itself, one below, or a leaf.
+    counts, outcome, stop, estimate : array or None
+        Of each place; None keeps what the tree has. A source that is a leaf makes the place one.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> tree = fit(sample("play-tennis"), ID3()).tree
+    >>> stump = np.arange(len(tree), dtype=np.int32)
+    >>> stump[[1, 5]] = 2  # a leaf
+    >>> rebuilt(tree, stump, stop=np.where(tree.stop < 0, 0, tree.stop)).n_leaves
+    3
+    """
+    starts, below, of = tree.child_start.tolist(), tree.children.tolist(), source.tolist()
+    places: list[int] = []
+    waiting = [0]
+    while waiting:
+        place = waiting.pop()
+        places.append(place)
+        here = of[place]
+        waiting.extend(reversed(below[starts[here] : starts[here + 1]]))
+    kept = np.array(places)
+    tests = source[kept]
+    number = np.zeros(tree.n_nodes, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    is_leaf = tree.attribute[tests] == LEAF
+    new_counts = (tree.counts if counts is None else counts)[kept]
+    whole = new_counts.astype(np.int64) if new_counts.dtype.kind == "f" and new_counts.size else new_counts
+    new_stop = (tree.stop if stop is None else stop)[kept]
+    again = Tree(
+        schema=tree.schema,
+        attribute=tree.attribute[tests],
+        test=tree.test[tests],
+        cut=tree.cut[tests],
+        missing=tree.missing[tests],
+        child_start=_starts(np.diff(tree.child_start)[tests].tolist()),
+        children=number[_gathered(tree.children, tree.child_start, tests)],
+        value_start=_starts(np.diff(tree.value_start)[tests].tolist()),
+        value_branch=_gathered(tree.value_branch, tree.value_start, tests),
+        bound_start=_starts(np.diff(tree.bound_start)[tests].tolist()),
+        bounds=_gathered(tree.bounds, tree.bound_start, tests),
+        weight=tree.weight[kept] if counts is None else new_counts.sum(axis=1).astype(np.float64),
+        counts=whole if np.array_equal(whole, new_counts) else new_counts,
+        outcome=(tree.outcome if outcome is None else outcome)[kept],
+        stop=np.where(is_leaf, new_stop, -1).astype(np.int8),
+        sse=None if tree.sse is None else tree.sse[kept],
+        estimate=_kept(tree.estimate if estimate is None else estimate, kept),
+        p_value=_kept(tree.p_value, kept),
+        surrogates={
+            place: tree.surrogates[node] for place, node in enumerate(tests.tolist()) if node in tree.surrogates
+        },
+    )
+    again.validate()
+    return again
+
+
+def _kept(array: npt.NDArray[np.float64] | None, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:
+    return None if array is None else array[kept]
+
+
+def _gathered(flat: npt.NDArray[Any], starts: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+    """Return the stretches of these nodes, one after the other."""
+    lengths = np.diff(starts)[nodes]
+    offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    gathered: npt.NDArray[Any] = flat[np.repeat(starts[:-1][nodes], lengths) + offset]
+    return gathered

@@ -1,9 +1,9 @@
 """The model file: versioned JSON that is believed in nothing.
 
-A file is one object: ``format``, ``version``, ``kind`` (tree or rules), ``schema``, ``recipe``, ``provenance``, what
-was learned (``tree`` as flat arrays, or ``rules``) and ``checksum`` (SHA-256 of the rest in canonical form, which
-tells damage from change). Reading executes nothing and checks everything; whatever is wrong with a file, the answer
-is `ModelFormatError`.
+A file is one object: ``format``, ``version``, ``kind`` (tree, rules or forest), ``schema``, ``recipe``, ``provenance``,
+what was learned (``tree`` as flat arrays, ``rules``, or ``trees`` as packed arrays) and ``checksum`` (SHA-256 of the
+rest in canonical form, which tells damage from change). Reading executes nothing and checks everything; whatever is
+wrong with a file, the answer is `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from typing import Any
 from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import ModelFormatError, ParameterError, TreewrightError
 from treewright.data.schema import Schema
+from treewright.model.forest import Forest
+from treewright.model.forest_format import forest_from_plain, forest_to_plain
 from treewright.model.model import TreeModel, Voting
+from treewright.model.packed import with_digests
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
 from treewright.model.ruleset import RuleSet
@@ -43,7 +46,7 @@ def save_model(model: Predictor, path: str | os.PathLike[str]) -> None:
     write_atomically(path, model_to_json(model))
 
 
-def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel:
+def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel | Forest:
     """Read a model file.
 
     Raises
@@ -75,6 +78,8 @@ def model_to_json(model: Predictor) -> str:
 def _parts(model: Predictor) -> dict[str, Any]:
     if isinstance(model, RuleModel):
         return {"kind": "rules", **_common(model), "rules": model.rules.to_dict()}
+    if isinstance(model, Forest):
+        return {"kind": "forest", **_common(model), **forest_to_plain(model)}
     if not isinstance(model, TreeModel):
         raise ParameterError(f"a {type(model).__name__} cannot be saved")
     return {
@@ -90,7 +95,7 @@ def _parts(model: Predictor) -> dict[str, Any]:
     }
 
 
-def _common(model: TreeModel | RuleModel) -> dict[str, Any]:
+def _common(model: TreeModel | RuleModel | Forest) -> dict[str, Any]:
     return {
         "schema": model.schema.to_dict(),
         "recipe": dict(model.recipe),
@@ -98,7 +103,7 @@ def _common(model: TreeModel | RuleModel) -> dict[str, Any]:
     }
 
 
-def model_from_json(content: bytes | str) -> TreeModel | RuleModel:
+def model_from_json(content: bytes | str) -> TreeModel | RuleModel | Forest:
     """Read the text of a model file."""
     try:
         return _model_from_document(_parsed(content))
@@ -120,7 +125,7 @@ def _parsed(content: bytes | str) -> Any:
         raise ModelFormatError(f"not a model file: {error}") from error
 
 
-def _model_from_document(document: Any) -> TreeModel | RuleModel:
+def _model_from_document(document: Any) -> TreeModel | RuleModel | Forest:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFormatError(f"not a model file: it does not say format {FORMAT!r}")
     if document.get("version") != VERSION:
@@ -133,6 +138,8 @@ def _model_from_document(document: Any) -> TreeModel | RuleModel:
     recipe, provenance = object_at(document, "recipe"), object_at(document, "provenance")
     if document.get("kind") == "rules":
         return RuleModel(RuleSet.from_dict(schema, object_at(document, "rules")), recipe, provenance)
+    if document.get("kind") == "forest":
+        return forest_from_plain(schema, recipe, provenance, document, _costs(document))
     if document.get("kind") != "tree":
         raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
     tree = tree_from_plain(schema, object_at(document, "tree"))
@@ -166,6 +173,8 @@ def _dump(value: Any) -> str:
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
+    if document.get("kind") == "forest":
+        document = with_digests(document)
     # A lone surrogate cannot be encoded as it is; "surrogatepass" keeps the digest defined for every text.
     try:
         canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)

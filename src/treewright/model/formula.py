@@ -34,7 +34,7 @@ from treewright._base.near_names import unknown_name
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.model.ruleset import BATCH, Condition, ConditionMasks, Op
-from treewright.model.split import Split, Test
+from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Tree
 
 Conjunction = tuple[Condition, ...]
@@ -148,7 +148,10 @@ def disjunction(schema: Schema, class_name: str, conjunctions: Iterable[Iterable
 
 
 def tree_paths(tree: Tree) -> Iterator[tuple[int, Conjunction]]:
-    """Yield every leaf with the conditions that lead to it, depth first, branches in order, root first."""
+    """Yield every leaf with the conditions that lead to it, depth first, branches in order, root first.
+
+    What is below a branch that only cases without a value take is left out: a missing value passes no condition.
+    """
     waiting: list[tuple[int, Conjunction]] = [(0, ())]
     while waiting:
         node, conditions = waiting.pop()
@@ -158,7 +161,21 @@ def tree_paths(tree: Tree) -> Iterator[tuple[int, Conjunction]]:
             continue
         children = tree.children_of(node).tolist()
         for branch in range(len(children) - 1, -1, -1):  # the first branch is popped first
-            waiting.append((children[branch], conditions + branch_conditions(split, branch)))
+            if not _only_missing(split, branch):
+                waiting.append((children[branch], conditions + branch_conditions(split, branch)))
+
+
+def _only_missing(split: Split, branch: int) -> bool:
+    """Whether no case with a value goes down a branch."""
+    if branch != split.missing:
+        return False
+    match split.test:
+        case Test.THRESHOLD:
+            return split.cut == KNOWN
+        case Test.INTERVALS:
+            return branch > len(split.bounds)
+        case _:
+            return branch not in split.branch_of
 
 
 def branch_conditions(split: Split, branch: int) -> Conjunction:

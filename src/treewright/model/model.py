@@ -16,10 +16,12 @@ import numpy.typing as npt
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
+from treewright.model.explained import Explained
+from treewright.model.forms import InNotebook, TreeForms
 from treewright.model.j48_votes import class_probabilities, predicted_codes
 from treewright.model.predictor import Predictor
 from treewright.model.release8_votes import class_sums
-from treewright.model.route import leaf_visits, main_leaves
+from treewright.model.route import main_leaves, mixed
 from treewright.model.split import FRACTIONAL, Test
 from treewright.model.tree import LEAF, TESTS, Tree
 from treewright.model.working import Examined
@@ -43,7 +45,7 @@ class Voting(StrEnum):
 
 
 @dataclass(frozen=True)
-class TreeModel(Predictor):
+class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     """A tree that predicts.
 
     Parameters
@@ -135,12 +137,7 @@ class TreeModel(Predictor):
 
     def _mixed(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Mix what the leaves say by the share of the case that reaches them."""
-        result = np.zeros((cases.n_rows, of_node.shape[1]))
-        total = np.zeros(cases.n_rows)
-        for visits in leaf_visits(self.tree, cases):
-            np.add.at(result, visits.rows, of_node[visits.nodes] * visits.shares[:, None])
-            np.add.at(total, visits.rows, visits.shares)
-        return result / np.where(total > 0, total, 1.0)[:, None]
+        return mixed(self.tree, cases, of_node)
 
     def __str__(self) -> str:
         return self.tree.to_text()

@@ -78,6 +78,16 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
     return leaves
 
 
+def mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
+    """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
+    result = np.zeros((cases.n_rows, of_node.shape[1]))
+    total = np.zeros(cases.n_rows)
+    for visits in leaf_visits(tree, cases):
+        np.add.at(result, visits.rows, of_node[visits.nodes] * visits.shares[:, None])
+        np.add.at(total, visits.rows, visits.shares)
+    return result / np.where(total > 0, total, 1.0)[:, None]
+
+
 def _batches(tree: Tree, cases: Dataset) -> Iterator[Iterator[Visits]]:
     size = BATCH
     if cases.has_missing:

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
+from treewright.model.forms import InNotebook
 from treewright.model.predictor import Predictor
 from treewright.model.ruleset import RuleSet
 
 
 @dataclass(frozen=True)
-class RuleModel(Predictor):
+class RuleModel(Predictor, InNotebook):
     """Ordered rules that predict: the first that fires, else the default class.
 
     Parameters

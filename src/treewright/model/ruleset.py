@@ -37,6 +37,7 @@ from treewright._base.errors import ModelFormatError, ParameterError, SchemaErro
 from treewright._base.printable import printable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Schema, Task
+from treewright.model.forms import InNotebook
 
 Mask = npt.NDArray[np.bool_]
 
@@ -232,7 +233,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class RuleSet:
+class RuleSet(InNotebook):
     """Rules in firing order and the class for cases that none of them covers.
 
     Parameters

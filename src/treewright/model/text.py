@@ -26,7 +26,9 @@ class _Line:
     right: str
 
 
-def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100, numbers: bool = False) -> str:
+def tree_text(
+    tree: Tree, *, max_depth: int | None = None, width: int = 100, numbers: bool = False, root: int = 0
+) -> str:
     """Return the lines of a tree.
 
     Parameters
@@ -38,6 +40,8 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100, num
         Columns available; wider trees are set more narrowly.
     numbers : bool
         Whether to print the number of each node.
+    root : int
+        Node to begin with.
 
     Examples
     --------
@@ -56,12 +60,13 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, width: int = 100, num
     """
     blocks: list[list[_Line]] = []
     names: dict[int, str] = {}
-    waiting = [0]
+    deepest = None if max_depth is None else max_depth + tree.node(root).depth
+    waiting = [root]
     while waiting:
-        root = waiting.pop(0)
-        lines, deeper = _block(tree, root, max_depth, names, width, numbers)
-        if root in names:
-            lines.insert(0, _Line(f"Subtree {names[root]}", ""))
+        top = waiting.pop(0)
+        lines, deeper = _block(tree, top, deepest, names, width, numbers)
+        if top in names:
+            lines.insert(0, _Line(f"Subtree {names[top]}", ""))
         blocks.append(lines)
         waiting.extend(deeper)
     return "\n\n".join(_set(lines) for lines in blocks)
@@ -102,7 +107,7 @@ def _lines(
             lines.append(_Line(before + outcome_text(node), cases_text(node)))
             continue
         if max_depth is not None and node.depth >= max_depth:
-            hidden = _size_below(tree, index) - 1
+            hidden = subtree_size(tree, index) - 1
             lines.append(_Line(f"{before}{outcome_text(node)} … {hidden} more nodes", cases_text(node)))
             continue
         if node.depth - top >= BLOCK:
@@ -176,7 +181,7 @@ def _set(lines: list[_Line]) -> str:
     return "\n".join(f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines)
 
 
-def _size_below(tree: Tree, root: int) -> int:
+def subtree_size(tree: Tree, root: int) -> int:
     """Count the nodes of a subtree: they are numbered in one run from its root."""
     depth = tree.depths[root]
     end = root + 1

@@ -32,7 +32,8 @@ import numpy.typing as npt
 
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.data.schema import Column, Schema, Task
-from treewright.model.split import NUMERIC_TESTS, Split, Surrogate, Test
+from treewright.model.forms import InNotebook, TreeForms
+from treewright.model.split import NUMERIC_TESTS, STAY, Split, Surrogate, Test
 
 if TYPE_CHECKING:
     from treewright.model.formula import Formula
@@ -69,7 +70,7 @@ STOPS = tuple(Stop)
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(TreeForms, InNotebook):
     """A decision tree.
 
     Parameters
@@ -226,11 +227,11 @@ class Tree:
 
     # -- forms -------------------------------------------------------------------------------------------------------
 
-    def to_text(self, *, max_depth: int | None = None, width: int = 100, numbers: bool = False) -> str:
-        """Return the tree as lines of text, on request with the numbers of its nodes."""
+    def to_text(self, *, max_depth: int | None = None, width: int = 100, numbers: bool = False, node: int = 0) -> str:
+        """Return the tree, or the part below a node, as lines of text, on request with the numbers of its nodes."""
         from treewright.model.text import tree_text
 
-        return tree_text(self, max_depth=max_depth, width=width, numbers=numbers)
+        return tree_text(self, max_depth=max_depth, width=width, numbers=numbers, root=node)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested plain data (see the documentation of the shape)."""
@@ -270,7 +271,7 @@ class Tree:
                 raise ModelFormatError("p_value is damaged")
         self._validate_links()
         self._validate_numbers()
-        for node in range(n):
+        for node in np.flatnonzero(~self._plainly_valid()).tolist():
             self._validate_node(node)
         for node, surrogates in self.surrogates.items():
             if not 0 <= node < n or self.attribute[node] == LEAF or len(self.children_of(node)) != 2:
@@ -295,14 +296,18 @@ class Tree:
         self._validate_order()
 
     def _validate_order(self) -> None:
-        size = np.ones(self.n_nodes, dtype=np.int64)
-        for node in range(self.n_nodes - 1, -1, -1):
-            children = self.children_of(node)
-            if len(children):
-                after = node + 1 + np.concatenate(([0], np.cumsum(size[children])))
-                if np.any(children != after[:-1]):
-                    raise ModelFormatError(f"the nodes below node {node} are not numbered depth first")
-                size[node] = after[-1] - node
+        size = [1] * self.n_nodes
+        parent = self.parent.tolist()
+        for node in range(self.n_nodes - 1, 0, -1):
+            size[parent[node]] += size[node]
+        after = np.array(size)[self.children]
+        owner = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
+        before = np.cumsum(after) - after  # sizes of all children that stand before, less those of earlier parents
+        first = before[self.child_start[:-1][owner]] if len(owner) else before
+        wrong = self.children != owner + 1 + before - first
+        if np.any(wrong):
+            node = int(owner[np.argmax(wrong)])
+            raise ModelFormatError(f"the nodes below node {node} are not numbered depth first")
 
     def _validate_numbers(self) -> None:
         for name in ("weight", "counts", "outcome"):
@@ -319,6 +324,27 @@ class Tree:
         leaf = self.attribute == LEAF
         if np.any((self.stop < -1) | (self.stop >= len(STOPS))) or np.any((self.stop >= 0) != leaf):
             raise ModelFormatError("leaves, and only leaves, say why they stopped")
+
+    def _plainly_valid(self) -> npt.NDArray[np.bool_]:
+        """Say which leaves, thresholds and nominal tests are in order; the others are looked at one by one."""
+        n = self.n_nodes
+        branches, values, bounds = (np.diff(start) for start in (self.child_start, self.value_start, self.bound_start))
+        leaf = self.attribute == LEAF
+        numeric = np.array([column.is_numeric for column in self.schema.attributes], dtype=bool)
+        declared = np.array([len(column.values) for column in self.schema.attributes], dtype=np.int64)
+        tested = np.where(leaf, 0, self.attribute)
+        inside = ~leaf & (self.missing >= STAY) & (self.missing < branches) & (bounds == 0) & (branches >= 2)
+        threshold = inside & (self.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
+        nominal = inside & (self.test == TESTS.index(Test.NOMINAL)) & (branches == values)
+        if len(numeric):
+            threshold &= numeric[tested] & np.isfinite(self.cut)
+            nominal &= ~numeric[tested] & (values == declared[tested])
+        in_order = np.ones(n, dtype=bool)
+        owner = np.repeat(np.arange(n), values)
+        places = np.arange(len(owner)) - self.value_start[:-1][owner] if len(owner) else np.zeros(0, dtype=np.int64)
+        in_order[owner[self.value_branch != places]] = False
+        plain: npt.NDArray[np.bool_] = (leaf & (values == 0) & (bounds == 0)) | threshold | (nominal & in_order)
+        return plain
 
     def _validate_node(self, node: int) -> None:
         values = int(self.value_start[node + 1] - self.value_start[node])

@@ -53,7 +53,7 @@ def tree_to_plain(tree: Tree) -> dict[str, Any]:
         plain["p_value"] = [None if np.isnan(p) else p for p in tree.p_value.tolist()]
     if tree.surrogates:
         plain["surrogates"] = {
-            str(node): [_surrogate_to_plain(one) for one in tree.surrogates[node]] for node in sorted(tree.surrogates)
+            str(node): [surrogate_to_plain(one) for one in tree.surrogates[node]] for node in sorted(tree.surrogates)
         }
     return plain
 
@@ -93,7 +93,7 @@ def tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
         sse=optional.get("sse"),
         estimate=optional.get("estimate"),
         p_value=_optional_numbers(plain, "p_value") if "p_value" in plain else None,
-        surrogates=_surrogates_from_plain(schema, n, object_at(plain, "surrogates")) if "surrogates" in plain else {},
+        surrogates=surrogates_from_plain(schema, n, object_at(plain, "surrogates")) if "surrogates" in plain else {},
     )
     tree.validate()
     _validate_tests(tree, plain)
@@ -170,12 +170,14 @@ def _matrix(rows: Any, columns: int, name: str) -> npt.NDArray[np.int64] | npt.N
     return numbers.reshape(len(rows), columns)
 
 
-def _surrogate_to_plain(one: Surrogate) -> dict[str, Any]:
+def surrogate_to_plain(one: Surrogate) -> dict[str, Any]:
+    """Return a surrogate as plain data."""
     plain = {"attribute": one.split.attribute, **_split_to_plain(one.split)}
     return plain | {"agreement": one.agreement, "adjusted": one.adjusted, "reversed": one.reversed}
 
 
-def _surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]) -> dict[int, tuple[Surrogate, ...]]:
+def surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]) -> dict[int, tuple[Surrogate, ...]]:
+    """Read the surrogates of nodes."""
     surrogates = {}
     for key, entries in plain.items():
         if not _is_node(key, n_nodes) or not isinstance(entries, list) or not entries:

@@ -6,8 +6,10 @@ these, and gets the same ones on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,3 +72,41 @@ class Examined:
     def cells(self) -> int:
         """Size, for the budget of what a model keeps."""
         return int(self.counts.size + self.unknown.size)
+
+
+class LaterWorking(Mapping[int, tuple[Examined, ...]]):
+    """What was looked at, found out when it is first asked for.
+
+    Parameters
+    ----------
+    make : callable
+        Finds it out.
+
+    Examples
+    --------
+    >>> later = LaterWorking(dict)
+    >>> len(later), later == {}
+    (0, True)
+    """
+
+    def __init__(self, make: Callable[[], Mapping[int, tuple[Examined, ...]]]) -> None:
+        self._make: Callable[[], Mapping[int, tuple[Examined, ...]]] | None = make
+        self._made: dict[int, tuple[Examined, ...]] = {}
+
+    def _known(self) -> dict[int, tuple[Examined, ...]]:
+        if self._make is not None:
+            self._made = dict(self._make())
+            self._make = None  # and with it the cases
+        return self._made
+
+    def __getitem__(self, node: int) -> tuple[Examined, ...]:
+        return self._known()[node]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known())
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)

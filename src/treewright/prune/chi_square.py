@@ -75,14 +75,14 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
         if tree.attribute[node] == LEAF:
             continue
         children = tree.children_of(node)
-        p = min(1.0, tried * _p_value(tree.counts[children] * (tree.weight[children] > 0)[:, None]))
+        p = min(1.0, tried * table_p(tree.counts[children] * (tree.weight[children] > 0)[:, None]))
         records[node].p_value = p
         if p > significance and all(records[child].split is None for child in children):
             records[node].become_leaf(Stop.PRUNED)
     return build_tree(tree.schema, records)[0]
 
 
-def _p_value(table: Counts) -> float:
+def table_p(table: Counts) -> float:
     """Return the p-value of a table, 1 where it has fewer cases than cells."""
     cells = np.count_nonzero(table.sum(axis=1)) * np.count_nonzero(table.sum(axis=0))
     return chi_square(table).p if table.sum() >= cells else 1.0

@@ -20,9 +20,9 @@ from collections.abc import Collection
 
 import numpy as np
 
-from treewright.model.build import build_tree, records_of
+from treewright.model.build import rebuilt
 from treewright.model.split import STAY
-from treewright.model.tree import LEAF, Floats, Stop, Tree
+from treewright.model.tree import LEAF, STOPS, Floats, Stop, Tree
 
 SLACK = 1e-3
 """A test must save more training errors than this."""
@@ -48,15 +48,20 @@ def collapse(tree: Tree) -> Tree:
     >>> len(lenses), len(collapse(lenses))
     (10, 7)
     """
-    own = tree.errors
-    below = own.copy()
+    own, parent = tree.errors.tolist(), tree.parent.tolist()
+    inner, staying = (tree.attribute != LEAF).tolist(), (tree.missing == STAY).tolist()
+    below = [0.0] * tree.n_nodes
     cut = []
     for node in range(tree.n_nodes - 1, -1, -1):
-        if tree.attribute[node] == LEAF:
-            continue
-        below[node] = staying_errors(tree, node) + float(below[tree.children_of(node)].sum())
-        if below[node] >= own[node] - SLACK:
-            cut.append(node)
+        if not inner[node]:
+            below[node] = own[node]
+        else:
+            if staying[node]:
+                below[node] += staying_errors(tree, node)
+            if below[node] >= own[node] - SLACK:
+                cut.append(node)
+        if node:
+            below[parent[node]] += below[node]
     return cut_at(tree, cut)
 
 
@@ -75,10 +80,26 @@ def cut_at(tree: Tree, nodes: Collection[int]) -> Tree:
     wanted = [node for node in nodes if tree.attribute[node] != LEAF]
     if not wanted:
         return tree
-    records = records_of(tree)
-    for node in wanted:
-        records[node].become_leaf(Stop.PRUNED)
-    return build_tree(tree.schema, records)[0]
+    source = np.arange(tree.n_nodes, dtype=np.int32)
+    source[wanted] = np.argmax(tree.attribute == LEAF)
+    stop = tree.stop.copy()
+    stop[wanted] = STOPS.index(Stop.PRUNED)
+    return rebuilt(tree, source, stop=stop)
+
+
+def end_of_subtree(tree: Tree, node: int) -> int:
+    """Return the number after the last node below a node: they are numbered in one run.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> [end_of_subtree(fit(sample("play-tennis"), ID3()).tree, node) for node in (0, 1, 4)]
+    [8, 4, 5]
+    """
+    outside = np.flatnonzero(tree.depths[node + 1 :] <= tree.depths[node])
+    return node + 1 + int(outside[0]) if len(outside) else tree.n_nodes
 
 
 def staying_errors(tree: Tree, node: int) -> float:

@@ -32,7 +32,7 @@ from treewright._base.near_names import did_you_mean
 from treewright.grow.criteria import total_entropy, total_gini
 from treewright.model.split import STAY
 from treewright.model.tree import LEAF, Floats, Ints, Tree
-from treewright.prune.collapse import cut_at, staying_counts
+from treewright.prune.collapse import cut_at, end_of_subtree, staying_counts
 
 Risk = Literal["impurity", "errors"]
 Impurity = Literal["gini", "entropy"]
@@ -60,11 +60,14 @@ class PruningPath(NamedTuple):
         Total risk of the leaves.
     leaves : array of int
         Number of leaves.
+    nodes : array of int
+        The node of the whole tree that was made a leaf last, -1 at the beginning.
     """
 
     alphas: Floats
     risks: Floats
     leaves: Ints
+    nodes: Ints
 
 
 class _Step(NamedTuple):
@@ -94,13 +97,14 @@ def cost_complexity_path(tree: Tree, risk: Risk = "impurity", criterion: Impurit
     >>> path.leaves.tolist(), (14 * path.alphas).round(3).tolist(), (14 * path.risks).round(3).tolist()
     ([7, 5, 3, 1], [0.0, 0.5, 0.5, 1.5], [0.0, 1.0, 2.0, 5.0])
     """
-    risks, staying = _risks(tree, risk, criterion)
+    risks, staying = node_risks(tree, risk, criterion)
     steps = list(_weakest_links(tree, risks, staying))
     first = _Step(-1, 0.0, _total(tree, risks, staying), tree.n_leaves)
     return PruningPath(
         np.array([step.strength for step in (first, *steps)]),
         np.array([step.risk for step in (first, *steps)]),
         np.array([step.leaves for step in (first, *steps)], dtype=np.int32),
+        np.array([step.node for step in (first, *steps)], dtype=np.int32),
     )
 
 
@@ -127,7 +131,7 @@ def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", cri
     if not alpha >= 0:
         raise ParameterError(f"alpha must be a number of at least 0, not {alpha!r}")
     cut = []
-    for step in _weakest_links(tree, *_risks(tree, risk, criterion)):
+    for step in _weakest_links(tree, *node_risks(tree, risk, criterion)):
         if step.strength > alpha * (1 + TOLERANCE):
             break
         cut.append(step.node)
@@ -142,7 +146,7 @@ def check_measure(risk: str, criterion: str) -> None:
             raise ParameterError(f"{what} must be one of {names}, not {name!r}{did_you_mean(str(name), allowed)}")
 
 
-def _risks(tree: Tree, risk: str, criterion: str) -> tuple[Floats, Floats]:
+def node_risks(tree: Tree, risk: str, criterion: str = "gini") -> tuple[Floats, Floats]:
     """Return the risk of each node as a leaf, and that of the cases which stay there though it is none."""
     check_measure(risk, criterion)
     staying = np.zeros(tree.n_nodes)
@@ -180,6 +184,44 @@ def _below(tree: Tree, risks: Floats, staying: Floats) -> tuple[Floats, Ints]:
             risk[node] = staying[node] + float(risk[children].sum())
             leaves[node] = int(leaves[children].sum())
     return risk, leaves
+
+
+class Link(NamedTuple):
+    """A node whose strength is asked for: its risk as a leaf, that of the leaves below, their number, the strength."""
+
+    own: float
+    below: float
+    leaves: int
+    strength: float
+
+
+def link_at(tree: Tree, node: int, risks: Floats, staying: Floats) -> Link:
+    """Return the strength of an inner node as it is in a tree.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import CART
+    >>> from treewright.learn import fit
+    >>> tree = fit(sample("play-tennis"), CART()).tree
+    >>> link_at(tree, 0, *node_risks(tree, "errors"))
+    Link(own=0.357..., below=0.0, leaves=7, strength=0.0595...)
+    """
+    end = end_of_subtree(tree, node)
+    leaf = tree.attribute[node:end] == LEAF
+    own, many = float(risks[node]), int(np.count_nonzero(leaf))
+    below = float(np.where(leaf, risks[node:end], staying[node:end]).sum())
+    return Link(own, below, many, (own - below) / (many - 1))
+
+
+def cut_before(tree: Tree, node: int, risks: Floats, staying: Floats) -> Tree | None:
+    """Return the tree in which a node is the weakest link; None if it goes with one above it."""
+    cut: list[int] = []
+    for step in _weakest_links(tree, risks, staying):
+        if step.node == node:
+            return cut_at(tree, cut)
+        cut.append(step.node)
+    return None
 
 
 def _total(tree: Tree, risks: Floats, staying: Floats) -> float:

@@ -29,12 +29,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
+from treewright.grow.engines import is_compiled
 from treewright.model.build import NodeRecord, build_tree, records_of
 from treewright.model.split import FRACTIONAL, Split
 from treewright.model.tree import Floats, Stop, Tree
@@ -93,7 +96,102 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
     if tree.is_regression:
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
     extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
-    return _Pruner(tree, weighing_cases(tree, dataset), confidence, raising).run()
+    cases = weighing_cases(tree, dataset)
+    if is_compiled("auto", cases) and tree.n_nodes > 1 and tree.p_value is None and never_divided(tree, cases):
+        from treewright.prune.compiled.error_based import prune_whole_cases
+
+        return prune_whole_cases(tree, cases, confidence, raising=raising)
+    return _Pruner(tree, cases, confidence, raising).run()
+
+
+def never_divided(tree: Tree, cases: Dataset) -> bool:
+    """Say whether every case goes down one branch at each test, by its value or a default, never by a surrogate."""
+    if tree.surrogates:
+        return False
+    inner = np.flatnonzero(tree.attribute >= 0)
+    undecided = inner[tree.missing[inner] < 0]
+    tested = np.unique(tree.attribute[undecided])
+    lost = any(
+        bool(np.isnan(cases.columns[a]).any())
+        if cases.columns[a].dtype.kind == "f"
+        else bool((cases.columns[a] < 0).any())
+        for a in tested.tolist()
+    )
+    owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.value_start))
+    return not lost and not bool(np.any((tree.value_branch < 0) & (tree.missing[owner] < 0)))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was compared at a node, and what came of it.
+
+    Parameters
+    ----------
+    node : int
+        In the tree that was to be pruned.
+    counts : tuple of float
+        Of the cases that the node had.
+    as_leaf, as_tree : float
+        Errors expected of the node as a leaf, and of its branches together.
+    branches : tuple of float
+        Errors expected of each branch that has cases.
+    raised : float or None
+        Errors expected of the largest branch in place of the node; None where that was not tried.
+    outcome : {"kept", "pruned", "raised"}
+    heir : int or None
+        The largest branch, in the numbers of the tree that was to be pruned.
+    """
+
+    node: int
+    counts: tuple[float, ...]
+    as_leaf: float
+    as_tree: float
+    branches: tuple[float, ...]
+    raised: float | None
+    outcome: str
+    heir: int | None = None
+
+
+def error_based_decisions(
+    tree: Tree,
+    dataset: Dataset,
+    confidence: float = 0.25,
+    *,
+    raising: bool = True,
+    extra: Callable[[float, float, float], float] = extra_errors,
+) -> tuple[Tree, list[int], list[Decision]]:
+    """Prune as `prune_error_based` does and tell every decision.
+
+    Parameters
+    ----------
+    tree, dataset, confidence, raising
+        As in `prune_error_based`.
+    extra : callable
+        The extra errors of a leaf by its weight, its errors and the confidence; J48 has others.
+
+    Returns
+    -------
+    tree : Tree
+    origin : list of int
+        For each node of it, the number that its place had before.
+    decisions : list of Decision
+        In the order in which they were made; a node whose branch was raised is decided again.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import C45
+    >>> from treewright.learn import fit
+    >>> weather = sample("play-tennis")
+    >>> _, _, decisions = error_based_decisions(fit(weather, C45()).tree, weather)
+    >>> [(one.node, round(one.as_leaf, 2), round(one.as_tree, 2), one.outcome) for one in decisions]
+    [(5, 3.24, 2.11, 'kept'), (1, 3.24, 2.11, 'kept'), (0, 6.79, 5.39, 'kept')]
+    """
+    decisions: list[Decision] = []
+    pruner = _Pruner(tree, weighing_cases(tree, dataset), confidence, raising, extra, decisions)
+    pruner.run()
+    pruned, origin = build_tree(tree.schema, pruner.records)
+    return pruned, origin, decisions
 
 
 def weighing_cases(tree: Tree, dataset: Dataset) -> Dataset:
@@ -113,7 +211,17 @@ def weighing_cases(tree: Tree, dataset: Dataset) -> Dataset:
 class _Pruner:
     """The state of one run: records that are changed, and the cases that each node has."""
 
-    def __init__(self, tree: Tree, dataset: Dataset, confidence: float, raising: bool) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        dataset: Dataset,
+        confidence: float,
+        raising: bool,
+        extra: Callable[[float, float, float], float] = extra_errors,
+        decisions: list[Decision] | None = None,
+    ) -> None:
+        self._extra = extra
+        self._decisions = decisions
         self._schema = tree.schema
         self._records = records_of(tree)
         self._confidence = confidence
@@ -132,6 +240,11 @@ class _Pruner:
             record.estimate = 0.0
         self._give(0, (self._ordered(dataset), None))
         self._send_down(0)
+
+    @property
+    def records(self) -> list[NodeRecord]:
+        """The nodes as they are now, in the numbers of the tree that was given."""
+        return self._records
 
     def run(self) -> Tree:
         """Settle every node that has cases, branches first, and build what remains."""
@@ -164,20 +277,30 @@ class _Pruner:
             heir = self._largest(reached)
             raised = self._raised(node, heir)
         if _at_most(as_leaf, raised + SLACK) and _at_most(as_leaf, as_tree + SLACK):
+            outcome = "pruned"
+        else:
+            outcome = "raised" if _at_most(raised, as_tree + SLACK) else "kept"
+        if self._decisions is not None:
+            branches = tuple(self._estimate(child) for child in reached)
+            counts = tuple(self._counts[node].tolist())
+            tried = raised if math.isfinite(raised) else None
+            largest = heir if heir >= 0 else None
+            self._decisions.append(Decision(node, counts, as_leaf, as_tree, branches, tried, outcome, largest))
+        if outcome == "pruned":
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
-            return True
-        if _at_most(raised, as_tree + SLACK):
+        elif outcome == "raised":
             self._raise(node, heir)
             return False
-        record.estimate = as_tree
+        else:
+            record.estimate = as_tree
         return True
 
     def _as_leaf(self, counts: Floats, outcome: int | None = None) -> float:
         """Return the errors that a leaf with these cases expects, saying its own class or the most frequent one."""
         weight = float(counts.sum())
         errors = max(weight - float(counts.max() if outcome is None else counts[outcome]), 0.0)
-        return errors + extra_errors(weight, errors, self._confidence)
+        return errors + self._extra(weight, errors, self._confidence)
 
     def _estimate(self, node: int) -> float:
         return self._records[node].estimate or 0.0

@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import comb, factorial, lgamma, log, log2
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,19 +74,44 @@ def prune_mdl(tree: Tree) -> Tree:
     >>> len(tree), round(description_length(tree), 1), len(pruned), round(description_length(pruned), 1)
     (15, 43.5, 5, 31.2)
     """
+    return cut_at(tree, message_lengths(tree).cut)
+
+
+class MessageLengths(NamedTuple):
+    """Bits of the messages that were compared, by node: as a leaf, as a tree, of its test alone; and what is cut."""
+
+    as_leaf: Floats
+    as_tree: Floats
+    test: Floats
+    cut: list[int]
+
+
+def message_lengths(tree: Tree) -> MessageLengths:
+    """Return what pruning by description length compares at each node, branches being pruned before.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> found = message_lengths(fit(sample("play-tennis"), ID3()).tree)
+    >>> round(float(found.as_leaf[0]), 2), round(float(found.as_tree[0]), 2)
+    (15.87, 20.14)
+    """
     as_leaf = _leaf_lengths(tree)
     own = _test_lengths(tree)
-    lengths = as_leaf.copy()
+    lengths, compared = as_leaf.copy(), as_leaf.copy()
     cut = []
     for node in range(tree.n_nodes - 1, -1, -1):
         if tree.attribute[node] == LEAF:
             continue
         as_tree = own[node] + float(lengths[tree.children_of(node)].sum())
+        compared[node] = as_tree
         if as_leaf[node] <= as_tree * (1 + TOLERANCE):
             cut.append(node)
         else:
             lengths[node] = as_tree
-    return cut_at(tree, cut)
+    return MessageLengths(as_leaf, compared, own, cut)
 
 
 def description_length(tree: Tree) -> float:

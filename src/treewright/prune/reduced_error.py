@@ -16,6 +16,8 @@ Source: J. R. Quinlan, Simplifying decision trees, International Journal of Man-
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treewright.data.dataset import Dataset
@@ -51,8 +53,32 @@ def prune_reduced_error(tree: Tree, validation: Dataset) -> Tree:
     >>> len(tree), len(prune_reduced_error(tree, weather)), len(prune_reduced_error(tree, weather.take([2, 3, 4, 9])))
     (8, 8, 1)
     """
+    return cut_at(tree, validation_estimates(tree, validation).cut)
+
+
+class ValidationEstimates(NamedTuple):
+    """Errors on validation cases, by node, as they were compared: as a leaf, and below; and the nodes that are cut."""
+
+    own: Floats
+    below: Floats
+    cut: list[int]
+
+
+def validation_estimates(tree: Tree, validation: Dataset) -> ValidationEstimates:
+    """Return what reduced-error pruning compares at each node, branches being pruned before.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> weather = sample("play-tennis")
+    >>> found = validation_estimates(fit(weather, ID3()).tree, weather)
+    >>> found.own[:2].tolist(), found.below[:2].tolist(), found.cut
+    ([5.0, 2.0], [0.0, 0.0], [])
+    """
     own, final, weight, final_weight = _validation_errors(tree, weighing_cases(tree, validation))
-    below = own.copy()
+    below, compared = own.copy(), own.copy()
     cut = []
     for node in range(tree.n_nodes - 1, -1, -1):
         if tree.attribute[node] == LEAF:
@@ -62,10 +88,11 @@ def prune_reduced_error(tree: Tree, validation: Dataset) -> Tree:
         lost = weight[node] - final_weight[node] - float(weight[children].sum())
         if lost > TOLERANCE * weight[node]:
             below[node] += own[node] * lost / weight[node]
+        compared[node] = below[node]
         if own[node] <= below[node] * (1 + TOLERANCE):
             cut.append(node)
             below[node] = own[node]
-    return cut_at(tree, cut)
+    return ValidationEstimates(own, compared, cut)
 
 
 def _validation_errors(tree: Tree, cases: Dataset) -> tuple[Floats, Floats, Floats, Floats]:

@@ -8,9 +8,11 @@ figure
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
+from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import ParameterError
 from treewright._base.extras import need
 
@@ -31,13 +33,15 @@ def new_figure(width: float = 6.4, height: float = 4.2) -> tuple[Any, Any]:
     return figure, axes
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Save a figure; the suffix says the format, and the same figure gives the same bytes."""
+def save_figure(figure: Any, path: str | os.PathLike[str], form: str | None = None) -> None:
+    """Save a figure; the suffix (or `form`) says the format, and the same figure gives the same bytes."""
     name = os.fspath(path)
-    suffix = os.path.splitext(name)[1].lower()
+    suffix = os.path.splitext(name)[1].lower() if form is None else f".{form}"
     if suffix not in SUFFIXES:
         raise ParameterError(f"a figure is saved as {', '.join(SUFFIXES)}, not {suffix or 'without a suffix'!r}")
     matplotlib = need("matplotlib", "plots", "draw a figure")
     undated: dict[str, Any] = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with matplotlib.rc_context({"svg.hashsalt": "treewright", "svg.fonttype": "none"}):
-        figure.savefig(name, dpi=150, metadata=undated[suffix])
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=150, format=suffix[1:], metadata=undated[suffix])
+    write_atomically(name, drawn.getvalue())

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from treewright._base.errors import ParameterError
-from treewright._base.printable import printable
 from treewright.evaluate.compare_over import ManyComparison
+from treewright.evaluate.result import shown_names
 from treewright.show.figure import COLOURS, new_figure
 
 LONGEST = 30
@@ -46,12 +46,13 @@ def critical_difference_figure(result: ManyComparison) -> Any:
         y = 0.4 + 0.25 * place
         axes.plot([start - 0.03, stop + 0.03], [y, y], color=COLOURS[1], linewidth=4, solid_capstyle="butt")
     reach = 0.06 * max(k - 1, 1) + 0.05
-    for place, (name, rank) in enumerate(zip(result.learners, result.average_ranks, strict=True)):
+    names = shown_names(result.learners, LONGEST)
+    for place, (name, rank) in enumerate(zip(names, result.average_ranks, strict=True)):
         on_left = place < left
         y = first_name + 0.45 * (place if on_left else k - 1 - place)
         edge = 1 - reach if on_left else k + reach
         axes.plot([rank, rank, edge], [0, y, y], color=COLOURS[0], linewidth=1)
-        told = printable(name, LONGEST).replace("$", r"\$")  # a dollar would begin a formula
+        told = name.replace("$", r"\$")  # a dollar would begin a formula
         text = f"{told}  {rank:.2f} " if on_left else f" {rank:.2f}  {told}"
         axes.text(edge, y, text, ha="right" if on_left else "left", va="center")
     axes.set_ylim(depth, -1.5)
@@ -81,8 +82,15 @@ def group_spans(result: ManyComparison) -> list[tuple[float, float]]:
     return [(min(rank[name] for name in group), max(rank[name] for name in group)) for group in result.groups]
 
 
-def critical_difference_text(result: ManyComparison, width: int = 80) -> str:
+def critical_difference_text(result: ManyComparison, width: int = 80, *, lines: bool = True) -> str:
     """Draw the diagram for a terminal: a line for each learner, a column of bars for each group.
+
+    Parameters
+    ----------
+    result : ManyComparison
+    width : int
+    lines : bool
+        With box-drawing characters; without, in plain ASCII.
 
     Examples
     --------
@@ -94,12 +102,14 @@ def critical_difference_text(result: ManyComparison, width: int = 80) -> str:
     x 1.00  ●                            ┃
     y 2.00               ●               ┃ ┃
     z 3.00                            ●    ┃
-            ├──────────────┤ critical difference 1.17 (Nemenyi, 5%, 8 tables)
+            ├──────────────┤
+    critical difference 1.17 (Nemenyi, 5%, 8 tables)
     """
     if width < 20:
         raise ParameterError(f"a diagram needs a width of 20 at least, not {width}")
+    left, dash, cross, right, beyond, dot, beam = "├─┼┤→●┃" if lines else "+-++>*|"
     k = len(result.learners)
-    names = [printable(name, LONGEST) for name in result.learners]
+    names = shown_names(result.learners, LONGEST)
     label = max(map(len, names)) + 5
     unit = max(2, (width - label - 4 - 2 * len(result.groups)) // (k - 1))
     inner = unit * (k - 1)
@@ -108,14 +118,15 @@ def critical_difference_text(result: ManyComparison, width: int = 80) -> str:
         return round((rank - 1) * unit)
 
     numbers = "".join(str(rank).ljust(unit) for rank in range(1, k + 1)).rstrip()
-    axis = "├" + ("─" * (unit - 1) + "┼") * (k - 2) + "─" * (unit - 1) + "┤"
-    lines = ["rank".ljust(label) + "  " + numbers, " " * (label + 2) + axis]
+    axis = left + (dash * (unit - 1) + cross) * (k - 2) + dash * (unit - 1) + right
+    drawn = ["rank".ljust(label) + "  " + numbers, " " * (label + 2) + axis]
     for name, learner, rank in zip(names, result.learners, result.average_ranks, strict=True):
-        point = (" " * place(rank) + "●").ljust(inner + 1)
-        bars = " ".join("┃" if learner in group else " " for group in result.groups)
-        lines.append(f"{name.ljust(label - 5)} {rank:4.2f}  {point}  {bars}".rstrip())
+        point = (" " * place(rank) + dot).ljust(inner + 1)
+        bars = " ".join(beam if learner in group else " " for group in result.groups)
+        drawn.append(f"{name.ljust(label - 5)} {rank:4.2f}  {point}  {bars}".rstrip())
     reach = min(place(1 + result.critical_difference), inner)
-    cut = "┤" if place(1 + result.critical_difference) <= inner else "→"
+    end = right if place(1 + result.critical_difference) <= inner else beyond
+    scale = " " * (label + 2) + left + dash * (reach - 1) + end
     told = f"critical difference {result.critical_difference:.2f} (Nemenyi, {result.alpha:.0%}, "
-    lines.append(" " * (label + 2) + "├" + "─" * (reach - 1) + cut + f" {told}{len(result.datasets)} tables)")
-    return "\n".join(lines)
+    told += f"{len(result.datasets)} tables)"
+    return "\n".join([*drawn, *([f"{scale} {told}"] if len(scale) + 1 + len(told) <= width else [scale, told])])

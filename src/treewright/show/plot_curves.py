@@ -14,7 +14,7 @@ from typing import Any
 
 from treewright.evaluate.curves import ComplexityCurve, LearningCurve
 from treewright.show.figure import COLOURS, new_figure
-from treewright.show.text_plot import Series, line_plot
+from treewright.show.text_plot import Mark, Series, line_plot
 
 _NAMES = {
     "accuracy": "accuracy",
@@ -65,14 +65,15 @@ def plot_complexity(curve: ComplexityCurve) -> Any:
         label=f"validation, {curve.folds} folds",
     )
     best, simplest = curve.points[curve.best], curve.points[curve.simplest]
-    axes.axvline(best.leaves, color=COLOURS[2], linestyle=":", label=f"least: {best.leaves:,} leaves")
+    axes.axvline(best.leaves, color=COLOURS[2], linestyle=":", label=f"least: {_leaves(best.leaves)}")
     if curve.simplest != curve.best:
-        label = f"within one standard error: {simplest.leaves:,}"
+        label = f"within one standard error: {_leaves(simplest.leaves)}"
         axes.axvline(simplest.leaves, color=COLOURS[3], linestyle="-.", label=label)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("leaves")
     axes.set_ylabel(_NAMES[curve.measure])
-    axes.legend(frameon=False)
+    axes.legend(edgecolor="none")
     return figure
 
 
@@ -86,11 +87,14 @@ def curve_text(curve: LearningCurve | ComplexityCurve, *, width: int = 72, brail
     >>> print(curve_text(LearningCurve("accuracy", 5, points), width=30).splitlines()[0])
     accuracy
     """
+    marks: list[Mark] = []
     if isinstance(curve, LearningCurve):
         x: list[float] = [point.size for point in curve.points]
         lines = [
             Series("unseen cases", x, [point.score for point in curve.points]),
             Series("training cases", x, [point.training for point in curve.points]),
+            Series("band, low", x, [point.low for point in curve.points]),
+            Series("band, high", x, [point.high for point in curve.points]),
         ]
         label, log = "training cases", False
     else:
@@ -100,4 +104,20 @@ def curve_text(curve: LearningCurve | ComplexityCurve, *, width: int = 72, brail
             Series("training", x, [point.training for point in curve.points]),
         ]
         label, log = "leaves", True
-    return line_plot(lines, width=width, braille=braille, log_x=log, x_label=label, y_label=_NAMES[curve.measure])
+        marks = _optimum(curve)
+    return line_plot(
+        lines, width=width, braille=braille, log_x=log, x_label=label, y_label=_NAMES[curve.measure], marks=marks
+    )
+
+
+def _optimum(curve: ComplexityCurve) -> list[Mark]:
+    """Point at the optimum, and at the smallest tree within one standard error of it."""
+    best, simplest = curve.points[curve.best].leaves, curve.points[curve.simplest].leaves
+    marks = [Mark(best, "^", f"least validation error: {_leaves(best)}")]
+    if simplest != best:
+        marks.append(Mark(simplest, "'", f"within one standard error of it: {_leaves(simplest)}"))
+    return marks
+
+
+def _leaves(number: int) -> str:
+    return "1 leaf" if number == 1 else f"{number:,} leaves"

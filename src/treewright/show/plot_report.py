@@ -17,10 +17,9 @@ import numpy as np
 
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import unknown_name
-from treewright._base.printable import printable
 from treewright.evaluate.class_curves import ClassCurves
 from treewright.evaluate.classification_report import ClassificationReport
-from treewright.evaluate.result import Report
+from treewright.evaluate.result import Report, shown_names
 from treewright.show.figure import COLOURS, new_figure
 
 MOST_CURVES = len(COLOURS)
@@ -37,8 +36,8 @@ def roc_figure(report: Report) -> Any:
     shown, more = shown_curves(report, "roc")
     figure, axes = new_figure(5.2, 4.8)
     axes.plot([0, 1], [0, 1], **_CHANCE)
-    for curves in shown:
-        axes.plot(curves.fpr, curves.tpr, label=f"{_label(curves)} AUC {curves.auc:.3f}")
+    for name, curves in shown:
+        axes.plot(curves.fpr, curves.tpr, label=f"{_label(name)} AUC {curves.auc:.3f}")
     _finish(axes, "false positive rate", "true positive rate", f"ROC{more}", "lower right")
     return figure
 
@@ -47,8 +46,8 @@ def precision_recall_figure(report: Report) -> Any:
     """Draw precision against recall, in steps (a straight line between two points would promise too much)."""
     shown, more = shown_curves(report, "pr")
     figure, axes = new_figure(5.2, 4.8)
-    for curves in shown:
-        label = f"{_label(curves)} average {curves.average_precision:.3f}"
+    for name, curves in shown:
+        label = f"{_label(name)} average {curves.average_precision:.3f}"
         (line,) = axes.plot(curves.recall, curves.precision, drawstyle="steps-post", label=label)
         axes.axhline(curves.prevalence, **{**_CHANCE, "color": line.get_color()})
     _finish(axes, "recall", "precision", f"Precision and recall{more} (dashed: guessing)", "best")
@@ -60,11 +59,11 @@ def calibration_figure(report: Report) -> Any:
     shown, more = shown_curves(report, "calibration")
     figure, axes = new_figure(5.2, 4.8)
     axes.plot([0, 1], [0, 1], **_CHANCE)
-    for curves in shown:
+    for name, curves in shown:
         score = np.array([part.mean_score for part in curves.bins])
         seen = np.array([part.observed for part in curves.bins])
         reach = np.array([[part.observed - part.low, part.high - part.observed] for part in curves.bins]).T
-        label = f"{_label(curves)} Brier {curves.brier:.3f}"
+        label = f"{_label(name)} Brier {curves.brier:.3f}"
         axes.errorbar(score, seen, yerr=np.maximum(reach, 0.0), marker="o", markersize=4, capsize=2, label=label)
     _finish(axes, "mean predicted probability", "observed share", f"Reliability{more}", "best")
     return figure
@@ -73,7 +72,7 @@ def calibration_figure(report: Report) -> Any:
 def confusion_figure(report: Report) -> Any:
     """Draw the confusion matrix: shade is the share of the true class, the number its cases."""
     classes = _classification(report, "confusion")
-    names = [_safe(label) for label in classes.classes]
+    names = [_safe(name) for name in shown_names(classes.classes)]
     k = len(names)
     side = min(4.0 + 0.35 * k, 16.0)
     figure, axes = new_figure(side + 0.8, side)
@@ -85,7 +84,7 @@ def confusion_figure(report: Report) -> Any:
         for (row, column), weight in np.ndenumerate(classes.confusion):
             colour = "white" if shares[row, column] > 0.55 else "black"
             axes.text(column, row, f"{weight:,.6g}", ha="center", va="center", color=colour)
-    axes.set_xticks(range(k), names, rotation=90 if k > 4 else 0)
+    axes.set_xticks(range(k), names, rotation=90 if k > 4 or max(map(len, names)) > 8 else 0)
     axes.set_yticks(range(k), names)
     axes.set_xlabel("said")
     axes.set_ylabel("truth")
@@ -116,8 +115,8 @@ def report_figure(report: Report, kind: str = "roc") -> Any:
     return FIGURES[kind](report)
 
 
-def shown_curves(report: Report, kind: str) -> tuple[list[ClassCurves], str]:
-    """Return the curves that can be drawn, the most frequent classes first, and a word on those left out."""
+def shown_curves(report: Report, kind: str) -> tuple[list[tuple[str, ClassCurves]], str]:
+    """Return the curves that can be drawn under their names, the most frequent first, and a word on those left out."""
     classes = _classification(report, kind)
     if classes.probabilities is None:
         raise ParameterError(f"a figure {kind!r} needs class probabilities, and there are none; confusion needs none")
@@ -126,7 +125,8 @@ def shown_curves(report: Report, kind: str) -> tuple[list[ClassCurves], str]:
         raise ParameterError(f"a figure {kind!r} needs cases of two classes, and these are all of one")
     found = sorted(found, key=lambda curves: -curves.prevalence)
     more = f", {MOST_CURVES} of {len(found)} classes" if len(found) > MOST_CURVES else ""
-    return found[:MOST_CURVES], more
+    name = dict(zip(classes.classes, shown_names(classes.classes), strict=True))
+    return [(name[curves.label], curves) for curves in found[:MOST_CURVES]], more
 
 
 def _classification(report: Report, kind: str) -> ClassificationReport:
@@ -145,10 +145,10 @@ def _finish(axes: Any, across: str, up: str, title: str, legend: str) -> None:
     axes.legend(loc=legend, frameon=False, fontsize="small")
 
 
-def _label(curves: ClassCurves) -> str:
-    return f'"{_safe(curves.label)}"'  # quoted: a label that begins with _ would not be shown
+def _label(name: str) -> str:
+    return f'"{_safe(name)}"'  # quoted: a label that begins with _ would not be shown
 
 
 def _safe(name: str) -> str:
     """Escape what matplotlib would take for a formula."""
-    return printable(name, 24).replace("$", r"\$")
+    return name.replace("$", r"\$")

@@ -36,6 +36,14 @@ class Series(NamedTuple):
     y: Sequence[float]
 
 
+class Mark(NamedTuple):
+    """A place on the x axis: one character that points at it, and what it means."""
+
+    x: float
+    sign: str
+    meaning: str
+
+
 class _Frame(NamedTuple):
     """The range of both axes."""
 
@@ -67,8 +75,10 @@ def line_plot(
     height: int = 12,
     braille: bool = False,
     log_x: bool = False,
+    log_y: bool = False,
     x_label: str = "",
     y_label: str = "",
+    marks: Sequence[Mark] = (),
 ) -> str:
     """Draw lines with axes.
 
@@ -80,9 +90,11 @@ def line_plot(
         Of the whole plot in characters; at least 20 times 5 are used.
     braille : bool
         Fine dots instead of ASCII marks.
-    log_x : bool
+    log_x, log_y : bool
         A logarithmic axis; points at or below 0 are left out.
     x_label, y_label : str
+    marks : list of Mark
+        Places on the x axis that are pointed at, with their meaning below; of two at one place the first is seen.
 
     Examples
     --------
@@ -94,12 +106,12 @@ def line_plot(
       +-----------------
        0               3
     """
-    points = [(one.name, _usable(one, log_x)) for one in series]
+    points = [(one.name, _usable(one, log_x, log_y)) for one in series]
     everything = [point for _, line in points for point in line]
     if not everything:
         return "(nothing to draw)"
     frame = _frame(everything)
-    ends = (_number(frame.bottom), _number(frame.top))
+    ends = tuple(_number(10**end if log_y else end) for end in (frame.bottom, frame.top))
     margin = max(map(len, ends)) + 2
     columns = max(width, 20) - margin
     rows = max(height, 5) - 2
@@ -110,16 +122,29 @@ def line_plot(
         label = ends[1] if place == 0 else ends[0] if place == rows - 1 else ""
         lines.append(f"{label:>{margin - 2}} {bar}{row}".rstrip())
     lines.append(f"{'':>{margin - 1}}{corner}{dash * columns}")
+    if marks:
+        lines.append(f"{'':>{margin}}{_pointers(marks, frame, columns, log_x)}".rstrip())
     left, right = (_number(10**end if log_x else end) for end in (frame.left, frame.right))
     middle = printable(x_label) if len(left) + len(right) + len(x_label) + 2 <= columns else ""
     space = max(columns - len(left) - len(right), 1)
     lines.append(f"{'':>{margin}}{left}{middle:^{space}}{right}".rstrip())
     if len(series) > 1:
         dotted = ["\u2812\u2812\u2812", *(f"\u2802{' ' * at}\u2802" for at in range(1, len(series)))]
-        marks = dotted if braille else [MARKS[at % len(MARKS)] for at in range(len(series))]
-        told = [f"{mark} {printable(one.name, 30)}" for mark, one in zip(marks, series, strict=True)]
+        signs = dotted if braille else [MARKS[at % len(MARKS)] for at in range(len(series))]
+        told = [f"{mark} {printable(one.name, 30)}" for mark, one in zip(signs, series, strict=True)]
         lines.append(f"{'':>{margin}}{'   '.join(told)}")
+    lines += [f"{'':>{margin}}{one.sign} {printable(one.meaning)}" for one in marks]
     return "\n".join(lines)
+
+
+def _pointers(marks: Sequence[Mark], frame: _Frame, columns: int, log_x: bool) -> str:
+    """Return the line below the axis, with the signs under their places."""
+    cells = [" "] * columns
+    for one in reversed(marks):
+        at = log10(one.x) if log_x else one.x
+        place = round((at - frame.left) / (frame.right - frame.left) * (columns - 1))
+        cells[min(max(place, 0), columns - 1)] = one.sign
+    return "".join(cells)
 
 
 def bars(
@@ -165,11 +190,11 @@ def bars(
     return "\n".join(lines)
 
 
-def _usable(one: Series, log_x: bool) -> list[tuple[float, float]]:
+def _usable(one: Series, log_x: bool, log_y: bool) -> list[tuple[float, float]]:
     found = []
     for x, y in zip(one.x, one.y, strict=True):
-        if isfinite(x) and isfinite(y) and (x > 0 or not log_x):
-            found.append((log10(x) if log_x else float(x), float(y)))
+        if isfinite(x) and isfinite(y) and (x > 0 or not log_x) and (y > 0 or not log_y):
+            found.append((log10(x) if log_x else float(x), log10(y) if log_y else float(y)))
     return sorted(found)
 
 
@@ -201,7 +226,7 @@ def _ascii(
     points: Sequence[tuple[str, Sequence[tuple[float, float]]]], frame: _Frame, columns: int, rows: int
 ) -> list[str]:
     canvas = [[" "] * columns for _ in range(rows)]
-    for place, (_, line) in enumerate(points):
+    for place, (_, line) in reversed(list(enumerate(points))):  # the first is on top
         for row, column in _cells(line, frame, columns, rows):
             canvas[row][column] = MARKS[place % len(MARKS)]
     return ["".join(row) for row in canvas]

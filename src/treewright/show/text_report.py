@@ -3,10 +3,12 @@
 Vocabulary
 ----------
 canvas
-    A square from 0 to 1 in both directions, in characters; ``·`` is chance (or perfect calibration), ``*`` the curve,
-    and for several classes a digit for each, the most frequent first.
+    A square from 0 to 1 in both directions, in characters; ``·`` (or ``.``) is chance, ``*`` the curve, and for
+    several classes a digit for each, the most frequent first.
 bar
-    A share from 0 to 1 in blocks of an eighth of a character.
+    A share from 0 to 1 in blocks of an eighth of a character, or in ``#``.
+plain
+    In ASCII alone, for terminals without those characters.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from treewright._base.errors import ParameterError
 from treewright._base.near_names import unknown_name
 from treewright.evaluate.class_curves import ClassCurves
 from treewright.evaluate.classification_report import ClassificationReport
-from treewright.evaluate.result import Floats, Report, shown_name
+from treewright.evaluate.result import Floats, Report, shown_names
 from treewright.show.plot_report import shown_curves
 
 WIDTH, HEIGHT = 41, 15
@@ -27,19 +29,21 @@ WIDTH, HEIGHT = 41, 15
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def bar(share: float, width: int = 20) -> str:
+def bar(share: float, width: int = 20, *, plain: bool = False) -> str:
     """Draw a share as a bar.
 
     Examples
     --------
-    >>> bar(0.5, 4), bar(0.3, 4), bar(0.0, 4)
-    ('██', '█▎', '')
+    >>> bar(0.5, 4), bar(0.3, 4), bar(0.0, 4), bar(0.5, 4, plain=True)
+    ('██', '█▎', '', '##')
     """
+    if plain:
+        return "#" * round(width * min(max(share, 0.0), 1.0))
     eighths = round(8 * width * min(max(share, 0.0), 1.0))
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def roc_text(report: Report) -> str:
+def roc_text(report: Report, *, plain: bool = False) -> str:
     """Draw true against false positive rate.
 
     Examples
@@ -50,34 +54,34 @@ def roc_text(report: Report) -> str:
     true positive rate
     """
     shown, more = shown_curves(report, "roc")
-    lines = [(curves.fpr, curves.tpr) for curves in shown]
-    legend = [f'"{shown_name(curves.label)}" AUC {curves.auc:.3f}' for curves in shown]
-    return _drawn("true positive rate", "false positive rate", lines, legend, more, diagonal=True)
+    lines = [(curves.fpr, curves.tpr) for _, curves in shown]
+    legend = [f'"{name}" AUC {curves.auc:.3f}' for name, curves in shown]
+    return _drawn("true positive rate", "false positive rate", lines, legend, more, diagonal=True, plain=plain)
 
 
-def precision_recall_text(report: Report) -> str:
+def precision_recall_text(report: Report, *, plain: bool = False) -> str:
     """Draw precision against recall, in steps."""
     shown, more = shown_curves(report, "pr")
-    lines = [_steps(curves) for curves in shown]
-    legend = [f'"{shown_name(curves.label)}" average precision {curves.average_precision:.3f}' for curves in shown]
-    return _drawn("precision", "recall", lines, legend, more)
+    lines = [_steps(curves) for _, curves in shown]
+    legend = [f'"{name}" average precision {curves.average_precision:.3f}' for name, curves in shown]
+    return _drawn("precision", "recall", lines, legend, more, plain=plain)
 
 
-def calibration_text(report: Report) -> str:
+def calibration_text(report: Report, *, plain: bool = False) -> str:
     """Show for each reliability bin the observed share as a bar, and where it should end (``|``)."""
     shown, more = shown_curves(report, "calibration")
     parts = []
-    for curves in shown:
-        rows = [f'"{shown_name(curves.label)}" Brier score {curves.brier:.3f}{more}', " said   seen"]
+    for name, curves in shown:
+        rows = [f'"{name}" Brier score {curves.brier:.3f}{more}', " said   seen"]
         for part in curves.bins:
-            cells = list(f"{bar(part.observed, 30):<31}")
+            cells = list(f"{bar(part.observed, 30, plain=plain):<31}")
             cells[round(30 * part.mean_score)] = "|"
             rows.append(f"{part.mean_score:.3f}  {part.observed:.3f}  {''.join(cells)}".rstrip())
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
 
 
-def recall_bars(report: Report) -> str:
+def recall_bars(report: Report, *, plain: bool = False) -> str:
     """Show the recall of each class as a bar: where an accuracy comes from.
 
     Examples
@@ -91,15 +95,16 @@ def recall_bars(report: Report) -> str:
     if not isinstance(report, ClassificationReport):
         raise ParameterError("recall is of predicted classes, and these are numbers")
     scores = [score for score in report.per_class if score.support > 0]
-    width = max(len(shown_name(score.label)) for score in scores)
+    name = dict(zip(report.classes, shown_names(report.classes), strict=True))
+    width = max(len(name[score.label]) for score in scores)
     lines = [
-        f"{shown_name(score.label):<{width}}  {100 * score.recall:3.0f} %  {bar(score.recall, 30)}".rstrip()
+        f"{name[score.label]:<{width}}  {100 * score.recall:3.0f} %  {bar(score.recall, 30, plain=plain)}".rstrip()
         for score in scores
     ]
     return "\n".join(["Recall", *lines])
 
 
-PICTURES: dict[str, Callable[[Report], str]] = {
+PICTURES: dict[str, Callable[..., str]] = {
     "roc": roc_text,
     "pr": precision_recall_text,
     "calibration": calibration_text,
@@ -107,11 +112,11 @@ PICTURES: dict[str, Callable[[Report], str]] = {
 }
 
 
-def report_text_plot(report: Report, kind: str = "roc") -> str:
-    """Draw a picture of this kind; that of the confusion is the recall of each class."""
+def report_text_plot(report: Report, kind: str = "roc", *, plain: bool = False) -> str:
+    """Draw a picture of this kind; that of the confusion is the recall of each class. Plain is ASCII alone."""
     if kind not in PICTURES:
         raise ParameterError(unknown_name("kind of picture", kind, PICTURES))
-    return PICTURES[kind](report)
+    return PICTURES[kind](report, plain=plain)
 
 
 def _steps(curves: ClassCurves) -> tuple[Floats, Floats]:
@@ -128,17 +133,19 @@ def _drawn(
     more: str,
     *,
     diagonal: bool = False,
+    plain: bool = False,
 ) -> str:
     canvas = [[" "] * WIDTH for _ in range(HEIGHT)]
     if diagonal:
-        _trace(canvas, np.array([0.0, 1.0]), np.array([0.0, 1.0]), "·")
+        _trace(canvas, np.array([0.0, 1.0]), np.array([0.0, 1.0]), "." if plain else "·")
     marks = "*" if len(legend) == 1 else "12345678"
     for mark, (x, y) in reversed(list(zip(marks, lines, strict=False))):  # the most frequent class is on top
         _trace(canvas, x, y, mark)
     labels = {0: "1.0", HEIGHT // 2: "0.5", HEIGHT - 1: "0.0"}
-    rows = [f"{labels.get(place, ''):>3} │{''.join(row)}".rstrip() for place, row in enumerate(canvas)]
+    beam, corner, dash = "|+-" if plain else "│└─"
+    rows = [f"{labels.get(place, ''):>3} {beam}{''.join(row)}".rstrip() for place, row in enumerate(canvas)]
     half = WIDTH // 2
-    axis = [f"    └{'─' * WIDTH}", f"    0.0{'0.5':^{WIDTH - 4}}1.0", f"     {across:^{2 * half}}".rstrip()]
+    axis = [f"    {corner}{dash * WIDTH}", f"    0.0{'0.5':^{WIDTH - 4}}1.0", f"     {across:^{2 * half}}".rstrip()]
     told = [f"{mark} {text}" for mark, text in zip(marks, legend, strict=False)]
     return "\n".join([f"{up}{more}", *rows, *axis, *told])
 

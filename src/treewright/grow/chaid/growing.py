@@ -20,6 +20,7 @@ three. Weights that are not whole are taken as they are, which makes the p-value
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -231,10 +232,16 @@ class ChaidExaminer:
 
     def examine(self, node: int, summary: Summary) -> tuple[Finding, ...]:
         """Return a finding for each attribute, in order (with `like_r` not for those with a single level)."""
-        [tables] = self._engine.count([(node, [levels.attribute for levels in self._levels])])
-        return tuple(
-            self._finding(levels, table, summary.weight) for levels, table in zip(self._levels, tables, strict=True)
-        )
+        return self._examine_all([(node, summary)])[0]
+
+    def _examine_all(self, nodes: Sequence[tuple[int, Summary]]) -> list[tuple[Finding, ...]]:
+        counted = self._engine.count([(node, [levels.attribute for levels in self._levels]) for node, _ in nodes])
+        return [
+            tuple(
+                self._finding(levels, table, summary.weight) for levels, table in zip(self._levels, tables, strict=True)
+            )
+            for (_, summary), tables in zip(nodes, counted, strict=True)
+        ]
 
     def _finding(self, attribute: AttributeLevels, table: FrequencyTable, weight: float) -> Finding:
         levels = attribute.levels_in(table)
@@ -277,18 +284,31 @@ class ChaidExaminer:
 
         R's CHAID tests pure nodes like others (to no effect), so `like_r` has findings there.
         """
+        return self.decide_all([(node, summary)], depth)[0]
+
+    def decide_all(self, nodes: Sequence[tuple[int, Summary]], depth: int) -> list[tuple[ChaidNode, Finding | None]]:
+        """Decide about all nodes of a level, which are counted at once."""
         options = self._options
-        limit = self._limit(summary, depth)
-        stop = Stop.PURE if summary.pure else limit
-        if limit is not None or (summary.pure and not options.like_r):
-            return ChaidNode((), None, stop), None
-        findings = self.examine(node, summary)
-        best = self.choose(findings)
-        if best is None:
-            stop = stop or Stop.NO_ATTRIBUTES
-        elif best.split is None or best.log_adjusted > math.log(options.alpha_split):
-            stop = stop or Stop.NOT_SIGNIFICANT
-        return ChaidNode(findings, best if stop is None else None, stop), best
+        limits = [self._limit(summary, depth) for _, summary in nodes]
+        asked = [
+            limit is None and (options.like_r or not summary.pure)
+            for (_, summary), limit in zip(nodes, limits, strict=True)
+        ]
+        found = iter(self._examine_all([node for node, wanted in zip(nodes, asked, strict=True) if wanted]))
+        decided: list[tuple[ChaidNode, Finding | None]] = []
+        for (_, summary), limit, wanted in zip(nodes, limits, asked, strict=True):
+            stop = Stop.PURE if summary.pure else limit
+            findings = next(found) if wanted else ()
+            best = self.choose(findings)
+            if not wanted:
+                decided.append((ChaidNode((), None, stop), None))
+                continue
+            if best is None:
+                stop = stop or Stop.NO_ATTRIBUTES
+            elif best.split is None or best.log_adjusted > math.log(options.alpha_split):
+                stop = stop or Stop.NOT_SIGNIFICANT
+            decided.append((ChaidNode(findings, best if stop is None else None, stop), best))
+        return decided
 
     def _limit(self, summary: Summary, depth: int) -> Stop | None:
         if self._options.max_depth is not None and depth >= self._options.max_depth:
@@ -319,33 +339,39 @@ def grow_chaid(dataset: Dataset, options: CHAID) -> ChaidGrowth:
     """
     if dataset.target is None:
         raise DataError("CHAID learns from cases with a target, and these have none", source=dataset.source)
-    if options.like_r and dataset.schema.task is Task.REGRESSION:
-        raise DataError("R's CHAID predicts classes; the target is numeric", column=dataset.schema.target)
-    engine = MemoryEngine(dataset)
+    return grow_chaid_over(MemoryEngine(dataset), options)
+
+
+def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
+    """Grow a tree level by level over any engine; `grow_chaid` does it in memory."""
+    if options.like_r and engine.schema.task is Task.REGRESSION:
+        raise DataError("R's CHAID predicts classes; the target is numeric", column=engine.schema.target)
     root = engine.root()
     examiner = ChaidExaminer(engine, root, options)
-    records: list[NodeRecord] = []
+    records: list[NodeRecord] = [_record(engine.summaries([root])[0], engine.schema.task)]
     nodes: list[ChaidNode] = []
-    waiting: list[tuple[int, int, NodeRecord | None]] = [(root, 0, None)]
-    while waiting:
-        node, depth, parent = waiting.pop()
-        [summary] = engine.summaries([node])
-        found, best = examiner.decide(node, summary, depth)
-        record = _record(summary, dataset.schema.task)
-        record.p_value = None if best is None else best.adjusted
-        record.stop = found.stop
-        if parent is not None:
-            parent.children.append(len(records))
-        records.append(record)
-        nodes.append(found)
-        if found.chosen is None or found.chosen.split is None:
-            engine.close(node)
-            continue
-        record.split = found.chosen.split
-        children = engine.divide(node, record.split)
-        # The first branch is looked at next, so that children come to their parent in order.
-        waiting.extend((child, depth + 1, record) for child in reversed(children))
-    tree, order = build_tree(dataset.schema, records)
+    level = [root]
+    depth = 0
+    while level:
+        below: list[int] = []
+        summaries = engine.summaries(level)
+        for node, (found, best) in zip(
+            level, examiner.decide_all(list(zip(level, summaries, strict=True)), depth), strict=True
+        ):
+            record = records[len(nodes)]
+            nodes.append(found)
+            record.p_value = None if best is None else best.adjusted
+            record.stop = found.stop
+            if found.chosen is None or found.chosen.split is None:
+                engine.close(node)
+                continue
+            record.split = found.chosen.split
+            children = engine.divide(node, record.split)
+            record.children = list(range(len(records), len(records) + len(children)))
+            records += [_record(summary, engine.schema.task) for summary in engine.summaries(children)]
+            below += children
+        level, depth = below, depth + 1
+    tree, order = build_tree(engine.schema, records)
     return ChaidGrowth(tree, tuple(nodes[number] for number in order), examiner.bounds)
 
 

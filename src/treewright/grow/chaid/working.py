@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from treewright.counts.engine import Engine
 from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.grow.candidates import branch_counts
 from treewright.grow.chaid.growing import ChaidGrowth, ChaidNode, Finding
 from treewright.grow.grower import WORKING_CELLS
+from treewright.model.split import KNOWN
 from treewright.model.working import Examined, Verdict
 
 
@@ -32,16 +36,25 @@ def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CE
     >>> [(one.attribute, str(one.verdict)) for one in chaid_working(lenses, growth)[0]]
     [(0, 'all values in one group'), (1, 'all values in one group'), (2, 'considered'), (3, 'chosen')]
     """
-    engine = MemoryEngine(dataset)
+    return chaid_working_over(MemoryEngine(dataset), growth, cells)
+
+
+def chaid_working_over(
+    engine: Engine, growth: ChaidGrowth, cells: int = WORKING_CELLS
+) -> dict[int, tuple[Examined, ...]]:
+    """Return the working as `chaid_working` does, a level in one pass over the data."""
     working: dict[int, tuple[Examined, ...]] = {}
     level = [(0, engine.root())]
     while level and cells > 0:
         below: list[tuple[int, int]] = []
-        for node, place in level:
+        counted = engine.count(
+            [(place, [finding.attribute for finding in growth.nodes[node].findings]) for node, place in level]
+        )
+        for (node, place), tables in zip(level, counted, strict=True):
             found = growth.nodes[node]
-            [tables] = engine.count([(place, [finding.attribute for finding in found.findings])])
             entries = tuple(
-                _examined(found, finding, table) for finding, table in zip(found.findings, tables, strict=True)
+                examined(found, finding, _with_numbers(table, growth.bounds.get(finding.attribute)))
+                for finding, table in zip(found.findings, tables, strict=True)
             )
             cells -= sum(one.cells for one in entries)
             if cells < 0:
@@ -55,7 +68,14 @@ def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CE
     return working
 
 
-def _examined(node: ChaidNode, finding: Finding, table: FrequencyTable) -> Examined:
+def _with_numbers(table: FrequencyTable, bounds: tuple[float, ...] | None) -> FrequencyTable:
+    """Let a number of each interval stand for it where an engine counts by intervals: tests merge some of them."""
+    if bounds is None or table.values is not None:
+        return table
+    return replace(table, values=np.append(np.array(bounds), KNOWN))
+
+
+def examined(node: ChaidNode, finding: Finding, table: FrequencyTable) -> Examined:
     """Return one attribute with the table that was tested: the missing cases are in their group."""
     nothing = np.zeros_like(table.unknown)
     if finding.split is None:

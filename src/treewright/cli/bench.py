@@ -1,0 +1,114 @@
+"""treewright bench: Treewright beside the peers that are installed, and whether it reaches its targets."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.options import FILE, json_option
+from treewright.cli.output import ProgressBar, is_terminal, json_text, note, require_place, say, say_json
+
+if TYPE_CHECKING:
+    from treewright.bench.results import CaseResult
+    from treewright.bench.runner import Settings
+
+THREADS = 2
+"""Threads for everyone, where there are as many processors: what the targets were set for."""
+
+
+@click.command("bench")
+@click.option("--full/--quick", "full", default=False, help="Up to 10,000,000 rows and all cases, or a minute's worth.")
+@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case (repeatable); see --list.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME", help="Only this peer (repeatable); treewright: nobody.")
+@click.option("--rows", type=click.IntRange(min=100), metavar="N", help="Rows of every case, instead of its own.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), metavar="R", help="Rounds, of which the best counts (3; quick: 1)."
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="T", help=f"For everyone who can (default {THREADS}).")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=1), default=900, show_default=True, help="Seconds, for each run."
+)
+@click.option("-o", "--output", metavar="FILE", type=FILE, help="Write the results as JSON, after every case.")
+@click.option("--plot", metavar="FILE", type=FILE, help="Draw time against rows as PNG, SVG or PDF (cases rows-...).")
+@click.option("--list", "listing", is_flag=True, help="Print the cases and end.")
+@json_option
+def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str | None, **rest: Any) -> None:
+    """Compare speed, memory, size and accuracy with other libraries on made data.
+
+    Every measurement is a process of its own; data are the same everywhere. A peer that is missing is left out.
+    """
+    from treewright.bench.cases import chosen_cases
+
+    as_json, full = rest.pop("as_json"), rest["full"]
+    chosen = chosen_cases(cases, full=full or listing)
+    if listing:
+        told = [{"name": case.name, "title": case.title, "rows": case.rows, "quick": case.quick} for case in chosen]
+        say_json(told) if as_json else say("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
+        return
+    if output is not None:
+        require_place(output)
+    if plot is not None:
+        _require_growth(plot, [case.action for case in chosen])
+    _measure_and_tell([case.name for case in chosen], _settings(**rest), output, plot, as_json=as_json)
+
+
+def _settings(
+    *, full: bool, peers: tuple[str, ...], rows: int | None, repeats: int | None, threads: int | None, time_limit: float
+) -> Settings:
+    from treewright.bench.peers import PEERS
+    from treewright.bench.runner import Settings
+
+    usual = min(THREADS, os.cpu_count() or 1)
+    return Settings(full, rows, peers or tuple(PEERS), repeats or (3 if full else 1), threads or usual, time_limit)
+
+
+def _require_growth(plot: str, actions: list[str]) -> None:
+    """Raise before the work begins if the figure would be empty or could not be drawn."""
+    from treewright._base.extras import need
+    from treewright.show.figure import SUFFIXES
+
+    require_place(plot)
+    if os.path.splitext(plot)[1].lower() not in SUFFIXES:
+        raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
+    if not {"rows", "columns"} & set(actions):
+        raise click.UsageError("--plot draws growing data: add --case rows-nominal or another of the cases rows-...")
+    need("matplotlib", "plots", "draw a figure")
+
+
+def _measure_and_tell(
+    names: list[str], settings: Settings, output: str | None, plot: str | None, *, as_json: bool
+) -> None:
+    from treewright._base.atomic_file import write_atomically
+    from treewright.bench.cases import chosen_cases
+    from treewright.bench.report import case_text, growth_figure, verdict_text
+    from treewright.bench.runner import run_case
+    from treewright.bench.summary import summary
+    from treewright.bench.targets import verdicts
+    from treewright.show.figure import save_figure
+    from treewright.show.text_plot import can_draw_braille
+
+    results: dict[str, CaseResult] = {}
+    width = min(shutil.get_terminal_size((72, 24)).columns, 100) if is_terminal(sys.stdout) else 72
+    braille = can_draw_braille(getattr(sys.stdout, "encoding", None))
+    for case in chosen_cases(names, full=True):
+        with ProgressBar(f"measuring {case.name}") as bar:
+            results[case.name] = run_case(case, settings, bar)
+        if output is not None:
+            write_atomically(output, json_text(summary(results, settings)) + "\n")
+        if not as_json:
+            say(case_text(results[case.name], width=width, braille=braille) + "\n")
+    if as_json:
+        say_json(summary(results, settings))
+    else:
+        say(verdict_text([one for one in verdicts(results) if settings.full or one.met is not None]))
+        if not settings.full or settings.rows is not None:
+            say("The targets are for the full form: on smaller data these numbers are an indication only.")
+    if output is not None:
+        note(f"Results written to {output}")
+    if plot is not None:
+        save_figure(growth_figure([one for one in results.values() if one.action in ("rows", "columns")]), plot)
+        note(f"Figure written to {plot}")

@@ -1,0 +1,156 @@
+"""What `show` and `export` share: which tree, which part of it, in which form, and where it goes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.options import FILE, open_model
+from treewright.cli.output import note, reading, require_place, warnings_as_notes
+
+if TYPE_CHECKING:
+    from treewright.model.forest import Forest
+    from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
+
+Function = Callable[..., Any]
+
+FORMS = ("text", "svg", "html", "png", "pdf", "dot", "mermaid", "tikz", "json")
+"""As in `treewright.show.forms`, which is not imported to print a help page."""
+
+PICTURES = ("png", "pdf")
+
+_OPTIONS = (
+    click.option("-o", "--output", metavar="FILE", type=FILE, help="Where it goes; the suffix says the form, too."),
+    click.option(
+        "--max-depth",
+        "--depth",
+        "depth",
+        type=click.IntRange(min=0),
+        help="Show so many levels (default: as many as fit; large trees are cut).",
+    ),
+    click.option(
+        "--max-nodes",
+        type=click.IntRange(min=1),
+        help="Boxes of a drawing at most, the heaviest nodes first (default 120).",
+    ),
+    click.option("--all", "everything", is_flag=True, help="The whole tree, however large."),
+    click.option("--node", metavar="root|N", default="root", help="Begin with this node (see `show --numbers`)."),
+    click.option("--tree", "tree_number", type=click.IntRange(min=0), help="Which tree of a forest, counted from 0."),
+    click.option(
+        "--data",
+        "source",
+        metavar="FILE",
+        type=FILE,
+        help="Cases with their target: svg, html, png and pdf show histograms with the cuts.",
+    ),
+    click.option("--delimiter", metavar="CHAR", help="Of --data: what stands between the cells; \\t is a tab."),
+    click.option("--encoding", metavar="NAME", help="Of --data: the encoding of a text that is not UTF-8."),
+    click.option("--title", help="Line above a drawing (default: the target)."),
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants to see of a model."""
+
+    output: str | None
+    depth: int | None
+    max_nodes: int | None
+    everything: bool
+    node: str
+    tree_number: int | None
+    source: str | None
+    delimiter: str | None
+    encoding: str | None
+    title: str | None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the data are read."""
+        given = {"delimiter": "\t" if self.delimiter == r"\t" else self.delimiter, "encoding": self.encoding}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def form(self, named: str | None) -> str:
+        """Return the form by its name, or by the suffix of the file; text if neither is said."""
+        from treewright.show.forms import form_of
+
+        return named or (form_of(self.output) if self.output is not None else "text")
+
+
+def drawing_options(function: Function) -> Function:
+    """Add what to show; the function gets `wish`."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        given = {name: rest.pop(name) for name in Wish.__dataclass_fields__}
+        if given["everything"] and (given["depth"] is not None or given["max_nodes"] is not None):
+            raise click.UsageError("--all shows every level; it does not go with --depth or --max-nodes")
+        return function(*args, wish=Wish(**given), **rest)
+
+    for option in reversed(_OPTIONS):
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:
+    """Read a model; of a forest the tree that is wished for."""
+    from treewright._base.errors import ParameterError
+    from treewright.model.forest import Forest
+    from treewright.model.model import TreeModel
+
+    if wish.output is not None:
+        require_place(wish.output, model_file, wish.source or "")
+    model = open_model(model_file)
+    if wish.tree_number is None:
+        return model
+    if not isinstance(model, Forest):
+        raise ParameterError("--tree chooses a tree of a forest, and this model is none")
+    if wish.tree_number >= model.n_trees:
+        raise ParameterError(f"there is no tree {wish.tree_number}; the trees are 0 to {model.n_trees - 1}")
+    return TreeModel(model.trees[wish.tree_number], model.recipe, model.provenance)
+
+
+def node_number(text: str, n_nodes: int) -> int:
+    """Return the number of a node that was named on the command line.
+
+    Examples
+    --------
+    >>> node_number("root", 8), node_number("7", 8)
+    (0, 7)
+    """
+    if text == "root":
+        return 0
+    if not text.isdecimal() or int(text) >= n_nodes:
+        raise click.BadParameter(f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}", param_hint="--node")
+    return int(text)
+
+
+def drawn(model: TreeModel, form: str, wish: Wish) -> str:
+    """Return one form of a tree, or write it where it is to go and return nothing."""
+    from treewright.data.tables import read
+    from treewright.show.forms import draw, written
+
+    if form in PICTURES and wish.output is None:
+        raise click.UsageError(f"{form} is no text: name a file with -o FILE")
+    options: dict[str, Any] = {"node": node_number(wish.node, model.tree.n_nodes)}
+    if wish.depth is not None:
+        options["max_depth"] = wish.depth
+    if wish.max_nodes is not None:
+        options["max_nodes"] = wish.max_nodes
+    if wish.everything and form not in ("text", "json"):
+        options["max_nodes"] = None
+    if wish.title is not None:
+        options["title"] = wish.title
+    if wish.source is not None:
+        with warnings_as_notes(), reading(wish.source):
+            options["data"] = read(wish.source, schema=model.schema, **wish.how)
+    if wish.output is None:
+        return written(model, form, **options).removesuffix("\n")
+    draw(model, wish.output, form=form, **options)
+    note(f"Written to {wish.output}")
+    return ""

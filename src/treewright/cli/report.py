@@ -1,0 +1,225 @@
+"""treewright report: a table (or a model) in, one HTML file that can be handed over out."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.learners import TREE_ALGORITHMS, learner_options, tree_plan_for
+from treewright.cli.options import FILE, json_option, open_model, reading_options, schema_options
+from treewright.cli.output import ProgressBar, note, reading, require_place, say, say_json, warnings_as_notes
+
+if TYPE_CHECKING:
+    from treewright.data.dataset import Dataset
+    from treewright.data.infer import Overrides
+    from treewright.data.schema import Schema
+    from treewright.model.model import TreeModel
+    from treewright.model.rule_model import RuleModel
+    from treewright.plans import Plan, RulePlan
+    from treewright.show.report.make import ReportPage
+
+
+@click.command("report")
+@click.argument("source", metavar="[FILE]", type=FILE, required=False)
+@click.option("-t", "--target", metavar="COL", help="The column to predict.")
+@click.option("-a", "--algorithm", type=click.Choice(TREE_ALGORITHMS), help="What to learn (default c45).")
+@click.option(
+    "--model",
+    "model_file",
+    metavar="MODEL",
+    type=FILE,
+    help="Report on this model instead of learning one; FILE is what it was learned from (or other cases).",
+)
+@click.option("--test", "test_file", metavar="FILE", type=FILE, help="Measure the quality on these cases, kept apart.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=FILE, help="Where the report goes (default: NAME.report.html here)."
+)
+@click.option("--title", metavar="TEXT", help="Heading of the page.")
+@click.option("--lang", metavar="en|de|it|zh", help="Language of the page (default: TREEWRIGHT_LANG, or English).")
+@click.option("--folds", type=click.IntRange(min=0), default=10, show_default=True, help="Of the estimate; 0 for none.")
+@click.option("--no-curve", is_flag=True, help="No learning curve, which learns some forty times.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@learner_options
+@schema_options
+@reading_options
+@json_option
+def command(
+    source: str | None,
+    target: str | None,
+    algorithm: str | None,
+    model_file: str | None,
+    test_file: str | None,
+    output: str | None,
+    title: str | None,
+    lang: str | None,
+    folds: int,
+    no_curve: bool,
+    seed: int,
+    options: dict[str, Any],
+    overrides: Overrides,
+    schema: Schema | None,
+    how: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Write a report on a tree as one HTML file: tree, working, pruning, quality, rules, data.
+
+    The file needs no network and no server: open it in a browser, send it, print it.
+    """
+    if source is None and model_file is None:
+        raise click.UsageError("name a FILE to learn from, or a model: --model MODEL")
+    if folds == 1:
+        raise click.BadParameter("1 is not 0 or at least 2", param_hint="--folds")
+    if model_file is not None:
+        _refuse_learning(target, algorithm, options, overrides, schema)
+    path = output or default_report_path(source or model_file or "")
+    require_place(path, *(one for one in (source, model_file, test_file) if one is not None))
+    with warnings_as_notes():
+        page = _page(
+            source,
+            model_file,
+            test_file,
+            target=target,
+            algorithm=algorithm or "c45",
+            options=options,
+            overrides=overrides,
+            schema=schema,
+            how=how,
+            seed=seed,
+            settings={"title": title, "lang": lang, "folds": folds, "curve": not no_curve},
+        )
+    page.save(path)
+    size = len(page.html.encode())
+    if as_json:
+        say_json({"report": path, "bytes": size})
+    else:
+        say(f"Report written to {path} ({size / 1000:,.0f} kB); open it in a browser.")
+
+
+def default_report_path(source: str) -> str:
+    """Return NAME.report.html in the working folder.
+
+    Examples
+    --------
+    >>> default_report_path("data/weather.csv.gz"), default_report_path("sample:restaurant"), default_report_path("-")
+    ('weather.report.html', 'restaurant.report.html', 'stdin.report.html')
+    """
+    if source == "-":
+        return "stdin.report.html"
+    name = PurePath(source.removeprefix("sample:")).name.removesuffix(".gz").removesuffix(".model.json")
+    return f"{PurePath(name).stem or 'tree'}.report.html"
+
+
+def _refuse_learning(
+    target: str | None, algorithm: str | None, options: dict[str, Any], overrides: Overrides, schema: Schema | None
+) -> None:
+    from treewright.data.infer import Overrides
+
+    given = [f"--{name.replace('_', '-')}" for name in options]
+    given += ["--target"] if target is not None else []
+    given += ["--algorithm"] if algorithm is not None else []
+    given += ["--schema"] if schema is not None else []
+    given += ["options for columns"] if overrides != Overrides() else []
+    if given:
+        raise click.UsageError(f"--model is learned already: {', '.join(given)} would change nothing")
+
+
+def _page(
+    source: str | None,
+    model_file: str | None,
+    test_file: str | None,
+    *,
+    target: str | None,
+    algorithm: str,
+    options: dict[str, Any],
+    overrides: Overrides,
+    schema: Schema | None,
+    how: dict[str, Any],
+    seed: int,
+    settings: dict[str, Any],
+) -> ReportPage:
+    """Learn or load, and make the page."""
+    from treewright.cli.cv import read_cases
+    from treewright.explain.language import words
+    from treewright.model.forest import Forest
+    from treewright.show.report.make import report
+
+    words(settings["lang"])  # says which languages there are before anything is learned
+    data: Dataset | None = None
+    plan: Plan | RulePlan | None = None
+    if model_file is None:
+        plan = tree_plan_for(algorithm, options, seed)
+        data = read_cases(str(source), target, schema, overrides, how, plan, algorithm)
+        model = _learned(data, plan)
+        test = None if test_file is None else _cases(model, test_file, how)
+    else:
+        opened = open_model(model_file)
+        if isinstance(opened, Forest):
+            raise click.UsageError("a report is of one tree or of rules, and this model is a forest")
+        model = opened
+        test = None if test_file is None else _cases(model, test_file, how)
+        cases = None if source is None else _cases(model, source, how)
+        if cases is not None and _learned_from(model, cases):
+            data = cases
+        elif cases is not None and test is None:
+            note("note: the model was not learned from these cases: the quality is measured on them")
+            test = cases
+        elif cases is not None:
+            raise click.UsageError("FILE is not what the model was learned from: leave it out, or leave out --test")
+    with ProgressBars() as bars:
+        return report(model, data, test=test, plan=plan, seed=seed, progress=bars, **settings)
+
+
+class ProgressBars:
+    """One bar after the other, each for a part of the work."""
+
+    def __init__(self) -> None:
+        self._bars: dict[str, ProgressBar] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show how far a part is."""
+        if what not in self._bars:
+            self.__exit__()
+            self._bars = {what: ProgressBar(what)}
+        self._bars[what](done, total)
+
+    def __enter__(self) -> ProgressBars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for bar in self._bars.values():
+            bar.__exit__()
+
+
+def _learned(data: Dataset, plan: Plan | RulePlan) -> TreeModel | RuleModel:
+    from treewright.learn import fit
+    from treewright.plans import RulePlan
+
+    with ProgressBar("growing") as bar:
+        if isinstance(plan, RulePlan):
+            return fit(data, plan)
+        return fit(data, plan, progress=bar)
+
+
+def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
+    """Read cases as the model's schema has them, with their truth; attributes may have new values, as always."""
+    from treewright._base.errors import DataError
+    from treewright._base.near_names import unknown_name
+    from treewright.data.encode import Unseen, encode
+    from treewright.data.tables import read_for, require_rows
+
+    with reading(source):
+        raw = read_for(source, model.schema, **how)
+    require_rows(raw)
+    target = str(model.schema.target)
+    if target not in raw.columns:
+        raise DataError(f"{unknown_name('column', target, raw.columns)}; the target is needed", source=raw.source)
+    return encode(raw, model.schema, unseen=Unseen.MISSING)
+
+
+def _learned_from(model: TreeModel | RuleModel, cases: Dataset) -> bool:
+    """Tell whether cases have the name and the number of those that the model was learned from."""
+    learned = model.provenance
+    same_name = PurePath(str(learned.get("source"))).name == PurePath(str(cases.source)).name
+    return same_name and learned.get("rows") == cases.n_rows

@@ -1,0 +1,263 @@
+"""treewright train on a table that stays where it is: a database, files larger than memory, a cluster."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from treewright.cli.options import FILE, parsed_costs
+from treewright.cli.output import (
+    ProgressBar,
+    is_terminal,
+    many,
+    note,
+    percent,
+    require_place,
+    say,
+    say_json,
+    size_line,
+    warnings_as_notes,
+)
+
+if TYPE_CHECKING:
+    from treewright.counts.engine import DistantEngine
+    from treewright.data.infer import Overrides
+    from treewright.data.schema import Schema
+    from treewright.data.table import Table
+    from treewright.model.model import TreeModel
+    from treewright.plans import Plan
+
+IN_MEMORY = ("auto", "interpreted", "compiled")
+"""Engines that read the table first."""
+
+IN_PLACE = ("duckdb", "postgresql", "spark", "dask")
+
+_OPTIONS = (
+    click.option(
+        "--engine",
+        type=click.Choice((*IN_MEMORY, *IN_PLACE)),
+        default="auto",
+        show_default=True,
+        help="Who counts. duckdb takes Parquet and CSV files larger than memory; URLs say it themselves.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Outside memory: print the SQL of the first level and the scans."),
+    click.option(
+        "--finish-rows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Outside memory: nodes of at most N rows are fetched and finished here (default 200,000).",
+    ),
+    click.option(
+        "--temporary-tables",
+        is_flag=True,
+        help="Outside memory: rows of open nodes may be copied to temporary tables; else nothing is written.",
+    ),
+    click.option(
+        "--resume",
+        metavar="FILE",
+        type=FILE,
+        help="Outside memory: keep the state there, and go on from it. Forests: go on with this model.",
+    ),
+)
+
+Function = Callable[..., Any]
+
+
+def in_place_options(function: Function) -> Function:
+    """Add who counts, and how outside memory; the function gets `engine` and `in_place`."""
+
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        dry_run: bool,
+        finish_rows: int | None,
+        temporary_tables: bool,
+        resume: str | None,
+        **rest: Any,
+    ) -> Any:
+        in_place = {
+            "temporary_tables": temporary_tables or None,
+            "dry_run": dry_run or None,
+            "finish_rows": finish_rows,
+            "resume": resume,
+        }
+        return function(*args, in_place={key: one for key, one in in_place.items() if one is not None}, **rest)
+
+    for option in reversed(_OPTIONS):
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:
+    """Tell whether the table stays where it is; options for that make no sense otherwise."""
+    from treewright.data.table import is_address
+
+    if engine in IN_PLACE or is_address(source):
+        if engine in IN_MEMORY[1:]:
+            raise click.UsageError(
+                f"--engine {engine} reads a file into memory, and {_shown(source)} is no single file"
+            )
+        return True
+    for name in in_place:
+        option = name.replace("_", "-")
+        raise click.UsageError(f"--{option} is for tables outside memory: a URL, several files, or --engine duckdb")
+    return False
+
+
+def _shown(source: str) -> str:
+    from treewright.data.table import without_secrets
+
+    return without_secrets(source)
+
+
+def learn_there_and_tell(
+    source: str,
+    plan: Plan,
+    engine: str,
+    *,
+    target: str | None,
+    output: str | None,
+    no_save: bool,
+    overrides: Overrides,
+    schema: Schema | None,
+    as_json: bool,
+    smoothing: Any,
+    costs: tuple[str, ...],
+    in_place: dict[str, Any],
+) -> None:
+    """Learn where the table is, save and tell."""
+    from treewright.data.table import Table
+    from treewright.grow.in_place import FINISH_ROWS
+    from treewright.learn_in_place import engine_over, fit_in_place
+    from treewright.plans import costs_from
+
+    table = Table(source, None, engine if engine in IN_PLACE else None)
+    path = None if no_save else output or _model_path(table)
+    if path is not None:
+        require_place(path)
+    finish_rows = in_place.get("finish_rows", FINISH_ROWS)
+    with (
+        warnings_as_notes(),
+        engine_over(
+            table,
+            target,
+            schema,
+            overrides,
+            nominal_limit=plan.nominal_limit,
+            temporary=bool(in_place.get("temporary_tables")),
+        ) as distant,
+    ):
+        if in_place.get("dry_run"):
+            _tell_plan(distant, plan, as_json=as_json)
+            return
+        if not as_json:
+            say(f"{_table_line(distant)}\n{plan.name}   {plan.describe()}, counted by {distant.name}\n")
+        chosen = costs_from(parsed_costs(costs), list(distant.schema.classes)) if costs else None
+        with ProgressBar("growing") as bar:
+            model = fit_in_place(
+                distant,
+                plan,
+                smoothing=smoothing,
+                costs=chosen,
+                progress=bar,
+                finish_rows=finish_rows,
+                state=in_place.get("resume"),
+                on_level=_tell_level if is_terminal(sys.stderr) else None,
+            )
+        scans = distant.scans
+    if path is not None:
+        model.save(path)
+    if as_json:
+        say_json(_as_json(model, path, scans, distant.name))
+    else:
+        _print(model, path, scans)
+
+
+def _tell_level(depth: int, open_nodes: int) -> None:
+    """Say how far the tree has grown: a level may take its time."""
+    note(f"level {depth}: {many(open_nodes, 'open node')}")
+
+
+def _model_path(table: Table) -> str:
+    if not table.is_file:
+        return f"{table.parts[-1]}.model.json"
+    stem = PurePath(table.path).stem.strip("*?[]-_. ")
+    return f"{stem or PurePath(table.path).parent.name or 'tree'}.model.json"
+
+
+def _table_line(engine: DistantEngine) -> str:
+    from treewright._base.printable import printable
+
+    kinds = [str(column.kind) for column in engine.schema.attributes]
+    parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
+    attributes = "attribute" if len(kinds) == 1 else "attributes"
+    name = printable(engine.source or "data")
+    return f"{name}   {many(engine.n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
+
+
+def _tell_plan(engine: Any, plan: Plan, *, as_json: bool) -> None:
+    """Say what would be asked, without growing."""
+    from treewright.grow.recipe import Recipe
+
+    depth = plan.learner.stopping.max_depth if isinstance(plan.learner, Recipe) else None
+    numeric = any(column.is_numeric for column in engine.schema.attributes)
+    factor = "2 x depth" if numeric else "depth"
+    known = "" if depth is None else f" (at most {(2 if numeric else 1) * depth + 1} to depth {depth})"
+    statement = engine.first_statement()
+    if as_json:
+        scans = None if depth is None else (2 if numeric else 1) * depth + 1
+        say_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
+        return
+    say(f"{statement};")
+    note(f"scans: {engine.scans} so far, then {factor} + 1 at most{known}; each level is one statement like this one")
+
+
+def _print(model: TreeModel, path: str | None, scans: int) -> None:
+    from treewright.cli.train import printed_tree
+
+    say(printed_tree(model))
+    say(f"\n{size_line(model.tree)}  {_training_line(model)}  {many(scans, 'scan')}.")
+    note("note: no estimate: the table was not read; `treewright evaluate` tests the model on other cases")
+    if path is not None:
+        say(f"Model written to {path}")
+
+
+def _training_line(model: TreeModel) -> str:
+    name, number = _training(model)
+    if name == "training_rmse":
+        return f"Training root mean squared error {number:.4g}."
+    return f"Training accuracy {percent(number)}."
+
+
+def _training(model: TreeModel) -> tuple[str, float]:
+    """Return what the leaves say of the training cases, without looking at these again."""
+    tree = model.tree
+    leaves = [node for node in range(tree.n_nodes) if tree.split(node) is None]
+    weight = float(sum(tree.weight[leaf] for leaf in leaves))
+    if tree.sse is not None:
+        return "training_rmse", float(sum(tree.sse[leaf] for leaf in leaves) / weight) ** 0.5
+    right = float(sum(tree.counts[leaf][int(tree.outcome[leaf])] for leaf in leaves))
+    return "training_accuracy", right / weight
+
+
+def _as_json(model: TreeModel, path: str | None, scans: int, engine: str) -> dict[str, Any]:
+    name, number = _training(model)
+    return {
+        "source": model.provenance["source"],
+        "rows": model.provenance["rows"],
+        "target": model.schema.target,
+        "recipe": dict(model.recipe),
+        "nodes": model.tree.n_nodes,
+        "leaves": model.tree.n_leaves,
+        "depth": model.tree.depth,
+        name: number,
+        "estimate": None,
+        "engine": engine,
+        "scans": scans,
+        "model": None if path is None else str(Path(path)),
+    }

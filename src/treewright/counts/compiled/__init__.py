@@ -1,0 +1,1 @@
+"""Counting by compiled kernels: encoding, histograms, the engine."""

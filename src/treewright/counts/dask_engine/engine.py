@@ -1,0 +1,474 @@
+"""The engine that counts by Dask, a level in one pass over the partitions.
+
+Every partition is encoded, routed and counted where it is; only tables travel. Which case is at which node is kept
+beside the partitions (`dask.persist`), so that a worker that is lost costs Dask the time to make its share again.
+
+Vocabulary
+----------
+scan
+    A pass over the partitions.
+kept partitions
+    Encoded partitions stay with the workers where all of them together are small; larger frames are read again in
+    every pass.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright._base.errors import DataError, ParameterError
+from treewright._base.extras import need
+from treewright.counts.dask_engine.answers import Found
+from treewright.counts.dask_engine.collecting import (
+    add_groups,
+    cases_of_groups,
+    fetched_part,
+    grouped_part,
+    largest_part,
+    put_together,
+)
+from treewright.counts.dask_engine.counting import (
+    NumberTable,
+    Request,
+    RunTable,
+    add_coded,
+    add_numbers,
+    add_steps,
+    counted_part,
+    runs_of,
+)
+from treewright.counts.dask_engine.frames import inferred, layout_of
+from treewright.counts.dask_engine.partitions import Coding, coded, encoded, routed
+from treewright.counts.dask_engine.profile import FEW_NUMBERS, Facts, add_facts, facts_of
+from treewright.counts.dask_engine.running import FAN_IN, Delayed, computed, in_a_tree, told
+from treewright.counts.engine import Sieve, Summary
+from treewright.counts.outside import ROOT, OutsideEngine, by_interval
+from treewright.counts.sql.runs import RunStatements, refined
+from treewright.counts.sql.tables import Counted, class_summary
+from treewright.counts.table import FrequencyTable
+from treewright.data.dataset import Dataset
+from treewright.data.infer import Overrides
+from treewright.data.schema import Schema
+
+TABLE_CELLS = 5_000_000
+"""Cells of tables that one pass counts; more nodes and attributes are counted by several."""
+
+CODED_NUMBERS = 1_000
+"""Up to so many different numbers each of them has its own code."""
+
+KEPT_BYTES = 1024**3
+"""Encoded partitions stay with the workers if all of them together take less."""
+
+
+class DaskEngine(OutsideEngine):
+    """Counts by Dask.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+    schema : Schema
+        With a target.
+    class_factors : sequence of float or None
+        Factors on the weights of the cases of each class.
+    source : str or None
+        For messages and provenance.
+    few_numbers : int
+        Up to so many different numbers at a node all of them are counted at once.
+    coded_numbers : int
+        Up to so many different numbers in all, each of them has its own code.
+    table_cells : int
+        Cells of tables that one pass may count.
+    kept_bytes : int
+        Encoded partitions are kept if all of them together take less.
+    scans : int
+        Passes that were made already.
+
+    Examples
+    --------
+    >>> import dask.dataframe, pandas
+    >>> rows = pandas.DataFrame({"sky": ["sun", "rain", "rain"], "play": ["no", "yes", "no"]})
+    >>> engine = DaskEngine.over(dask.dataframe.from_pandas(rows, npartitions=2), "play")
+    >>> [[sky]] = engine.count([(engine.root(), [0])])
+    >>> sky.counts.tolist(), engine.schema.attributes[0].values
+    ([[1, 1], [1, 0]], ('rain', 'sun'))
+    """
+
+    name = "Dask"
+
+    def __init__(
+        self,
+        frame: Any,
+        schema: Schema,
+        *,
+        class_factors: Sequence[float] | None = None,
+        source: str | None = None,
+        few_numbers: int = FEW_NUMBERS,
+        coded_numbers: int = CODED_NUMBERS,
+        table_cells: int = TABLE_CELLS,
+        kept_bytes: int = KEPT_BYTES,
+        scans: int = 0,
+    ) -> None:
+        super().__init__(schema, source)
+        self._dask: Any = need("dask", "dask", "learn with Dask")
+        layout = layout_of(frame, source)
+        used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
+        for name in used:
+            if name not in layout.names:
+                raise DataError(f"without the column {name!r}; there are {', '.join(layout.names)}", source=source)
+        layout = replace(layout.of(used), kinds={name: schema.column(name).kind for name in used})
+        self.scans = scans
+        self._few, self._table_cells, self._kept_bytes = few_numbers, table_cells, kept_bytes
+        delayed = self._dask.delayed
+        factors = None if class_factors is None else tuple(float(factor) for factor in class_factors)
+        self._cases: list[Delayed] = [
+            delayed(encoded)(part, layout, schema, factors, number)
+            for number, part in enumerate(frame[list(dict.fromkeys(layout.labels))].to_delayed())
+        ]
+        self._facts = self._found_facts(weighted=schema.weight is not None or factors is not None)
+        self._whole = self._facts is None or self._facts.whole_weights
+        self._coding = _coding(schema, self._facts, coded_numbers)
+        self._kept = False
+        shared = delayed(self._coding, traverse=False)
+        self._parts: list[Delayed] = [delayed(coded)(cases, shared) for cases in self._cases]
+        self._members: list[Delayed] | None = None
+        self._applied: dict[int, tuple[Any, int]] = {}
+        self._classes = 3 if self._regression else len(schema.classes)
+
+    @classmethod
+    def over(
+        cls,
+        frame: Any,
+        target: str | None,
+        overrides: Overrides | None = None,
+        *,
+        nominal_limit: int = 0,
+        source: str | None = None,
+        **options: Any,
+    ) -> DaskEngine:
+        """Return an engine whose schema is inferred from the frame."""
+        need("dask", "dask", "learn with Dask")
+        schema = inferred(frame, target, overrides, nominal_limit=nominal_limit, source=source)
+        return cls(frame, schema, source=source, scans=1, **options)
+
+    # -- about the data ----------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows, those of weight zero included."""
+        return self.n_cases if self._facts is None else self._facts.n_rows
+
+    def __enter__(self) -> DaskEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shut()
+
+    def shut(self) -> None:
+        """Let go of what the workers keep."""
+        self._cases, self._parts, self._members, self._tables = [], [], None, {}
+
+    def first_statement(self) -> str:
+        """Return what is done at the root, for people to read."""
+        attributes = len(self._schema.attributes)
+        return (
+            f"-- Dask needs no SQL: each of {len(self._parts)} partitions counts {attributes} tables, "
+            f"which are added up {FAN_IN} at a time"
+        )
+
+    def _found_facts(self, *, weighted: bool) -> Facts | None:
+        numeric = self._regression or any(column.is_numeric for column in self._schema.attributes)
+        if not numeric and not weighted:
+            return None
+        delayed = self._dask.delayed
+        partial = [delayed(facts_of)(cases, self._few) for cases in self._cases]
+        self.scans += 1
+        facts: Facts = computed(in_a_tree(partial, delayed(add_facts), self._few), self.source)
+        if facts.n_rows == 0:
+            raise DataError("there are no rows to learn from", source=self.source)
+        return facts
+
+    def incomplete(self) -> dict[str, int]:
+        """Return the number of missing values of each attribute that has some."""
+        self._root_summary()
+        found: dict[str, int] = {}
+        for index, column in enumerate(self._schema.attributes):
+            if self._facts is not None and index in self._facts.numbers:
+                number = self._facts.numbers[index].missing
+            else:
+                if index not in self._tables.get(ROOT, {}):
+                    self._count_at([ROOT], [index])
+                number = self._tables[ROOT][index].table.unknown_cases
+            if number:
+                found[column.name] = number
+        return found
+
+    def _measured_root(self) -> Summary:
+        if self._facts is not None and self._facts.target is not None:
+            return self._facts.target
+        attributes = [index for index in range(len(self._schema.attributes)) if index not in self._coding.edges]
+        if attributes:
+            self._count_at([ROOT], attributes)
+            table = self._tables[ROOT][attributes[0]].table
+        elif self._schema.attributes:
+            # Bins tell the classes as well.
+            [coded_tables] = self._pass([ROOT], Request({ROOT: 0}, (0,), self._classes))
+            counts = self._counts(coded_tables.counts[0])
+            return self._classes_seen(class_summary(counts.sum(axis=0), int(coded_tables.cases.sum())))
+        else:
+            raise ParameterError("there is no attribute to learn from")
+        counts = table.counts.sum(axis=0) + table.unknown
+        return self._classes_seen(class_summary(counts, int(table.cases.sum()) + table.unknown_cases))
+
+    def _classes_seen(self, summary: Summary) -> Summary:
+        if summary.cases == 0 and self._facts is not None and self._facts.n_rows:
+            raise DataError("all weights are zero, so there is nothing to learn from", source=self.source)
+        return summary
+
+    # -- passes ------------------------------------------------------------------------------------------------------
+
+    def _pass(self, paths: Sequence[int], request: Request, gap: float = 0.0) -> list[Any]:
+        """Count in one pass: the coded tables, then number tables, then the runs of binned columns."""
+        delayed = self._dask.delayed
+        shared = delayed(request, traverse=False)
+        partial = [
+            delayed(counted_part)(part, member, shared)
+            for part, member in zip(self._parts, self._routed(paths), strict=True)
+        ]
+        totals = [self._sum(partial, "coded", add_coded)]
+        totals += [self._sum(partial, ("numbers", one), add_numbers) for one in request.number_tables]
+        for attribute in request.steps:
+            steps = self._sum(partial, ("steps", attribute), add_steps)
+            totals.append(delayed(runs_of)(steps, self._coding.edges[attribute], gap))
+        return self._persisted(totals)
+
+    def _sum(self, partial: Sequence[Delayed], key: object, add: Callable[..., Any]) -> Delayed:
+        delayed = self._dask.delayed
+        return in_a_tree([delayed(operator.getitem)(one, key) for one in partial], delayed(add))
+
+    def _routed(self, paths: Sequence[int]) -> list[Delayed]:
+        """Return where the cases of each partition are, as far as it concerns these paths."""
+        tests = self.tests_above(paths)
+        elsewhere = any(self._applied.get(path, step) != step for path, step in tests.items())
+        if elsewhere or any(path in self._applied for path in paths):
+            self._members, self._applied = None, {}  # another tree, or a node that was left already
+        steps = {path: step for path, step in tests.items() if path not in self._applied}
+        members = self._members or [None] * len(self._parts)
+        if steps:
+            delayed = self._dask.delayed
+            shared = delayed(steps, traverse=False)
+            members = [delayed(routed)(part, member, shared) for part, member in zip(self._parts, members, strict=True)]
+            self._members = members
+            self._applied |= steps
+        return members
+
+    def _persisted(self, totals: Sequence[Delayed]) -> list[Any]:
+        """Compute in one go the answers and what stays with the workers."""
+        self.scans += 1
+        keep = not self._kept and self._fits()
+        staying = [*(self._parts if keep else []), *(self._members or [])]
+        with told(self.source):
+            done = self._dask.persist(*staying, *totals)
+            answers = list(self._dask.compute(*done[len(staying) :]))
+        if keep:
+            self._parts, self._kept = list(done[: len(self._parts)]), True
+        if self._members is not None:
+            self._members = list(done[len(staying) - len(self._members) : len(staying)])
+        return answers
+
+    def _fits(self) -> bool:
+        if self._facts is None and self._root is None:
+            return False  # nobody knows yet how many rows there are
+        size = np.dtype(self._coding.dtype).itemsize * len(self._schema.attributes)
+        return self.n_rows * (size + 8 * len(self._coding.edges) + 16) <= self._kept_bytes
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    def _count_at(
+        self,
+        paths: Sequence[int],
+        attributes: Sequence[int],
+        sieve: Sieve | None = None,
+        node_of: Mapping[int, int] | None = None,
+    ) -> None:
+        for some_paths, some in self._portions(paths, attributes):
+            self._count_portion(some_paths, some, sieve, node_of or {})
+
+    def _portions(self, paths: Sequence[int], attributes: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
+        """Divide a request so that each part has tables of bearable size."""
+        portion: list[int] = []
+        cells = 0
+        for attribute in attributes:
+            width = self._coding.n_codes(attribute) * self._classes
+            if portion and cells + width * len(paths) > self._table_cells:
+                yield from self._by_nodes(paths, portion, cells)
+                portion, cells = [], 0
+            portion = [*portion, attribute]
+            cells += width * len(paths)
+        if portion:
+            yield from self._by_nodes(paths, portion, cells)
+
+    def _by_nodes(
+        self, paths: Sequence[int], attributes: list[int], cells: int
+    ) -> Iterator[tuple[list[int], list[int]]]:
+        at_once = max(1, len(paths) * self._table_cells // max(cells, 1)) if cells > self._table_cells else len(paths)
+        for start in range(0, len(paths), at_once):
+            yield list(paths[start : start + at_once]), attributes
+
+    def _count_portion(
+        self, paths: Sequence[int], attributes: Sequence[int], sieve: Sieve | None, node_of: Mapping[int, int]
+    ) -> None:
+        places = {path: place for place, path in enumerate(paths)}
+        sizes = self._sizes(paths)
+        binned = [one for one in attributes if one in self._coding.edges and one not in self._intervals]
+        in_runs = {
+            attribute: frozenset(places[path] for path in paths if self._in_runs(attribute, sizes[path], sieve))
+            for attribute in binned
+        }
+        in_runs = {attribute: some for attribute, some in in_runs.items() if some}
+        all_places = frozenset(places.values())
+        every = {attribute: all_places - in_runs.get(attribute, frozenset()) for attribute in binned}
+        request = Request(
+            places,
+            tuple(attributes),
+            self._classes,
+            means=self._means(paths),
+            bounds={
+                one: self._intervals[one] for one in attributes if one in self._intervals and one in self._coding.edges
+            },
+            every_number={attribute: some for attribute, some in every.items() if some},
+            steps=in_runs,
+        )
+        answers = iter(self._pass(paths, request, 0.0 if sieve is None else sieve.gap))
+        codes = next(answers)
+        numbers = {attribute: next(answers) for attribute in request.number_tables}
+        found = Found(self._coding, request, codes, numbers, whole=self._whole and not self._regression)
+        if in_runs and sieve is not None:
+            runs = {attribute: next(answers) for attribute in in_runs}
+            self._sift(found, runs, paths, node_of, sieve)
+        for attribute in attributes:
+            for path in paths:
+                self._tables.setdefault(path, {})[attribute] = self._table(found, attribute, places[path])
+
+    def _table(self, found: Found, attribute: int, place: int) -> Counted:
+        counted = found.counted(attribute, place)
+        bounds = self._intervals.get(attribute)
+        return by_interval(counted, bounds) if bounds is not None and counted.table.values is not None else counted
+
+    def _sift(
+        self,
+        found: Found,
+        runs: Mapping[int, RunTable],
+        paths: Sequence[int],
+        node_of: Mapping[int, int],
+        sieve: Sieve,
+    ) -> None:
+        """Count the numbers of those runs that may hold the best cut, in a second pass."""
+        sifted: dict[tuple[int, int], tuple[FrequencyTable, Any, Any]] = {}
+        ranges: dict[tuple[int, int], list[tuple[float, float]]] = {}
+        for attribute, table in runs.items():
+            for place in sorted(found.request.steps[attribute]):
+                coarse = found.runs(attribute, place, table)
+                doubtful, inside = sieve.sift(node_of[paths[place]], attribute, coarse)
+                sifted[attribute, place] = coarse, doubtful, inside
+                if doubtful.any():
+                    ranges[attribute, place] = RunStatements.ranges(coarse, doubtful)
+        fine: dict[int, NumberTable] = {}
+        if ranges:
+            asked = replace(found.request, attributes=(), bounds={}, every_number={}, steps={}, some_numbers=ranges)
+            _, *tables = self._pass(paths, asked)
+            fine = dict(zip(asked.number_tables, tables, strict=True))
+        for (attribute, place), (coarse, doubtful, inside) in sifted.items():
+            single = found.fine(fine[attribute], place, coarse) if (attribute, place) in ranges else None
+            found.refined[attribute, place] = refined(coarse, doubtful, inside, single)
+
+    def _in_runs(self, attribute: int, size: int, sieve: Sieve | None) -> bool:
+        if sieve is None or self._regression or self._facts is None:
+            return False
+        return self._facts.numbers[attribute].distinct is None and size > self._few
+
+    def _sizes(self, paths: Sequence[int]) -> dict[int, int]:
+        known = {path: self._described[node].cases for node, path in self._open.items()}
+        return {path: known[path] if path in known else self._few + 1 for path in paths}
+
+    def _means(self, paths: Sequence[int]) -> tuple[float, ...]:
+        if not self._regression:
+            return ()
+        mean_of = {path: self._described[node].mean for node, path in self._open.items()}
+        mean_of.setdefault(ROOT, self._root_summary().mean)
+        return tuple(mean_of[path] for path in paths)
+
+    def _counts(self, counts: Any) -> Any:
+        return np.rint(counts).astype(np.int64) if self._whole and not self._regression else counts
+
+    # -- more questions ----------------------------------------------------------------------------------------------
+
+    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+        """Answer for many bounds of many attributes: from the numbers that are known, else in one pass."""
+        found: dict[int, list[float]] = {}
+        asked: dict[int, tuple[float, ...]] = {}
+        for attribute, some in bounds.items():
+            column = self._schema.attributes[attribute]
+            if not column.is_numeric or self._facts is None:
+                raise ParameterError(f"column {column.name!r} has no numbers to compare with a bound")
+            distinct = self._facts.numbers[attribute].distinct
+            if distinct is not None:
+                found[attribute] = [float(distinct[np.searchsorted(distinct, one, side="right") - 1]) for one in some]
+            else:
+                asked[attribute] = tuple(sorted(set(some)))
+        if asked:
+            delayed = self._dask.delayed
+            partial = [delayed(largest_part)(part, asked) for part in self._parts]
+            [largest] = self._persisted([in_a_tree(partial, delayed(put_together))])
+            for attribute, ordered in asked.items():
+                best = np.fmax.accumulate(largest[attribute])
+                found[attribute] = [float(best[ordered.index(one)]) for one in bounds[attribute]]
+        return found
+
+    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
+        """Return the cases of open nodes, in one pass."""
+        paths = [self._open[node] for node in nodes]
+        delayed = self._dask.delayed
+        members = self._routed(paths)
+        pieces = self._persisted(
+            [
+                delayed(fetched_part)(part, member, tuple(paths), self.source)
+                for part, member in zip(self._parts, members, strict=True)
+            ]
+        )
+        return [_stacked([piece[place] for piece in pieces]) for place in range(len(paths))]
+
+    def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
+        """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
+        delayed = self._dask.delayed
+        told = {attribute: tuple(sorted(set(some))) for attribute, some in cuts.items()}
+        partial = [delayed(grouped_part)(part, told, limit) for part in self._parts]
+        [groups] = self._persisted([in_a_tree(partial, delayed(add_groups), limit)])
+        return None if groups is None else cases_of_groups(groups, self._schema, tuple(told), self.source)
+
+
+def _coding(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding:
+    numbers, edges = {}, {}
+    for attribute, known in ({} if facts is None else facts.numbers).items():
+        if known.distinct is not None and len(known.distinct) <= coded_numbers:
+            numbers[attribute] = known.distinct
+        else:
+            edges[attribute] = known.edges
+    return Coding(schema, numbers, edges)
+
+
+def _stacked(pieces: Sequence[Dataset]) -> Dataset:
+    first = pieces[0]
+    weights = [piece.weights for piece in pieces if piece.weights is not None]
+    target: Any = np.concatenate([piece.target for piece in pieces if piece.target is not None])
+    return replace(
+        first,
+        columns=tuple(np.concatenate(columns) for columns in zip(*(piece.columns for piece in pieces), strict=True)),
+        n_rows=sum(piece.n_rows for piece in pieces),
+        target=target,
+        weights=np.concatenate(weights) if weights else None,
+    )

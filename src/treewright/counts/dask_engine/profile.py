@@ -1,0 +1,248 @@
+"""What has to be known of a frame before it is counted: kinds of columns, different numbers, whole weights.
+
+Two passes at most: one that sees what a column holds (none if the schema is given), one that sees its numbers (none
+if there are neither numbers nor weights). Partitions tell what they saw, and these tales are put together in a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError
+from treewright.counts.dask_engine.partitions import Cases, Layout, partition_told, raw_partition
+from treewright.counts.engine import Summary
+from treewright.counts.memory import LARGEST_TARGET
+from treewright.data.raw import NumberColumn, TextColumn, text_column
+from treewright.data.schema import LabelType, Task
+
+FEW_NUMBERS = 20_000
+"""Up to so many different numbers are remembered one by one."""
+
+POINTS = 4_096
+"""Numbers from which quantiles are taken."""
+
+BINS = 256
+"""Bins of a column with many different numbers."""
+
+MOST_VALUES = 1_000_000
+"""A nominal column with more values is refused: all of them would go into the model."""
+
+Floats = npt.NDArray[np.float64]
+
+
+# -- what columns hold -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The different cells of a column.
+
+    Parameters
+    ----------
+    cells : NumberColumn or TextColumn
+        Without repetitions.
+    many : bool
+        Whether there were more numbers than are of interest.
+    """
+
+    cells: NumberColumn | TextColumn
+    many: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all cells are missing."""
+        numbers = isinstance(self.cells, NumberColumn)
+        return not self.many and not (len(self.cells.values) if numbers else self.cells.values)
+
+    def column(self) -> NumberColumn | TextColumn:
+        """Return what a reader would hand over, as far as inference looks at it."""
+        # All that inference asks of many numbers is whether they are few and whole.
+        return NumberColumn(np.array([0.5, 1.5])) if self.many else self.cells
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was seen of a frame, or of a part of it."""
+
+    n_rows: int
+    columns: Mapping[str, Seen]
+
+
+def seen_part(frame: Any, layout: Layout, few: int, number: int) -> Sight:
+    """Look at a partition; more than `few` different numbers are not remembered."""
+    with partition_told(number):
+        raw = raw_partition(frame, layout)
+    columns: dict[str, Seen] = {}
+    for name, cells in raw.columns.items():
+        if isinstance(cells, NumberColumn):
+            columns[name] = _few_numbers(np.unique(cells.values[~np.isnan(cells.values)]), few)
+        else:
+            columns[name] = Seen(replace(cells, codes=np.arange(len(cells.values), dtype=np.int32)))
+    return Sight(raw.n_rows, columns)
+
+
+def _few_numbers(distinct: Floats, few: int) -> Seen:
+    many = len(distinct) > few
+    return Seen(NumberColumn(distinct[:0] if many else distinct), many)
+
+
+def add_sights(sights: Sequence[Sight], few: int, source: str | None) -> Sight:
+    """Put together what was seen of several partitions."""
+    columns = {
+        name: _together([sight.columns[name] for sight in sights], name, few, source) for name in sights[0].columns
+    }
+    return Sight(sum(sight.n_rows for sight in sights), columns)
+
+
+def _together(parts: Sequence[Seen], name: str, few: int, source: str | None) -> Seen:
+    told = [part for part in parts if not part.is_empty]
+    if not told:
+        return next((part for part in parts if isinstance(part.cells, NumberColumn)), parts[0])
+    numbers = [part for part in told if isinstance(part.cells, NumberColumn)]
+    if numbers and len(numbers) < len(told):
+        raise DataError("some partitions have numbers and others texts", source=source, column=name)
+    if numbers:
+        if any(part.many for part in numbers):
+            return Seen(NumberColumn(np.zeros(0)), many=True)
+        return _few_numbers(np.unique(np.concatenate([part.cells.values for part in numbers])), few)
+    texts = [part.cells for part in told if isinstance(part.cells, TextColumn)]
+    if all(text.values == texts[0].values for text in texts):
+        values, declared = texts[0].values, texts[0].declared and all(text.declared for text in texts)
+    else:
+        values, declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
+    if len(values) > MOST_VALUES:
+        raise DataError(f"there are {len(values):,} different values: leave the column out", source=source, column=name)
+    labels = {text.labels for text in texts}
+    if labels == {LabelType.INTEGER, LabelType.NUMBER}:
+        labels = {LabelType.NUMBER}
+    label = labels.pop() if len(labels) == 1 else LabelType.TEXT
+    ordered = declared and texts[0].ordered
+    return Seen(replace(text_column(values, label), declared=declared, ordered=ordered))
+
+
+# -- what numbers there are ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of an attribute.
+
+    Parameters
+    ----------
+    distinct : array or None
+        Ascending; None if there are many.
+    points : array
+        Some of them, at about equal ranks.
+    missing : int
+    """
+
+    distinct: Floats | None
+    points: Floats
+    missing: int
+
+    @property
+    def edges(self) -> Floats:
+        """Quantiles."""
+        places = (np.arange(1, BINS) * len(self.points)) // BINS
+        return np.unique(np.sort(self.points)[places]) if len(self.points) else np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the encoded cases.
+
+    Parameters
+    ----------
+    n_rows : int
+        Those of weight zero, too.
+    whole_weights : bool
+    numbers : dict of int to Numbers
+    target : Summary or None
+        Of a numeric target.
+    low, high : float
+        Its extremes.
+    """
+
+    n_rows: int
+    whole_weights: bool
+    numbers: Mapping[int, Numbers]
+    target: Summary | None = None
+    low: float = np.inf
+    high: float = -np.inf
+
+
+def facts_of(cases: Cases, few: int) -> Facts:
+    """Look at the numbers of a partition."""
+    data = cases.dataset
+    numbers: dict[int, Numbers] = {}
+    for attribute, column in enumerate(data.columns):
+        if column.dtype.kind != "f":
+            continue
+        known: Floats = np.sort(column[~np.isnan(column)].astype(np.float64))
+        distinct = np.unique(known)
+        missing = len(column) - len(known)
+        numbers[attribute] = Numbers(distinct if len(distinct) <= few else None, _thinned(known), missing)
+    whole = data.weights is None or bool(np.all(data.weights == np.floor(data.weights)))
+    if data.weights is not None and np.isinf(data.weights).any():
+        raise DataError("a weight must be a number of at least 0", source=data.source, column=data.schema.weight)
+    if data.schema.task is not Task.REGRESSION or data.target is None:
+        return Facts(cases.n_rows, whole, numbers)
+    if data.n_rows == 0:
+        return Facts(cases.n_rows, whole, numbers, Summary(0.0, 0, np.zeros(3), pure=True))
+    target = data.target.astype(np.float64)
+    largest = float(np.abs(target).max())
+    if largest > LARGEST_TARGET:
+        message = f"{largest:g} is too large: sums of squares would overflow"
+        raise DataError(message, source=data.source, column=data.schema.target)
+    w = np.ones(len(target)) if data.weights is None else data.weights
+    total = float(w.sum())
+    mean = float((w * target).sum()) / total
+    mean += float((w * (target - mean)).sum()) / total
+    sse = float((w * (target - mean) ** 2).sum())
+    summary = Summary(total, len(target), np.zeros(3), pure=False, mean=mean, sse=sse)
+    return Facts(cases.n_rows, whole, numbers, summary, float(target.min()), float(target.max()))
+
+
+def _thinned(ordered: Floats) -> Floats:
+    return ordered if len(ordered) <= POINTS else ordered[(np.arange(POINTS) * len(ordered)) // POINTS]
+
+
+def add_facts(facts: Sequence[Facts], few: int) -> Facts:
+    """Put together what is known of several partitions."""
+    numbers = {
+        attribute: _all_numbers([one.numbers[attribute] for one in facts], few) for attribute in facts[0].numbers
+    }
+    n_rows = sum(one.n_rows for one in facts)
+    whole = all(one.whole_weights for one in facts)
+    targets = [one.target for one in facts if one.target is not None]
+    if not targets:
+        return Facts(n_rows, whole, numbers)
+    low, high = min(one.low for one in facts), max(one.high for one in facts)
+    return Facts(n_rows, whole, numbers, _joined(targets, low, high), low, high)
+
+
+def _all_numbers(parts: Sequence[Numbers], few: int) -> Numbers:
+    distinct: Floats | None = None
+    known = [part.distinct for part in parts if part.distinct is not None]
+    if len(known) == len(parts):
+        distinct = np.unique(np.concatenate(known))
+        distinct = distinct if len(distinct) <= few else None
+    points = _thinned(np.sort(np.concatenate([part.points for part in parts])))
+    return Numbers(distinct, points, sum(part.missing for part in parts))
+
+
+def _joined(parts: Sequence[Summary], low: float, high: float) -> Summary:
+    """Describe the target of several partitions by what is known of each (Chan, Golub and LeVeque 1983)."""
+    weight = sum(part.weight for part in parts)
+    cases = sum(part.cases for part in parts)
+    if cases == 0:
+        return Summary(0.0, 0, np.zeros(3), pure=True)
+    pure = low == high
+    mean = low if pure else sum(part.weight * part.mean for part in parts) / weight
+    sse = 0.0 if pure else sum(part.sse + part.weight * (part.mean - mean) ** 2 for part in parts)
+    return Summary(weight, cases, np.array([weight, 0.0, sse]), pure, mean, sse)

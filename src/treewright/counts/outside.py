@@ -1,0 +1,262 @@
+"""Open nodes of an engine outside memory, and the tables that were counted at them.
+
+Vocabulary
+----------
+path
+    The number of a place in the tree: the root is 0, and a branch of a test below a path has its own. The same test
+    below the same path always leads to the same path, so that tables are found again when a tree is examined later.
+kept tables
+    The tables of a node stay while the node is open, because the summaries of its children are sums of their rows;
+    those of the top of the tree stay longer, so that a tree can be examined after pruning without another pass.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, ParameterError
+from treewright.counts.engine import Sieve, Summary
+from treewright.counts.sql.tables import Counted, class_summary, number_summary
+from treewright.counts.table import FrequencyTable
+from treewright.data.schema import Schema, Task
+from treewright.model.split import Split
+
+ROOT = 0
+
+KEPT_CELLS = 20_000_000
+"""Table cells that are kept beyond the open nodes."""
+
+
+class OutsideEngine(abc.ABC):
+    """What engines that count whole levels have in common; they differ in how they pass over the data.
+
+    Parameters
+    ----------
+    schema : Schema
+        With a target.
+    source : str or None
+        For messages and provenance.
+    """
+
+    name: str
+
+    def __init__(self, schema: Schema, source: str | None) -> None:
+        if schema.target is None:
+            names = ", ".join(column.name for column in schema.columns)
+            raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")
+        self.source = source
+        self.scans = 0
+        self._schema = schema
+        self._regression = schema.task is Task.REGRESSION
+        self._intervals: dict[int, tuple[float, ...]] = {}
+        self._tables: dict[int, dict[int, Counted]] = {}
+        self._kept_cells = 0
+        self._open: dict[int, int] = {}
+        self._described: dict[int, Summary] = {}
+        self._steps: dict[int, tuple[int, Split, int]] = {}
+        self._below: dict[tuple[int, Split], int] = {}
+        self._next_node = 0
+        self._next_path = ROOT + 1
+        self._root: Summary | None = None
+
+    # -- what an engine does its own way -----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _measured_root(self) -> Summary:
+        """Describe the target of all cases."""
+
+    @abc.abstractmethod
+    def _count_at(
+        self,
+        paths: Sequence[int],
+        attributes: Sequence[int],
+        sieve: Sieve | None = None,
+        node_of: Mapping[int, int] | None = None,
+    ) -> None:
+        """Count the tables of attributes at paths and keep them; `node_of` tells the sieve's name of each path."""
+
+    # -- nodes -------------------------------------------------------------------------------------------------------
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the data."""
+        return self._schema
+
+    @property
+    def n_cases(self) -> int:
+        """Number of training cases."""
+        return self._root_summary().cases
+
+    def root(self) -> int:
+        """Open the node of all cases."""
+        return self._opened(ROOT, self._root_summary())
+
+    def _root_summary(self) -> Summary:
+        if self._root is None:
+            self._root = self._measured_root()
+            if self._root.cases == 0:
+                raise DataError("there are no rows to learn from", source=self.source)
+        return self._root
+
+    def _opened(self, path: int, summary: Summary) -> int:
+        node = self._next_node
+        self._next_node += 1
+        self._open[node] = path
+        self._described[node] = summary
+        return node
+
+    def summaries(self, nodes: Sequence[int]) -> list[Summary]:
+        """Describe the target at open nodes."""
+        return [self._described[node] for node in nodes]
+
+    def close(self, node: int) -> None:
+        """Forget a node that became a leaf; the tables of the top of the tree are kept."""
+        path = self._open.pop(node)
+        del self._described[node]
+        size = sum(counted.size for counted in self._tables.get(path, {}).values())
+        if self._kept_cells + size <= KEPT_CELLS:
+            self._kept_cells += size
+        else:
+            self._tables.pop(path, None)
+
+    def divide(self, node: int, split: Split) -> list[int]:
+        """Close a node and open one for each branch; their summaries are sums of rows of the node's table."""
+        path = self._open[node]
+        known = self._tables.get(path, {})
+        if split.attribute not in known or known[split.attribute].hides(split):
+            self._count_at([path], [split.attribute])
+        counted = self._tables[path][split.attribute]
+        bounds = self._intervals.get(split.attribute)
+        lost = counted.lost(split, bounds)
+        if lost:
+            name = self._schema.attributes[split.attribute].name
+            raise ParameterError(
+                f"{lost:,} cases without a value of {name!r} would be divided among the branches, "
+                f"which {self.name} does not do"
+            )
+        sums, cases, branches = counted.divided(split, bounds)
+        summaries = []
+        for branch in range(split.n_branches):
+            if not self._regression:
+                summaries.append(class_summary(sums[branch], int(cases[branch])))
+                continue
+            here = branches == branch
+            low = 0.0 if counted.low is None or not here.any() else float(counted.low[here].min())
+            high = 0.0 if counted.high is None or not here.any() else float(counted.high[here].max())
+            mean = self._described[node].mean
+            summaries.append(number_summary(sums[branch], int(cases[branch]), mean, low, high))
+        return self.restore(node, split, summaries)
+
+    def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
+        """Divide a node whose children are known."""
+        path = self._open[node]
+        self.close(node)
+        first = self._below.get((path, split))
+        if first is None:
+            first = self._next_path
+            self._next_path += split.n_branches
+            self._below[path, split] = first
+            for branch in range(split.n_branches):
+                self._steps[first + branch] = (path, split, branch)
+        return [self._opened(first + branch, summary) for branch, summary in enumerate(summaries)]
+
+    def tests_above(self, paths: Sequence[int]) -> dict[int, tuple[Split, int]]:
+        """Return the tests that lead to paths: by the path that is divided, the test and the path of its first branch.
+
+        Those above come before those below.
+        """
+        found: dict[int, tuple[Split, int]] = {}
+        for path in paths:
+            here = path
+            while here != ROOT:
+                parent, split, branch = self._steps[here]
+                found[parent] = (split, here - branch)
+                here = parent
+        return dict(sorted(found.items()))
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    def count(
+        self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
+    ) -> list[list[FrequencyTable]]:
+        """Count the tables of attributes at open nodes, one list per request in the order asked."""
+        missing: dict[int, list[int]] = {}
+        for node, attributes in requests:
+            path = self._open[node]
+            known = self._tables.get(path, {})
+            lacking = [
+                attribute
+                for attribute in attributes
+                if attribute not in known or (sieve is None and known[attribute].table.highest is not None)
+            ]
+            if lacking:
+                missing.setdefault(path, [])
+                missing[path] += lacking
+        if missing:
+            wanted = sorted({attribute for lacking in missing.values() for attribute in lacking})
+            self._count_at(list(missing), wanted, sieve, {path: node for node, path in self._open.items()})
+        return [
+            [self._tables[self._open[node]][attribute].table for attribute in attributes]
+            for node, attributes in requests
+        ]
+
+    @property
+    def intervals(self) -> Mapping[int, Sequence[float]]:
+        """Bounds of the numeric attributes that are counted by intervals."""
+        return self._intervals
+
+    def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
+        """From now on count a numeric attribute by intervals; tables that are there are added up."""
+        self._intervals[attribute] = tuple(bounds)
+        for tables in self._tables.values():
+            if attribute in tables:
+                tables[attribute] = by_interval(tables[attribute], tuple(bounds))
+
+    def use_numbers(self) -> None:
+        """From now on count numeric attributes by their numbers again."""
+        for tables in self._tables.values():
+            for attribute in self._intervals:
+                tables.pop(attribute, None)
+        self._intervals.clear()
+
+    def largest_value_not_above(self, attribute: int, bound: float) -> float:
+        """Return the largest number of the attribute in all training data that is not above `bound`."""
+        return self.largest_values_not_above({attribute: [bound]})[attribute][0]
+
+    @abc.abstractmethod
+    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+        """Answer `largest_value_not_above` for many bounds of many attributes in one pass."""
+
+    def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+        """Refuse: rows outside memory have no numbers."""
+        raise ParameterError(f"the rows of {self.name} have no numbers")
+
+
+def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
+    """Add up a table of numbers by intervals.
+
+    Examples
+    --------
+    >>> numbers = FrequencyTable(np.eye(3, 2), np.zeros(2), np.ones(3, dtype=np.int64), np.array([1.0, 2.0, 3.0]))
+    >>> by_interval(Counted(numbers), (2.0,)).table.cases.tolist()
+    [2, 1]
+    """
+    table = counted.table
+    values = table.values if table.values is not None else np.zeros(0)
+    codes = np.searchsorted(np.array(bounds), values, side="left")
+    width = len(bounds) + 1
+    counts = np.zeros((width, table.counts.shape[1]), dtype=table.counts.dtype)
+    np.add.at(counts, codes, table.counts)
+    cases = np.zeros(width, dtype=np.int64)
+    np.add.at(cases, codes, table.cases)
+    low = high = None
+    if counted.low is not None and counted.high is not None:
+        places = np.append(codes, width)
+        low, high = np.full(width + 1, np.inf), np.full(width + 1, -np.inf)
+        np.minimum.at(low, places, counted.low)
+        np.maximum.at(high, places, counted.high)
+    return Counted(FrequencyTable(counts, table.unknown, cases, None, table.unknown_cases), low, high)

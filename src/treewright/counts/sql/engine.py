@@ -1,0 +1,372 @@
+"""The engine that counts in a database, a level in one statement.
+
+Vocabulary
+----------
+scan
+    A statement that reads the table.
+run
+    A bin of numbers, where there are too many to fetch all of them. The sieve of whoever decides tells which runs may
+    hold the best cut; these are counted number by number in a second statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from treewright._base.errors import DataError, ParameterError
+from treewright.counts.engine import Sieve, Summary
+from treewright.counts.outside import OutsideEngine
+from treewright.counts.sql.connection import Connection
+from treewright.counts.sql.copies import OpenCopies
+from treewright.counts.sql.fetch import fetched_rows, grouped_rows
+from treewright.counts.sql.numbers import largest_numbers
+from treewright.counts.sql.profile import Facts, facts_for, inferred
+from treewright.counts.sql.runs import RunStatements
+from treewright.counts.sql.sizes import FEW_NUMBERS, RESULT_ROWS, UNKNOWN_SIZE, AnswerSizes
+from treewright.counts.sql.statements import ROOT, Statements
+from treewright.counts.sql.tables import Counted, Decoder, class_summary, number_summary
+from treewright.data.dataset import Dataset
+from treewright.data.infer import Overrides
+from treewright.data.schema import Schema
+from treewright.model.split import Split
+
+
+class SqlEngine(OutsideEngine):
+    """Counts by SQL.
+
+    Parameters
+    ----------
+    connection : Connection
+        It is closed by `shut`, or at the end of a ``with`` statement.
+    schema : Schema
+        With a target.
+    facts : Facts or None
+        What is known of the table already.
+    class_factors : sequence of float or None
+        Factors on the weights of the cases of each class.
+    source : str or None
+        For messages and provenance; None takes that of the connection.
+    result_rows, few_numbers : int
+        Limits of one answer.
+    temporary : bool
+        Whether rows of open nodes may be copied to temporary tables, every few levels: conditions stay
+        short then, and rows of closed nodes are not read again.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from treewright.counts.sql.connect import connect
+    >>> rows = duckdb.sql("SELECT * FROM (VALUES ('sun', 'no'), ('rain', 'yes'), ('rain', 'no')) t(sky, play)")
+    >>> engine = SqlEngine.over(connect(rows), "play")
+    >>> [[sky]] = engine.count([(engine.root(), [0])])
+    >>> sky.counts.tolist(), engine.schema.attributes[0].values
+    ([[1, 1], [1, 0]], ('rain', 'sun'))
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        schema: Schema,
+        *,
+        facts: Facts | None = None,
+        class_factors: Sequence[float] | None = None,
+        source: str | None = None,
+        result_rows: int = RESULT_ROWS,
+        few_numbers: int = FEW_NUMBERS,
+        temporary: bool = False,
+    ) -> None:
+        if temporary and not connection.may_copy:
+            raise ParameterError(f"{connection.dialect.name} can make no temporary table here; learn without them")
+        require_target(schema)
+        super().__init__(schema, connection.source if source is None else source)
+        self.name = connection.dialect.name
+        self._connection = connection
+        columns = connection.columns()
+        names = [column.name for column in columns]
+        for column in schema.columns:
+            if column.name not in schema.ignored and column.name not in names:
+                raise DataError(f"without the column {column.name!r}; there are {', '.join(names)}", source=self.source)
+        for stored in columns:
+            if stored.name in {*schema.attribute_names, schema.target, schema.weight}:
+                stored.require_known(self.source)
+        facts = facts_for(connection, schema, columns) if facts is None else facts
+        self.scans = 0 if facts is None else facts.scans
+        self._facts = facts
+        whole = facts is None or facts.whole_weights
+        if class_factors is not None:
+            whole = whole and all(float(factor).is_integer() for factor in class_factors)
+        self._statements = Statements(
+            connection.dialect,
+            connection.relation,
+            schema,
+            columns,
+            whole_weights=whole,
+            class_factors=class_factors,
+        )
+        self._copies = OpenCopies(connection, self._statements) if temporary else None
+        self._decoder = Decoder(
+            self._statements.stored,
+            schema.attributes,
+            self._statements.target,
+            schema.target_column,
+            whole=whole,
+            weighted=self._statements.weighted,
+            markers=schema.missing_markers,
+            source=self.source,
+        )
+        self._runs = RunStatements(self._statements, facts.edges if facts is not None else {})
+        self._sizes = AnswerSizes(
+            schema,
+            None if facts is None else facts.distinct,
+            self._size_of_all(),
+            self._intervals,
+            result_rows,
+            few_numbers,
+            self._runs.bins,
+            connection.dialect.widest_statement,
+            self.source,
+        )
+        self._node_at: dict[int, int] = {}
+
+    @classmethod
+    def over(
+        cls,
+        connection: Connection,
+        target: str | None,
+        overrides: Overrides | None = None,
+        *,
+        nominal_limit: int = 0,
+        **options: Any,
+    ) -> SqlEngine:
+        """Return an engine whose schema is inferred from the table."""
+        schema, facts = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
+        require_target(schema)
+        return cls(connection, schema, facts=facts, **options)
+
+    # -- about the data ----------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows, those of weight zero included."""
+        return self.n_cases if self._facts is None else self._facts.n_rows
+
+    def __enter__(self) -> SqlEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shut()
+
+    def shut(self) -> None:
+        """Close the connection; temporary tables go with it, so nothing is left behind."""
+        self._connection.close()
+
+    def first_statement(self) -> str:
+        """Return the statement that counts at the root, for people to read."""
+        attributes = range(len(self._schema.attributes))
+        keys = {attribute: self._key(attribute) for attribute in attributes}
+        means = {ROOT: self._connection.dialect.number(0)} if self._regression else None
+        return self._statements.counting({ROOT: "0"}, keys, means)
+
+    # -- nodes -------------------------------------------------------------------------------------------------------
+
+    def _opened(self, path: int, summary: Summary) -> int:
+        node = super()._opened(path, summary)
+        self._node_at[path] = node
+        return node
+
+    def close(self, node: int) -> None:
+        """Forget a node that became a leaf; the tables of the top of the tree are kept."""
+        self._node_at.pop(self._open[node], None)
+        super().close(node)
+
+    def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
+        """Divide a node whose children are known."""
+        path = self._open[node]
+        self.close(node)
+        return [
+            self._opened(self._statements.path_below(path, split, branch), summary)
+            for branch, summary in enumerate(summaries)
+        ]
+
+    def _measured_root(self) -> Summary:
+        return self._number_root() if self._regression else self._class_root()
+
+    def _class_root(self) -> Summary:
+        """Count all but the attributes of many numbers at once: classes are sums of any table."""
+        attributes = [index for index in range(len(self._schema.attributes)) if not self._sizes.is_many(index)]
+        if attributes and self._sizes.estimate(attributes, [self._size_of_all()]) <= self._sizes.most:
+            self._count_at([ROOT], attributes)
+            counted = next(iter(self._tables[ROOT].values())).table
+            counts = counted.counts.sum(axis=0) + counted.unknown
+            return class_summary(counts, int(counted.cases.sum()) + counted.unknown_cases)
+        [[nothing]] = [list(self._counted({ROOT: "0"}, {0: "0"}, {0: 1}, [ROOT]).values())]
+        table = nothing[0].table
+        return class_summary(table.counts.sum(axis=0), int(table.cases.sum()))
+
+    def _number_root(self) -> Summary:
+        weight = self._connection.dialect.cast("w", "double") if self._statements.weighted else "1"
+        rows = self._statements.rows()
+        answer = self._ask(f"SELECT COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean FROM ({rows}) r")  # noqa: S608
+        cases = int(answer[0].integers()[0])
+        if cases == 0:
+            return Summary(0.0, 0, np.zeros(3), pure=True)
+        mean = float(answer[1].numbers()[0])
+        found = self._counted({ROOT: "0"}, {0: "0"}, {0: 1}, [ROOT], {ROOT: self._connection.dialect.number(mean)})
+        [counted] = found[0]
+        low = 0.0 if counted.low is None else float(counted.low[0])
+        high = 0.0 if counted.high is None else float(counted.high[0])
+        return number_summary(counted.table.counts[0], cases, mean, low, high)
+
+    def _size_of_all(self) -> int:
+        return UNKNOWN_SIZE if self._facts is None else self._facts.n_rows
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    def _count_at(
+        self,
+        paths: Sequence[int],
+        attributes: Sequence[int],
+        sieve: Sieve | None = None,
+        node_of: Mapping[int, int] | None = None,
+    ) -> None:
+        if self._copies is not None and self._copies.is_due(paths):
+            open_paths = [self._open[node] for node in sorted(self._open) if self._described[node].cases > 0]
+            self.scans += 1
+            self._copies.make(open_paths)
+        sizes = [self._cases_at(path) for path in paths]
+        for some_paths, some in self._sizes.portions(paths, sizes, attributes, in_runs=sieve is not None):
+            in_runs = {
+                attribute: [place for place, path in enumerate(some_paths) if self._in_runs(path, attribute, sieve)]
+                for attribute in some
+            }
+            in_runs = {attribute: places for attribute, places in in_runs.items() if places}
+            labels = {path: str(place) for place, path in enumerate(some_paths)}
+            keys = {attribute: self._key(attribute) for attribute in some}
+            if not in_runs or sieve is None:
+                found = self._counted(labels, keys, self._outcomes(some), some_paths, self._means(some_paths))
+            else:
+                found = self._runs.counted(
+                    self._ask,
+                    self._decoder,
+                    labels,
+                    keys,
+                    self._outcomes(some),
+                    in_runs,
+                    sieve,
+                    [self._node_at[path] for path in some_paths],
+                    few_open=self._few_open(some_paths),
+                )
+            for attribute, tables in found.items():
+                for path, counted in zip(some_paths, tables, strict=True):
+                    self._tables.setdefault(path, {})[attribute] = counted
+
+    def _counted(
+        self,
+        labels: Mapping[int, str],
+        keys: Mapping[int, str],
+        outcomes: Mapping[int, int | None],
+        paths: Sequence[int],
+        means: Mapping[int, str] | None = None,
+    ) -> dict[int, list[Counted]]:
+        statement = self._statements.counting(labels, keys, means, few_open=self._few_open(paths))
+        parts = self._statements.mask_parts([f"k{attribute}" for attribute in keys])
+        return self._decoder.tables(self._ask(statement), list(keys), parts, len(paths), outcomes)
+
+    def _few_open(self, paths: Sequence[int]) -> bool:
+        """Tell whether most rows belong to none of these nodes."""
+        if ROOT in paths or self._root is None:
+            return False
+        return 2 * sum(self._cases_at(path) for path in paths) < self._root.cases
+
+    def _cases_at(self, path: int) -> int:
+        node = self._node_at.get(path)
+        return self._size_of_all() if node is None else self._described[node].cases
+
+    def _in_runs(self, path: int, attribute: int, sieve: Sieve | None) -> bool:
+        if sieve is None or self._regression:
+            return False
+        return self._sizes.is_many(attribute) and self._cases_at(path) > self._sizes.few
+
+    def _key(self, attribute: int) -> str:
+        if attribute in self._intervals:
+            return self._statements.interval_code(f"c{attribute}", self._intervals[attribute])
+        return f"c{attribute}"
+
+    def _outcomes(self, attributes: Sequence[int]) -> dict[int, int | None]:
+        return {
+            attribute: len(self._intervals[attribute]) + 1 if attribute in self._intervals else None
+            for attribute in attributes
+        }
+
+    def _means(self, paths: Sequence[int]) -> dict[int, str] | None:
+        if not self._regression:
+            return None
+        mean_of = {path: self._described[node].mean for node, path in self._open.items()}
+        if self._root is not None:
+            mean_of.setdefault(ROOT, self._root.mean)
+        return {path: self._connection.dialect.number(mean_of[path]) for path in paths}
+
+    def _ask(self, statement: str) -> list[Any]:
+        self.scans += 1
+        return self._connection.ask(statement)
+
+    # -- numbers -----------------------------------------------------------------------------------------------------
+
+    def incomplete(self) -> dict[str, int]:
+        """Return the number of missing values of each attribute that has some."""
+        self._root_summary()
+        found: dict[str, int] = {}
+        for index, column in enumerate(self._schema.attributes):
+            if self._facts is not None and column.name in self._facts.missing:
+                number = self._facts.missing[column.name]
+            else:
+                if index not in self._tables.get(ROOT, {}):
+                    self._count_at([ROOT], [index])
+                number = self._tables[ROOT][index].table.unknown_cases
+            if number:
+                found[column.name] = number
+        return found
+
+    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+        """Answer for many bounds of many attributes: from the tables of the root, else in one statement."""
+        found: dict[int, list[float]] = {}
+        asked: dict[int, list[float]] = {}
+        for attribute, some in bounds.items():
+            self._statements.require_numeric(attribute)
+            counted = self._tables.get(ROOT, {}).get(attribute)
+            values = None if counted is None or counted.table.highest is not None else counted.table.values
+            if values is not None:
+                found[attribute] = [float(values[np.searchsorted(values, one, side="right") - 1]) for one in some]
+            else:
+                asked[attribute] = sorted(set(some))
+        if asked:
+            self.scans += 1
+            answers = largest_numbers(self._connection, self._statements, asked)
+            for attribute, some in asked.items():
+                best = np.fmax.accumulate(answers[attribute][: len(some)])
+                found[attribute] = [float(best[some.index(one)]) for one in bounds[attribute]]
+        return found
+
+    # -- cases -------------------------------------------------------------------------------------------------------
+
+    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
+        """Return the cases of open nodes, in one statement."""
+        paths = [self._open[node] for node in nodes]
+        statement = self._statements.members({path: str(place) for place, path in enumerate(paths)})
+        self.scans += 1
+        return fetched_rows(self._connection, statement, self._statements, self._decoder, len(paths), self.source)
+
+    def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
+        """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
+        self.scans += 1
+        return grouped_rows(self._connection, self._statements, self._decoder, cuts, limit, self.source)
+
+
+def require_target(schema: Schema) -> None:
+    """Raise unless it is known which column to predict."""
+    if schema.target is None:
+        names = ", ".join(column.name for column in schema.columns)
+        raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")

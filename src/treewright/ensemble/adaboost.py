@@ -1,0 +1,251 @@
+"""AdaBoost: trees one after the other, each on weights that the mistakes before it have raised.
+
+With two classes (Freund and Schapire 1997): eps is the weighted share of mistakes, alpha = 1/2 ln((1 - eps) / eps), and
+the weights of cases are multiplied by e^(-alpha) where the tree is right and by e^alpha where it is wrong, then brought
+back to their sum. With more classes (SAMME; Zhu, Zou, Rosset and Hastie 2009) alpha = ln((1 - eps) / eps) + ln(K - 1),
+and only the wrong cases are multiplied. The classes are chosen by the votes of all trees, weighted by alpha.
+
+Vocabulary
+----------
+reset
+    A tree that is no better than guessing (eps from 1/2 or 1 - 1/K on) is thrown away: the weights go back to where
+    they began, and the round is repeated on a bootstrap, as the same weights would give the same tree. So many resets
+    are allowed in all; then boosting ends.
+perfect
+    A tree without a mistake ends boosting and decides: its vote outweighs all others together.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp, log
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.ensemble.bootstrap import bootstrap, tree_key
+from treewright.ensemble.growing import TreeMaker
+from treewright.ensemble.plan import BoostPlan
+from treewright.ensemble.random_forest import provenance_of, taken_over
+from treewright.ensemble.running import Interrupted, Progress, apart, check_time_limit
+from treewright.grow.drawing import child_key
+from treewright.model.forest import Combining, Forest
+from treewright.model.grove import join_trees
+from treewright.model.model import Smoothing, first_of_best
+from treewright.model.tree import Tree
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+GUESSING = 1e-10
+"""An error this close to that of guessing is no better."""
+
+
+def alpha_of(error: float, classes: int) -> float:
+    """Return the weight of a tree with this share of mistakes.
+
+    Examples
+    --------
+    >>> round(alpha_of(0.1, 2), 4), round(alpha_of(0.1, 3), 4)
+    (1.0986, 2.8904)
+    """
+    if classes <= 2:
+        return 0.5 * log((1 - error) / error)
+    return log((1 - error) / error) + log(classes - 1)
+
+
+def updated(weights: Floats, wrong: Mask, alpha: float, classes: int) -> Floats:
+    """Return the weights after a round, with the same sum.
+
+    Examples
+    --------
+    >>> updated(np.ones(4), np.array([True, False, False, False]), alpha_of(0.25, 2), 2).round(4).tolist()
+    [2.0, 0.6667, 0.6667, 0.6667]
+    """
+    factor = np.where(wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0)
+    new = weights * factor
+    scaled: Floats = new * (weights.sum() / new.sum())
+    return scaled
+
+
+@dataclass
+class _Boosting:
+    """The state between rounds."""
+
+    dataset: Dataset
+    plan: BoostPlan
+    begin: Floats
+    weights: Floats
+    said: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    trees: list[Tree] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    resets: list[float] = field(default_factory=list)
+    votes: Floats | None = None
+    mistakes: list[float] = field(default_factory=list)
+    over: bool = False
+
+    @cached_property
+    def classes(self) -> int:
+        """Classes that occur; declared ones that do not are no help in guessing."""
+        target = self.dataset.target
+        return 2 if target is None else max(2, len(np.unique(target[self.begin > 0])))
+
+    def guesses(self, wrong: Mask) -> bool:
+        """Say whether a tree with these mistakes is no better than guessing."""
+        return self.error(wrong) >= 1 - 1 / self.classes - GUESSING
+
+    def wrong(self, tree: Tree) -> Mask:
+        """Say which cases a tree gets wrong."""
+        forest = Forest(join_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
+        self.said = forest.predict_codes(self.dataset)
+        mistaken: Mask = self.said != self.dataset.target
+        return mistaken
+
+    def error(self, wrong: Mask) -> float:
+        """Return the weighted share of mistakes."""
+        return float(self.weights[wrong].sum() / self.weights.sum())
+
+    def accept(self, tree: Tree, wrong: Mask, resets: int) -> None:
+        """Take a tree in, and weigh the cases anew."""
+        error = self.error(wrong)
+        if error <= 0:
+            alpha = 1.0 + sum(self.alphas)
+            self.over = True
+        else:
+            alpha = alpha_of(error, self.classes)
+            self.weights = updated(self.weights, wrong, self.plan.learning_rate * alpha, self.classes)
+        self._take(tree, alpha, error, resets)
+
+    def _take(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
+        """Note a tree whose classes were just said, and the mistakes of all votes (for one class each) so far."""
+        self.trees.append(tree)
+        self.alphas.append(alpha)
+        self.errors.append(error)
+        self.resets.append(float(resets))
+        if self.votes is None:
+            self.votes = np.zeros((self.dataset.n_rows, len(self.dataset.schema.classes)))
+        self.votes[np.arange(self.dataset.n_rows), self.said] += alpha
+        wrong = first_of_best(self.votes) != self.dataset.target
+        self.mistakes.append(float(self.begin[wrong].sum() / self.begin.sum()))
+
+    def again(self, tree: Tree, resets: float) -> None:
+        """Repeat a round of an earlier run, whose tree is known."""
+        if resets:
+            self.weights = self.begin
+        wrong = self.wrong(tree)
+        if self.guesses(wrong):
+            self.give_up(tree, wrong, int(resets))
+        else:
+            self.accept(tree, wrong, int(resets))
+
+    def round(self, maker: TreeMaker) -> None:
+        """Learn one more tree, after as many resets as it takes and as are allowed."""
+        tree = maker.make(self.weights)
+        wrong = self.wrong(tree)
+        resets = 0
+        while self.guesses(wrong):
+            if sum(self.resets) + resets >= self.plan.max_resets:
+                self.over = True
+                break
+            resets += 1
+            self.weights = self.begin
+            key = child_key(tree_key(self.plan.seed, len(self.trees)), resets)
+            tree = maker.make(self.begin * bootstrap(key, self.dataset.n_rows))
+            wrong = self.wrong(tree)
+        if not self.over:
+            self.accept(tree, wrong, resets)
+        elif not self.trees:
+            self.give_up(tree, wrong, resets)
+
+    def give_up(self, tree: Tree, wrong: Mask, resets: int) -> None:
+        """Take the last tree where not one was better than guessing: a model has at least one."""
+        self._take(tree, 1.0, self.error(wrong), resets)
+        self.over = True
+
+    def forest(self, smoothing: Smoothing, costs: tuple[tuple[float, ...], ...] | None) -> Forest:
+        """Return the trees so far as a model."""
+        told = {
+            "error": tuple(self.errors),
+            "alpha": tuple(self.alphas),
+            "resets": tuple(self.resets),
+            "training_error": tuple(self.mistakes),
+        }
+        grove = join_trees(self.dataset.schema, self.trees)
+        recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset)
+        combining = Combining.VOTES if self.plan.votes == "class" else Combining.MEAN
+        return Forest(grove, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
+
+
+def boost(
+    dataset: Dataset,
+    plan: BoostPlan,
+    *,
+    resume: Forest | None = None,
+    time_limit: float | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+) -> Forest:
+    """Learn boosted trees.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With classes; its weights are where the weights begin.
+    plan : BoostPlan
+    resume : Forest or None
+        Boosted trees of the same plan and the same cases, but fewer: they are taken over.
+    time_limit : float or None
+        Seconds after which no further round is begun.
+    smoothing, costs
+        As in `Forest`.
+    progress : callable or None
+        Called with rounds done and rounds in all.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, with the trees that were finished.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.ensemble.plan import adaboost
+    >>> model = boost(sample("restaurant"), adaboost(trees=3))
+    >>> [round(error, 4) for error in model.log["error"]]
+    [0.25, 0.2222, 0.2857]
+    """
+    fitting = plan.for_schema(dataset.schema)
+    check_time_limit(time_limit)
+    begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
+    state = _Boosting(dataset, fitting, begin, begin)
+    if resume is not None:
+        resets = resume.log.get("resets", ())
+        if len(resets) != resume.n_trees:
+            raise ParameterError("the forest to go on with was not boosted")
+        for tree, before in zip(taken_over(resume, fitting, dataset), resets, strict=True):
+            state.again(tree, before)
+    maker = TreeMaker(_unweighted(dataset), fitting.tree).prepare()
+    start = time.monotonic()
+    try:
+        while len(state.trees) < plan.trees and not state.over:
+            apart(state.round, maker)
+            if progress is not None:
+                progress(len(state.trees), plan.trees)
+            if time_limit is not None and time.monotonic() - start >= time_limit:
+                break
+    except KeyboardInterrupt as interrupt:
+        if not state.trees:
+            raise
+        raise Interrupted(state.forest(smoothing, costs), plan.trees) from interrupt
+    return state.forest(smoothing, costs)
+
+
+def _unweighted(dataset: Dataset) -> Dataset:
+    """Return the cases without their weights, which are in those of the first round already."""
+    return replace(dataset, weights=None)

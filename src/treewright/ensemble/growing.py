@@ -1,0 +1,197 @@
+"""One tree after the other over the same cases, each with its own weights and its own chance.
+
+Vocabulary
+----------
+grower
+    Grows by a recipe; it holds the encoded cases once, for all trees and threads.
+maker
+    Makes a whole tree: a grower or another learner, and the pruning of the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.engines import announce_compilation
+from treewright.grow.grower import grow
+from treewright.grow.j48.growing import grow_j48
+from treewright.grow.recipe import Draw, MissingPolicy, Recipe
+from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.model.tree import Tree
+from treewright.plans import Plan
+from treewright.prune.j48 import prune_j48
+from treewright.prune.method import ReducedError, prune, split_off
+from treewright.prune.release8 import prune_release8
+from treewright.rpart_plan import MedianLearner, RpartLearner
+
+Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+COMPILED_FROM = 1_000
+"""Cells from which on the compiled engine grows the trees: fewer than for one tree, as many trees share the loading."""
+
+
+class Grower(Protocol):
+    """Grows trees over the same cases, in any number of threads."""
+
+    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
+        """Grow by a recipe; cases of weight zero are left out."""
+
+
+class InterpretedGrower:
+    """Grows by the interpreted engine."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
+        """Grow by a recipe; cases of weight zero are left out."""
+        data = self._dataset if weights is None else replace(self._dataset, weights=weights.astype(np.float64))
+        return grow(MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
+
+
+class SharedGrower:
+    """Grows by the compiled engine where that pays, else by the interpreted one; the trees are the same.
+
+    The choice depends on the cases and the recipe only, so that a run that goes on later grows by the same engine.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._interpreted = InterpretedGrower(dataset)
+        self._compiled: Grower | None = None
+        if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FROM:
+            announce_compilation()
+            from treewright.grow.compiled.growing import CompiledGrower
+
+            self._compiled = CompiledGrower(dataset)
+
+    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
+        """Grow by a recipe; cases of weight zero are left out."""
+        if self._compiled is None:
+            return self._interpreted.grow(recipe, weights)
+        from treewright.grow.compiled.options import understood
+
+        return (self._compiled if understood(recipe) else self._interpreted).grow(recipe, weights)
+
+
+def grower_for(dataset: Dataset) -> Grower:
+    """Return the grower for these cases."""
+    return SharedGrower(dataset)
+
+
+class TreeMaker:
+    """Makes trees by a plan; it can be sent to other processes, which then encode the cases anew.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target; its weights count beside those of each tree.
+    plan : Plan
+        For the task of the dataset (see `treewright.plans.for_task`).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> maker = TreeMaker(sample("play-tennis"), c45())
+    >>> maker.make(None).n_leaves, maker.make(np.array([1] * 7 + [0] * 7)).n_leaves
+    (5, 3)
+    """
+
+    def __init__(self, dataset: Dataset, plan: Plan) -> None:
+        self._dataset = dataset
+        self._plan = plan
+        self._grower: Grower | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_dataset": self._dataset, "_plan": self._plan, "_grower": None}
+
+    def prepare(self) -> TreeMaker:
+        """Encode the cases now, before threads share them."""
+        if isinstance(self._plan.learner, Recipe):
+            self._shared()
+        return self
+
+    def _shared(self) -> Grower:
+        if self._grower is None:
+            self._grower = grower_for(self._dataset)
+        return self._grower
+
+    def make(self, weights: Weights | None, draw: Draw | None = None) -> Tree:
+        """Return the tree of one draw of weights (whole ones are numbers of copies)."""
+        plan, learner = self._plan, self._plan.learner
+        own = _times(self._dataset.weights, weights)
+        if isinstance(learner, Recipe):
+            learner = replace(learner, draw=learner.draw if draw is None else draw)
+            if not any(isinstance(method, ReducedError) for method in plan.pruning):
+                tree = self._shared().grow(learner, own)
+                return self._pruned(tree, self._part(own)) if plan.pruning else tree
+        return self._made(learner, self._part(own))
+
+    def _part(self, weights: Weights | None) -> Dataset:
+        """Return the cases that weigh anything, with their weights."""
+        if weights is None:
+            return self._dataset
+        kept = weights > 0
+        return replace(self._dataset.take(kept), weights=weights[kept].astype(np.float64))
+
+    def _pruned(self, tree: Tree, cases: Dataset) -> Tree:
+        for method in self._plan.pruning:
+            tree = prune(tree, method, cases)
+        return tree
+
+    def _made(self, learner: Any, cases: Dataset) -> Tree:
+        held_out = next((method for method in self._plan.pruning if isinstance(method, ReducedError)), None)
+        validation = None
+        if held_out is not None:
+            cases, validation = split_off(cases, held_out.share, held_out.seed)
+        tree, cases = self._grown(learner, cases)
+        for method in self._plan.pruning:
+            tree = prune(tree, method, cases, validation)
+        return tree
+
+    def _grown(self, learner: Any, cases: Dataset) -> tuple[Tree, Dataset]:
+        """Grow by any learner; those that know no weights see a case as often as it was drawn."""
+        if isinstance(learner, Recipe):
+            return InterpretedGrower(cases).grow(learner, cases.weights), cases
+        if isinstance(learner, CHAID):
+            return grow_chaid(cases, learner).tree, cases
+        if isinstance(learner, (RpartLearner, MedianLearner)):
+            learned = learner.learn(cases)
+            return learned.tree, learned.cases
+        cases = _repeated(cases, self._plan.name)
+        if isinstance(learner, (CAL2, CAL3)):
+            case_by_case = CaseByCase.begin(cases, learner)
+            case_by_case.learn_all(cases)
+            return case_by_case.tree, cases
+        if isinstance(learner, Release8):
+            grown = grow_release8(cases, learner)
+            return (prune_release8(cases, grown, learner.confidence) if learner.prune else grown.tree), cases
+        return prune_j48(cases, grow_j48(cases, learner), learner), cases
+
+
+def _times(own: Weights | None, drawn: Weights | None) -> Weights | None:
+    if own is None or drawn is None:
+        return drawn if own is None else own
+    product: Weights = own * drawn
+    return product
+
+
+def _repeated(cases: Dataset, name: str) -> Dataset:
+    """Return every case as often as its weight says."""
+    weights = cases.weights
+    if weights is None:
+        return cases
+    times = weights.astype(np.int64)
+    if not np.array_equal(times, weights):
+        raise ParameterError(f"{name} takes no case weights that are not whole numbers; dialect 'c45' does")
+    return replace(cases.take(np.repeat(np.arange(cases.n_rows), times)), weights=None)

@@ -1,0 +1,270 @@
+"""Random forests as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from treewright._base.errors import ParameterError
+from treewright.data.schema import Schema
+from treewright.ensemble.plan import ForestPlan, forest, tree_plan
+from treewright.estimators.bagging import Bagging, BaggingClassifier, BaggingRegressor
+from treewright.estimators.base import cases_from
+from treewright.estimators.ensembles import refuse_beside_tree
+from treewright.grow.recipe import Stopping
+from treewright.plans import Plan, cart
+
+_GROWING: dict[str, Any] = {
+    "max_depth": None,
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "max_leaf_nodes": None,
+    "min_impurity_decrease": 0.0,
+}
+"""CART's limits of growing, as they usually are."""
+
+
+class _Drawing(Bagging):
+    """What the random forests add: drawn attributes and cuts, and CART's limits of growing."""
+
+    criterion: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    max_features: int | float | str | None
+    features_per: str
+    random_cuts: bool
+
+    def _forest(self, n_rows: int, criterion: str, usual_criterion: str) -> ForestPlan:
+        if self.tree is not None:
+            refuse_beside_tree(self, {"criterion": usual_criterion, **_GROWING})
+            plan = tree_plan(self.tree, cart())
+        else:
+            plan = self._cart(n_rows, criterion)
+        return forest(
+            plan,
+            trees=self.n_estimators,
+            max_features=self.max_features,
+            per=self.features_per,
+            random_cuts=self.random_cuts,
+            **self._bootstraps(),
+        )
+
+    def _cart(self, n_rows: int, criterion: str) -> Plan:
+        stopping = Stopping(
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
+            min_share=self.min_weight_fraction_leaf,
+            min_decrease=self.min_impurity_decrease,
+        )
+        return cart(criterion=criterion, stopping=stopping)
+
+
+class RandomForestClassifier(_Drawing, BaggingClassifier):
+    """Random forest (Breiman 2001): bagged trees that look at a few attributes at each node; probabilities averaged.
+
+    Parameters
+    ----------
+    n_estimators : int, default 100
+        Number of trees.
+    tree : None, "cart", "c45", "id3", Recipe or Plan
+        The trees: None is CART with the limits below; a forest of C4.5 trees with branches for every value and
+        fractional cases is ``tree="c45"``.
+    criterion : {"gini", "entropy", "chi2"}, default "gini"
+    max_depth, max_leaf_nodes : int or None
+    min_samples_split, min_samples_leaf : int or float
+    min_weight_fraction_leaf, min_impurity_decrease : float
+        Limits of CART's growing.
+    max_features : "sqrt", "log2", int, float or None
+        Attributes looked at: the root of their number, ``floor(log2(n)) + 1``, a number, a share, or all.
+    features_per : {"node", "tree"}
+        Whether they are drawn anew at each node, or once for each tree.
+    random_cuts : bool
+        Whether the cuts of numbers are drawn, too (extremely randomised trees).
+    bootstrap, max_samples, balanced_bootstrap, oob_score, permutation_importance, class_weight, smoothing
+        As for `BaggedTreesClassifier`.
+    n_jobs, time_limit, progress, warm_start, random_state, schema
+        As for `BaggedTreesClassifier`.
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+    classes_ : array
+        Sorted labels.
+    feature_importances_ : array
+    oob_score_, oob_decision_function_, oob_errors_
+        With `oob_score`.
+    permutation_importances_, permutation_importances_error_
+        With `permutation_importance`.
+    schema_ : Schema
+    model_ : Forest
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = RandomForestClassifier(30, oob_score=True).fit(X, y)
+    >>> clf.oob_score_ > 0.9, clf.oob_decision_function_.shape
+    (True, (150, 3))
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        tree: Any = None,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_features: int | float | str | None = "sqrt",
+        features_per: str = "node",
+        random_cuts: bool = False,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        balanced_bootstrap: bool = False,
+        oob_score: bool = False,
+        permutation_importance: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+        smoothing: str | float | None = None,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.tree = tree
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.features_per = features_per
+        self.random_cuts = random_cuts
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.balanced_bootstrap = balanced_bootstrap
+        self.oob_score = oob_score
+        self.permutation_importance = permutation_importance
+        self.class_weight = class_weight
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.progress = progress
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> ForestPlan:
+        if self.criterion not in ("gini", "entropy", "chi2"):
+            raise ParameterError(f"criterion must be 'gini', 'entropy' or 'chi2', not {self.criterion!r}")
+        return self._forest(n_rows, self.criterion, "gini")
+
+
+class RandomForestRegressor(_Drawing, BaggingRegressor):
+    """Random forest for numbers: bagged trees that look at some attributes at each node; answers averaged.
+
+    Parameters
+    ----------
+    n_estimators : int, default 100
+    tree : None, "cart", Recipe or Plan
+        The trees: None is CART with the limits below.
+    criterion : {"squared_error"}
+    max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_impurity_decrease
+        Limits of growing.
+    max_features : "sqrt", "log2", int, float or None, default 1/3
+        Attributes looked at; a third is Breiman's advice for numbers.
+    features_per, random_cuts
+        As for `RandomForestClassifier`.
+    bootstrap, max_samples, oob_score, permutation_importance, n_jobs, time_limit, progress, warm_start, random_state
+        As for `BaggedTreesClassifier`.
+    quantiles : bool
+        Whether the training cases in the leaves are kept, for `predict_quantiles` and `predict_interval`.
+    schema : Schema, dict or None
+
+    Attributes
+    ----------
+    trees_ : tuple of Tree
+    feature_importances_ : array
+    oob_score_, oob_prediction_, oob_errors_
+        With `oob_score`: share of variance explained, answers, mean squared error after each tree.
+    model_ : Forest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> reg = RandomForestRegressor(30, quantiles=True).fit(X, X[:, 0] // 10)
+    >>> reg.predict([[15.0]]).round(1).tolist(), reg.predict_interval([[15.0]]).tolist()
+    ([1.0], [[1.0, 1.0]])
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        tree: Any = None,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_features: int | float | str | None = 1 / 3,
+        features_per: str = "node",
+        random_cuts: bool = False,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        permutation_importance: bool = False,
+        quantiles: bool = False,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        schema: Schema | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.tree = tree
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.features_per = features_per
+        self.random_cuts = random_cuts
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.permutation_importance = permutation_importance
+        self.quantiles = quantiles
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.progress = progress
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.schema = schema
+
+    def _recipe(self, n_rows: int, n_attributes: int) -> ForestPlan:
+        if self.criterion != "squared_error":
+            raise ParameterError(f"criterion must be 'squared_error', not {self.criterion!r}")
+        return self._forest(n_rows, "gini", "squared_error")  # for numbers the criterion becomes the variance

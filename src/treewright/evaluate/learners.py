@@ -1,0 +1,308 @@
+"""What can be estimated and compared: plans, recipes, names of algorithms, estimators, functions. All become a `fit`.
+
+Vocabulary
+----------
+learner
+    Any of these. `Learn` is a plan made a function; `LearnByEstimator` is an estimator of scikit-learn's kind, one of
+    ours or anybody's.
+fit
+    A function from a dataset to a model.
+named learners
+    A dict of names and learners, or a list, whose names are then made of what it holds.
+
+Invariants
+----------
+`Learn` and `LearnByEstimator` are values: they learn the same from the same cases, in whatever process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright import plans
+from treewright._base.errors import DataError, ParameterError
+from treewright._base.near_names import unknown_name
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema, Task
+from treewright.ensemble import plan as ensemble_plan
+from treewright.ensemble.plan import EnsemblePlan
+from treewright.evaluate.estimate import Fit
+from treewright.grow.recipe import Stopping
+from treewright.model.forest import Forest
+from treewright.model.model import Smoothing, TreeModel
+from treewright.model.predictor import Predictor
+from treewright.model.rule_model import RuleModel
+from treewright.plans import Learner, Plan, RulePlan
+
+_RPART = Stopping(max_depth=30, min_cases=20, min_leaf=7)
+
+AnyPlan = Plan | RulePlan | EnsemblePlan
+
+NAMED: dict[str, Callable[[], AnyPlan]] = {
+    "c45": plans.c45,
+    "id3": plans.id3,
+    "cart": plans.cart,
+    "chaid": plans.chaid,
+    "cal2": plans.cal2,
+    "cal3": plans.cal3,
+    "rules": plans.c45_rules,
+    "r8": lambda: plans.c45(dialect="r8"),
+    "j48": lambda: plans.c45(dialect="j48"),
+    "rpart": lambda: plans.cart(missing="surrogate", stopping=_RPART, cp=0.01, xval=0, faults=True),
+    "forest": ensemble_plan.forest,
+    "bagging": ensemble_plan.bagging,
+    "adaboost": ensemble_plan.adaboost,
+}
+"""The algorithms by the names that the command line has for them, with their usual options."""
+
+EXPECTED = "a plan, a recipe, the name of an algorithm, an estimator or a function from a dataset to a model"
+
+
+@dataclass(frozen=True)
+class Learn:
+    """Learning by a plan, as a value: what `estimate` and the curves make of plans.
+
+    Parameters
+    ----------
+    plan : Plan, RulePlan, ForestPlan, BoostPlan or recipe
+    class_weights, smoothing, costs
+        As of `treewright.fit`; not for rules.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> Learn(plans.c45())(sample("play-tennis")).tree.n_leaves
+    5
+    """
+
+    plan: AnyPlan | Learner
+    class_weights: Mapping[str, float] | None = None
+    smoothing: Smoothing = None
+    costs: tuple[tuple[float, ...], ...] | None = None
+
+    def __call__(self, part: Dataset) -> TreeModel | RuleModel | Forest:
+        """Learn from these cases, without the working that only an explanation needs."""
+        from treewright.learn import fit
+
+        if isinstance(self.plan, RulePlan):
+            return fit(part, self.plan)
+        return fit(
+            part,
+            self.plan,
+            class_weights=self.class_weights,
+            smoothing=self.smoothing,
+            costs=self.costs,
+            keep_working=False,
+        )
+
+
+@dataclass(frozen=True)
+class LearnByEstimator:
+    """Learning by a copy of an estimator: one of ours takes the encoded cases, any other a dataframe of them.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.estimators.trees import C45Classifier
+    >>> LearnByEstimator(C45Classifier())(sample("play-tennis")).tree.n_leaves
+    5
+    """
+
+    estimator: Any
+
+    def __call__(self, part: Dataset) -> Predictor:
+        """Fit a copy to these cases."""
+        from sklearn.base import clone
+        from sklearn.utils.validation import has_fit_parameter
+
+        copy = clone(self.estimator)
+        weights = {} if part.weights is None else {"sample_weight": part.weights}
+        if weights and not has_fit_parameter(copy, "sample_weight"):
+            raise ParameterError(f"the cases have weights, and {type(copy).__name__} takes none")
+        if _is_ours(copy):
+            return fitted_model(copy.fit(part.X, part.y, **weights), part.schema)
+        return fitted_model(copy.fit(attributes_frame(part), part.y, **weights), part.schema)
+
+
+class EstimatorModel(Predictor):
+    """A fitted estimator of somebody else's, asked like a model.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted, with `predict`.
+    schema : Schema
+        Of the cases, with their target.
+    """
+
+    def __init__(self, estimator: Any, schema: Schema) -> None:
+        self._estimator = estimator
+        self._schema = schema
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the cases."""
+        return self._schema
+
+    def cases(self, data: Any) -> Dataset:
+        """Return the cases, which must be a dataset."""
+        if not isinstance(data, Dataset):
+            raise ParameterError(f"this model takes a dataset, not {type(data).__name__}")
+        return data
+
+    def predict(self, data: Any) -> npt.NDArray[Any]:
+        """Return what the estimator says: labels or numbers."""
+        said = self._estimator.predict(attributes_frame(self.cases(data)))
+        return np.asarray(said, dtype=np.float64) if self.schema.task is Task.REGRESSION else np.asarray(said)
+
+    def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
+        """Return the places of the labels among the declared classes."""
+        return self._places(self.predict(cases))
+
+    def _places(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        strange = [label for label in labels.tolist() if label not in place]
+        if strange:
+            raise DataError(f"the estimator says {strange[0]!r}, which is none of the classes {list(place)}")
+        return np.array([place[label] for label in labels.tolist()], dtype=np.intp)
+
+
+class ProbabilityModel(EstimatorModel):
+    """One that says probabilities, too."""
+
+    def predict_proba(self, data: Any) -> npt.NDArray[np.float64]:
+        """Return probabilities in declared order, 0 for classes that the estimator never saw."""
+        shares = np.asarray(self._estimator.predict_proba(attributes_frame(self.cases(data))), dtype=np.float64)
+        wide = np.zeros((len(shares), len(self.schema.classes)))
+        wide[:, self._places(np.asarray(self._estimator.classes_))] = shares
+        return wide
+
+
+def fit_of(learner: Any, name: str | None = None) -> Fit:
+    """Make a function from a dataset to a model of whatever can learn.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [fit_of(one)(sample("play-tennis")).tree.n_leaves for one in ("c45", plans.id3(), Learn(plans.cart()))]
+    [5, 5, 7]
+    """
+    if isinstance(learner, str):
+        return Learn(plan_named(learner))
+    if is_plan(learner):
+        return Learn(learner)
+    if is_estimator(learner):
+        return LearnByEstimator(learner)
+    if not callable(learner) or isinstance(learner, type):
+        who = "the learner" if name is None else f"learner {name!r}"
+        what = f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
+        raise ParameterError(f"{who} must be {EXPECTED}, not {what}")
+    function: Fit = learner
+    return function
+
+
+def plan_of(learner: Any, dataset: Dataset) -> AnyPlan:
+    """Return the plan of a learner that has one: a plan, a recipe, a name, a `Learn`, one of our estimators."""
+    if isinstance(learner, str):
+        return plan_named(learner)
+    if isinstance(learner, Learn):
+        return plan_of(learner.plan, dataset)
+    if is_plan(learner):
+        plan: AnyPlan = Plan(learner) if isinstance(learner, get_args(Learner)) else learner
+        return plan
+    if is_estimator(learner) and _is_ours(learner):
+        from sklearn.base import clone
+
+        fitted = clone(learner).fit(dataset.X, dataset.y)  # some parameters are about the classes, known only then
+        own: AnyPlan = fitted._recipe(dataset.n_rows, len(dataset.columns))
+        return own
+    raise ParameterError(
+        "this needs a learner whose pruning can be changed: a plan, a recipe, the name of an algorithm or one of "
+        f"Treewright's estimators, not {type(learner).__name__}"
+    )
+
+
+def plan_named(name: str) -> AnyPlan:
+    """Return the usual plan of an algorithm.
+
+    Examples
+    --------
+    >>> plan_named("r8").name
+    'C4.5 Release 8'
+    """
+    if name not in NAMED:
+        raise ParameterError(unknown_name("algorithm", name, NAMED))
+    return NAMED[name]()
+
+
+def named_learners(learners: Any) -> dict[str, Any]:
+    """Return learners under their names, which a list makes of what it holds.
+
+    Examples
+    --------
+    >>> list(named_learners(["c45", plans.id3(), plans.id3(criterion="gini")]))
+    ['c45', 'ID3', 'ID3 (2)']
+    """
+    if isinstance(learners, Mapping):
+        strange = [name for name in learners if not isinstance(name, str)]
+        if strange:
+            raise ParameterError(f"learners have names that are text, not {strange[0]!r}")
+        return dict(learners)
+    if isinstance(learners, str) or not isinstance(learners, Iterable):
+        raise ParameterError(
+            f"learners must be a list such as ['c45', 'cart'], or a dict of names and learners, each {EXPECTED}; "
+            f"not {learners!r}"
+        )
+    found: dict[str, Any] = {}
+    for learner in learners:
+        name = _name_of(learner)
+        same = sum(other == name or other.startswith(f"{name} (") for other in found)
+        found[f"{name} ({same + 1})" if same else name] = learner
+    return found
+
+
+def is_plan(learner: Any) -> bool:
+    """Tell whether `treewright.fit` takes this as what to learn."""
+    return isinstance(learner, (*get_args(AnyPlan), *get_args(Learner)))
+
+
+def is_estimator(learner: Any) -> bool:
+    """Tell whether this is an estimator of scikit-learn's kind."""
+    return not isinstance(learner, type) and all(hasattr(learner, name) for name in ("fit", "predict", "get_params"))
+
+
+def fitted_model(estimator: Any, schema: Schema) -> Predictor:
+    """Return the model of a fitted estimator, ours or anybody's."""
+    own = getattr(estimator, "model_", None)
+    if isinstance(own, Predictor):
+        return own
+    if _is_ours(estimator):
+        raise ParameterError(f"this {type(estimator).__name__} is not fitted; call fit first")
+    shares = schema.task is Task.CLASSIFICATION and hasattr(estimator, "predict_proba")
+    return ProbabilityModel(estimator, schema) if shares else EstimatorModel(estimator, schema)
+
+
+def attributes_frame(cases: Dataset) -> Any:
+    """Return the attributes as a pandas DataFrame (needs pandas)."""
+    return cases.X.to_pandas()
+
+
+def _is_ours(estimator: Any) -> bool:
+    return type(estimator).__module__.startswith("treewright.") and hasattr(estimator, "_recipe")
+
+
+def _name_of(learner: Any) -> str:
+    if isinstance(learner, str):
+        return learner
+    if isinstance(learner, Learn):
+        return _name_of(learner.plan)
+    for attribute in ("name", "__name__"):
+        name = getattr(learner, attribute, None)
+        if isinstance(name, str):
+            return name
+    return type(learner).__name__

@@ -1,0 +1,214 @@
+"""The training data once more: as they counted in a model, and the tree that was grown from them before it was pruned.
+
+Vocabulary
+----------
+counted
+    What a case weighs in the tree: its own weight, times what its class weighs, times what its class has by a prior.
+grown
+    The tree before any pruning. A model keeps the pruned one only; the same learner grows the same tree again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ModelFormatError, ParameterError
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.grower import grow
+from treewright.grow.j48.growing import J48, grow_j48
+from treewright.grow.recipe import MissingPolicy, recipe_from_dict
+from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
+from treewright.grow.rpart.nodes import RpartGrowth
+from treewright.model.model import TreeModel
+from treewright.model.tree import Tree
+from treewright.prune.method import split_off
+
+LEARNERS: dict[str, type[Any]] = {
+    "Release8": Release8,
+    "J48": J48,
+    "CHAID": CHAID,
+    "CAL2": CAL2,
+    "CAL3": CAL3,
+}
+"""Learners that are made again from the options in a model, by the name that is kept there."""
+
+CLASS_WEIGHTS = "class_weights"
+"""Where a model keeps what its classes weigh, in its provenance."""
+
+
+def learner_name(model: TreeModel) -> str:
+    """Return the name of the learner; empty for a recipe of the shared grower."""
+    options = model.recipe.get("options")
+    return str(options.get("learner", "")) if isinstance(options, Mapping) else ""
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Turn what goes wrong with the plain data of a model file into one error: files are believed in nothing."""
+    try:
+        yield
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:
+        raise ModelFormatError(f"the {what} in the model cannot be understood: {error}") from error
+
+
+def learner_of(model: TreeModel) -> Any:
+    """Return the options of the learner as its own class has them; None for a recipe and for absolute error."""
+    name = learner_name(model)
+    with understood("options"):
+        options = dict(model.recipe.get("options") or {})
+        if name == "RpartLearner":
+            return Rpart(**{key: _tuples(value) for key, value in dict(options["options"]).items()})
+        if name not in LEARNERS:
+            return None
+        known = {field.name for field in fields(LEARNERS[name])}
+        return LEARNERS[name](**{key: _tuples(value) for key, value in options.items() if key in known})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+
+
+def training_cases(model: TreeModel, data: Dataset) -> tuple[Dataset, tuple[str, ...]]:
+    """Return the cases as they counted when the tree was grown, and the codes of notes to make.
+
+    Parameters
+    ----------
+    model : TreeModel
+    data : Dataset
+        What the model was learned from.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learn import fit
+    >>> from treewright.plans import id3
+    >>> weather = sample("play-tennis")
+    >>> training_cases(fit(weather, id3()), weather)[1], training_cases(fit(weather, id3()), weather.take([0, 2]))[1]
+    ((), ('other_counts',))
+    """
+    if data.schema.attributes != model.schema.attributes:
+        raise ParameterError("these data are not of the model's schema")
+    if data.target is None:
+        raise ParameterError("the training data need their target to be counted again")
+    cases = _by_class_weights(model, parts(model, data)[0])
+    options = learner_of(model) if learner_name(model) == "RpartLearner" else None
+    if isinstance(options, Rpart):
+        cases = cases.take(usable_cases(cases))
+        if options.priors is not None:
+            own = np.bincount(np.asarray(cases.target), cases.weights, len(model.schema.classes)).astype(np.float64)
+            factors = np.divide(model.tree.counts[0], own, out=np.zeros_like(own), where=own > 0)
+            cases = _by_class(cases, factors)
+    return cases, _notes(model, cases)
+
+
+def parts(model: TreeModel, data: Dataset) -> tuple[Dataset, Dataset | None]:
+    """Return the cases to grow from and those that reduced-error pruning held out, if it did."""
+    with understood("pruning"):
+        for method in model.recipe.get("pruning", ()):
+            if method.get("method") == "reduced_error" and "share" in method and not _pruned_later(model):
+                return split_off(data, float(method["share"]), int(method["seed"]))
+    return data, None
+
+
+def _pruned_later(model: TreeModel) -> bool:
+    """Tell whether reduced-error pruning came after learning (`treewright prune`), by cases of its own."""
+    root = float(model.tree.weight[0])
+    return model.provenance.get("rows") == root
+
+
+def _by_class_weights(model: TreeModel, cases: Dataset) -> Dataset:
+    recorded = model.provenance.get(CLASS_WEIGHTS)
+    if not isinstance(recorded, Mapping):
+        return cases
+    with understood("class weights"):
+        factors = np.array([float(recorded.get(name, 1.0)) for name in model.schema.classes])
+    return _by_class(cases, factors)
+
+
+def _by_class(cases: Dataset, factors: npt.NDArray[np.float64]) -> Dataset:
+    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    return replace(cases, weights=weights * factors[cases.target])
+
+
+def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
+    """Say where the counts come out differently: weights that were not recorded, or other data."""
+    tree = model.tree
+    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    if tree.is_regression:
+        same = bool(np.isclose(weights.sum(), tree.weight[0], rtol=1e-6))
+        return () if same else ("other_counts",)
+    counts = np.bincount(np.asarray(cases.target), weights, len(model.schema.classes))
+    if np.allclose(counts, tree.counts[0], rtol=1e-6, atol=1e-9):
+        return ()
+    if model.provenance.get("rows") != cases.n_rows:
+        return ("other_counts",)
+    # As many rows: either the cases weighed something else, or they are other cases.
+    counted = tree.weight[0] == cases.n_rows and tree.counts.dtype.kind == "i" and cases.weights is None
+    return ("other_counts",) if counted else ("class_weights_unrecorded",)
+
+
+def was_pruned(model: TreeModel) -> bool:
+    """Tell whether something was done to the tree after it was grown."""
+    options = model.recipe.get("options")
+    own = isinstance(options, Mapping) and (
+        (learner_name(model) in ("Release8", "J48") and bool(options.get("prune")))
+        or learner_name(model) == "RpartLearner"
+    )
+    return bool(own or model.recipe.get("pruning"))
+
+
+def rpart_growth(model: TreeModel, data: Dataset) -> RpartGrowth:
+    """Return what rpart left behind when it grew the tree of a model."""
+    options = learner_of(model)
+    if not isinstance(options, Rpart):
+        raise ParameterError(f"{model.recipe.get('name')} was not grown as rpart grows trees")
+    return grow_rpart(_by_class_weights(model, data), options)
+
+
+def grown_again(model: TreeModel, data: Dataset) -> Tree:
+    """Return the tree before it was pruned.
+
+    Parameters
+    ----------
+    model : TreeModel
+    data : Dataset
+        What the model was learned from.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learn import fit
+    >>> from treewright.plans import id3
+    >>> lenses = sample("contact-lenses")
+    >>> model = fit(lenses, id3(prune="mdl"))
+    >>> len(model.tree), len(grown_again(model, lenses))
+    (5, 15)
+    """
+    cases = _by_class_weights(model, parts(model, data)[0])
+    learner = learner_of(model)
+    match learner:
+        case Release8():
+            return grow_release8(cases, replace(learner, prune=False)).tree
+        case J48():
+            return grow_j48(cases, replace(learner, prune=False)).tree
+        case CHAID():
+            return grow_chaid(cases, learner).tree
+        case CAL2() | CAL3():
+            case_by_case = CaseByCase.begin(cases, learner)
+            case_by_case.learn_all(cases)
+            return case_by_case.tree
+        case Rpart():
+            return rpart_growth(model, data).tree
+    recipe = recipe_from_dict(model.recipe)
+    return grow(MemoryEngine(cases, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree

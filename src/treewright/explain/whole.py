@@ -1,0 +1,207 @@
+"""The whole tree in one explanation: what it is, what it leans on, its cp table, and why its tests were chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.condition import Condition, condition_of, conditions_to
+from treewright.explain.document import Document
+from treewright.explain.explanation import Explanation
+from treewright.explain.importance import impurity_importance
+from treewright.explain.language import Words
+from treewright.explain.node import explain_node
+from treewright.explain.training import understood
+from treewright.grow.recipe import recipe_from_dict
+from treewright.model.model import TreeModel
+from treewright.model.tree import LEAF, Tree
+
+MOST_NODES = 40
+"""Tests that are told one by one; those near the root come first."""
+
+MOST_LEVELS = 6
+"""Levels of the tree that are drawn."""
+
+MOST_LINES = 120
+"""Lines of the drawing."""
+
+
+@dataclass(frozen=True)
+class OutlineLine:
+    """One node in the drawing of a tree.
+
+    Parameters
+    ----------
+    depth, node : int
+    condition : Condition or None
+        Of the branch that leads to it; None for the root.
+    attribute : str or None
+        What it tests; None for a leaf, and where the drawing ends.
+    outcome : str or float
+    weight : float
+    errors : float or None
+        Training cases of other classes.
+    hidden : int
+        Nodes below that are not drawn.
+    """
+
+    depth: int
+    node: int
+    condition: Condition | None
+    attribute: str | None
+    outcome: str | float
+    weight: float
+    errors: float | None
+    hidden: int
+
+
+@dataclass(frozen=True)
+class TestLine:
+    """One test of the tree in a line; `worth` names what `value` is, None where the model kept no working."""
+
+    __test__ = False  # not a test class, whatever its name suggests to pytest
+
+    node: int
+    conditions: tuple[Condition, ...]
+    weight: float
+    chosen: str
+    worth: str | None = None
+    value: float | None = None
+    runner_up: str | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True)
+class TreeExplanation(Explanation):
+    """The whole tree.
+
+    Parameters
+    ----------
+    algorithm, criterion, target : str
+    nodes, leaves, depth : int
+    weight : float
+        Of the training cases.
+    outline : tuple of OutlineLine
+        The top of the tree, depth first.
+    importance : tuple of pairs
+        Attributes and their share in the decrease of impurity, the greatest first, zeros left out.
+    cp_table : tuple of rows
+        CP, number of splits, relative error and, where it was cross-validated, xerror and xstd; empty where the learner
+        has none.
+    tests : tuple of TestLine
+    more : int
+        Tests that are not listed.
+    """
+
+    algorithm: str
+    criterion: str
+    target: str
+    nodes: int
+    leaves: int
+    depth: int
+    weight: float
+    outline: tuple[OutlineLine, ...]
+    importance: tuple[tuple[str, float], ...]
+    cp_table: tuple[tuple[float, ...], ...]
+    tests: tuple[TestLine, ...]
+    more: int
+
+    def document(self, say: Words) -> Document:
+        """Return all of it in the words of a language."""
+        from treewright.explain.whole_text import tree_document
+
+        return tree_document(self, say)
+
+
+def explain_tree(model: TreeModel) -> TreeExplanation:
+    """Explain a whole tree from what the model keeps.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learn import fit
+    >>> from treewright.plans import id3
+    >>> told = explain_tree(fit(sample("play-tennis"), id3()))
+    >>> [(test.node, test.chosen, test.runner_up) for test in told.tests]
+    [(0, 'Outlook', 'Humidity'), (1, 'Humidity', 'Temperature'), (5, 'Wind', 'Temperature')]
+    """
+    tree = model.tree
+    recipe = recipe_from_dict(model.recipe)
+    inner = sorted(np.flatnonzero(tree.attribute != LEAF).tolist(), key=lambda node: (int(tree.depths[node]), node))
+    tests = tuple(_test(model, node) for node in inner[:MOST_NODES])
+    return TreeExplanation(
+        algorithm=recipe.name,
+        criterion=recipe.criterion,
+        target=tree.schema.target or "",
+        nodes=tree.n_nodes,
+        leaves=tree.n_leaves,
+        depth=tree.depth,
+        weight=float(tree.weight[0]),
+        outline=_outline(tree),
+        importance=_importance(model, recipe.criterion),
+        cp_table=_cp_table(model),
+        tests=tests,
+        more=len(inner) - len(tests),
+    )
+
+
+def _outline(tree: Tree) -> tuple[OutlineLine, ...]:
+    """Return the first levels; fewer where they would be too many lines."""
+    deepest = MOST_LEVELS
+    while deepest > 1 and np.count_nonzero(tree.depths <= deepest) > MOST_LINES:
+        deepest -= 1
+    lines: list[OutlineLine] = []
+    for node in range(tree.n_nodes):
+        depth = int(tree.depths[node])
+        if depth > deepest:
+            above = len(lines) - 1
+            lines[above] = replace(lines[above], hidden=lines[above].hidden + 1, attribute=None)
+            continue
+        if len(lines) >= MOST_LINES:
+            lines[-1] = replace(lines[-1], hidden=lines[-1].hidden + 1)
+            continue
+        lines.append(_outline_line(tree, node, depth))
+    return tuple(lines)
+
+
+def _outline_line(tree: Tree, node: int, depth: int) -> OutlineLine:
+    view = tree.node(node)
+    parent = int(tree.parent[node])
+    condition = None
+    if parent >= 0:
+        split, branch = tree.split(parent), tree.children_of(parent).tolist().index(node)
+        if split is not None:
+            condition = condition_of(split, branch, tree.schema.attributes[split.attribute])
+    attribute = None if view.is_leaf else view.attribute.name
+    errors = None if tree.is_regression else float(tree.errors[node])
+    return OutlineLine(depth, node, condition, attribute, view.outcome, view.weight, errors, 0)
+
+
+def _test(model: TreeModel, node: int) -> TestLine:
+    view = model.tree.node(node)
+    known: dict[str, Any] = {}
+    if node in model.working:
+        told = explain_node(model, node)
+        chosen = next((one for one in told.attributes if one.name == told.chosen), None)
+        known = {"worth": told.worth, "runner_up": told.runner_up, "margin": told.margin}
+        known["value"] = None if chosen is None else chosen.worth(told.worth)
+    return TestLine(node, conditions_to(model.tree, node), view.weight, view.attribute.name, **known)
+
+
+def _cp_table(model: TreeModel) -> tuple[tuple[float, ...], ...]:
+    with understood("cp table"):
+        table = tuple(tuple(float(cell) for cell in row) for row in model.recipe.get("cp_table", ()))
+        if any(not 3 <= len(row) <= 5 or len(row) != len(table[0]) for row in table):
+            raise ValueError("a row has too few or too many numbers")
+        return table
+
+
+def _importance(model: TreeModel, criterion: str) -> tuple[tuple[str, float], ...]:
+    shares = model.recipe.get("importance")
+    if shares is None:
+        shares = impurity_importance(model.tree, criterion).tolist()
+    with understood("importance"):
+        pairs = [(name, float(share)) for name, share in zip(model.schema.attribute_names, shares, strict=True)]
+        return tuple(sorted(((name, share) for name, share in pairs if share > 0), key=lambda pair: -pair[1]))

@@ -1,0 +1,1 @@
+"""Growing by compiled kernels: blocks in the cache, histograms above."""

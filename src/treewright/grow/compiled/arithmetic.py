@@ -1,0 +1,160 @@
+"""Criteria as kernels: the arithmetic of `treewright.grow.criteria`, operation for operation.
+
+Vocabulary
+----------
+statistics
+    What a set of cases is to a criterion: the weight of each class; for a numeric target the weight, the sum and the
+    sum of squares of the deviations from the mean of the node.
+table
+    n log2 n of the whole numbers; other numbers are computed by the same scalar logarithm.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.criteria import CLEAN, ROUNDING
+
+ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
+
+
+@kernel
+def fill_nlogn(table: Array, start: Number) -> None:
+    """Write n log2 n into a table from a place on."""
+    for n in range(max(start, 1), len(table)):
+        table[n] = n * log2(n)
+
+
+@kernel
+def nlogn_of(x: Number, table: Array) -> Number:
+    """Return x log2 x, 0 for 0."""
+    whole = np.int64(x)
+    if whole == x and 0 <= whole < len(table):
+        return table[whole]
+    return x * log2(x) if x > 0 else 0.0
+
+
+@kernel
+def weight_of(statistics: Array, criterion: Number) -> Number:
+    """Return the weight of a set of cases."""
+    if criterion == VARIANCE:
+        return statistics[0]
+    total = 0.0
+    for k in range(len(statistics)):
+        total += statistics[k]
+    return total
+
+
+@kernel
+def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
+    """Return the impurity times the weight."""
+    if criterion == VARIANCE:
+        n = statistics[0]
+        explained = statistics[1] * statistics[1] / n if n > 0 else 0.0
+        return max(statistics[2] - explained, 0.0)
+    n = weight_of(statistics, criterion)
+    total = 0.0
+    if criterion == GINI:
+        for k in range(len(statistics)):
+            total += statistics[k] * statistics[k]
+        return n - (total / n if n > 0 else 0.0)
+    for k in range(len(statistics)):
+        total += nlogn_of(statistics[k], table)
+    return nlogn_of(n, table) - total
+
+
+@kernel
+def chi_square_of(rows: Array, n_rows: Number) -> Number:
+    """Return Pearson's statistic over the rows and columns that are not empty."""
+    width = rows.shape[1]
+    columns = np.zeros(width)
+    sums = np.zeros(n_rows)
+    whole = 0.0
+    for row in range(n_rows):
+        for k in range(width):
+            columns[k] += rows[row, k]
+            sums[row] += rows[row, k]
+            whole += rows[row, k]
+    statistic = 0.0
+    for row in range(n_rows):
+        if sums[row] <= 0:
+            continue
+        for k in range(width):
+            if columns[k] > 0:
+                expected = sums[row] * columns[k] / whole
+                statistic += (rows[row, k] - expected) ** 2 / expected
+    return statistic
+
+
+@kernel
+def decrease(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
+    """Return how much the impurity falls, per case; what is only rounding is none."""
+    fall = before - after
+    rounding = CLEAN * before + (0.0 if criterion == VARIANCE else ROUNDING * weight)
+    return 0.0 if abs(fall) <= rounding else fall / weight
+
+
+@kernel
+def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array) -> Number:
+    """Score a table of branches."""
+    if criterion == CHI_SQUARE:
+        return chi_square_of(rows, n_rows)
+    whole = np.zeros(rows.shape[1])
+    for row in range(n_rows):
+        for k in range(rows.shape[1]):
+            whole[k] += rows[row, k]
+    weight = weight_of(whole, criterion)
+    if weight <= 0:
+        return 0.0
+    after = 0.0
+    for row in range(n_rows):
+        after += impurity(rows[row], criterion, table)
+    return decrease(impurity(whole, criterion, table), after, weight, criterion)
+
+
+@kernel
+def score_of_sides(
+    left: Array, right: Array, before: Number, weight: Number, criterion: Number, table: Array
+) -> Number:
+    """Score two branches."""
+    if criterion == CHI_SQUARE:
+        rows = np.empty((2, len(left)))
+        for k in range(len(left)):
+            rows[0, k] = left[k]
+            rows[1, k] = right[k]
+        return chi_square_of(rows, 2)
+    return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, criterion)
+
+
+@kernel
+def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
+    """Return the entropy of the branches themselves; cases without a value count as one more branch."""
+    total = unknown
+    logs = nlogn_of(unknown, table) if unknown > 0 else 0.0
+    for row in range(n_rows):
+        weight = 0.0
+        for k in range(rows.shape[1]):
+            weight += rows[row, k]
+        total += weight
+        logs += nlogn_of(weight, table)
+    return (nlogn_of(total, table) - logs) / total if total > 0 else 0.0
+
+
+@kernel
+def first_of_ties(scores: Array, n: Number) -> Number:
+    """Return the first place whose score ties with the greatest, -1 if there is none."""
+    if n == 0:
+        return -1
+    best = scores[0]
+    for place in range(1, n):
+        best = max(best, scores[place])
+    if best == -np.inf:
+        return -1
+    bound = best - 1e-9 * abs(best)
+    for place in range(n):
+        if scores[place] >= bound:
+            return place
+    return -1

@@ -1,0 +1,237 @@
+"""From what the kernels wrote to a tree.
+
+Vocabulary
+----------
+piece
+    A stretch of nodes in depth-first order, with codes turned into numbers. The kernel writes one for each subtree;
+    those of the upper nodes are put together with the subtrees below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.schema import Schema, Task
+from treewright.grow.candidates import midpoint
+from treewright.grow.compiled.options import CUT, MULTIWAY
+from treewright.grow.compiled.subtree import (
+    ATTRIBUTE,
+    BRANCHES,
+    COUNTS_AT,
+    DRAWN,
+    HIGH,
+    LOW,
+    MEAN,
+    MISSING,
+    OUTCOME,
+    PARENT,
+    SIDES_AT,
+    SSE,
+    STOP,
+    WEIGHT,
+)
+from treewright.model.split import KNOWN, Test
+from treewright.model.tree import TESTS, Tree
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Nodes in depth-first order.
+
+    Parameters
+    ----------
+    integers, doubles : array
+        As the kernel writes them.
+    low, high : array of float
+        Numbers on both sides of each cut; infinite above where known is parted from missing.
+    sides : array of int
+        Branches of the values of binary nominal tests, found by the column of the node.
+    """
+
+    integers: Ints
+    doubles: Floats
+    low: Floats
+    high: Floats
+    sides: npt.NDArray[np.int8]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.integers)
+
+
+def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Piece:
+    """Cut what a kernel wrote to size and look up the numbers of its codes."""
+    integers, doubles, sides, n = written
+    integers, doubles = integers[:n].copy(), doubles[:n].copy()
+    low, high = np.full(n, np.nan), np.full(n, np.nan)
+    cuts = np.flatnonzero(integers[:, LOW] >= 0)
+    slot = slots[integers[cuts, ATTRIBUTE]]
+    low[cuts] = numbers[slot, integers[cuts, LOW]]
+    above = integers[cuts, HIGH]
+    high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
+    drawn = np.flatnonzero(np.isfinite(doubles[:, DRAWN]) & (high < np.inf))
+    low[drawn] = high[drawn] = doubles[drawn, DRAWN]  # between a number and itself there is only the number
+    used = int(np.count_nonzero(integers[:, SIDES_AT] >= 0))
+    return Piece(integers, doubles, low, high, sides.copy() if used else sides[:0].copy())
+
+
+def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:
+    """Put pieces in place of nodes of an upper piece, which are leaves there."""
+    if not below:
+        return upper
+    sizes = np.ones(upper.n_nodes, dtype=np.int64)
+    for node, piece in below.items():
+        sizes[node] = piece.n_nodes
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    total = int(sizes.sum())
+    integers = np.empty((total, upper.integers.shape[1]), dtype=np.int32)
+    doubles = np.empty((total, upper.doubles.shape[1]))
+    low, high = np.empty(total), np.empty(total)
+    own = np.setdiff1d(np.arange(upper.n_nodes), np.fromiter(below, dtype=np.int64))
+    at = starts[own]
+    integers[at], doubles[at], low[at], high[at] = (
+        upper.integers[own],
+        upper.doubles[own],
+        upper.low[own],
+        upper.high[own],
+    )
+    parents = upper.integers[:, PARENT]
+    new_parent = np.where(parents >= 0, starts[np.maximum(parents, 0)], -1)
+    integers[at, PARENT] = new_parent[own]
+    sides = [upper.sides]
+    offset = len(upper.sides)
+    for node, piece in below.items():
+        first = int(starts[node])
+        stretch = slice(first, first + piece.n_nodes)
+        part = piece.integers.copy()
+        part[:, PARENT] += first
+        part[0, PARENT] = new_parent[node]
+        part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
+        integers[stretch], doubles[stretch] = part, piece.doubles
+        low[stretch], high[stretch] = piece.low, piece.high
+        sides.append(piece.sides)
+        offset += len(piece.sides)
+    return Piece(integers, doubles, low, high, np.concatenate(sides))
+
+
+def tree_of(
+    piece: Piece,
+    schema: Schema,
+    tests: npt.NDArray[np.int64],
+    bounds: dict[int, tuple[float, ...]],
+    place: Callable[[int, Floats], Floats] | None,
+) -> Tree:
+    """Make the tree.
+
+    Parameters
+    ----------
+    piece : Piece
+        All its nodes.
+    schema : Schema
+    tests : array of int
+        How each attribute is tested.
+    bounds : dict
+        Of the attributes that were made intervals.
+    place : callable or None
+        Moves the midpoints of an attribute to where its cuts belong.
+    """
+    integers, doubles = piece.integers, piece.doubles
+    n = piece.n_nodes
+    attribute = integers[:, ATTRIBUTE].astype(np.int32)
+    inner = np.flatnonzero(attribute >= 0)
+    form = np.full(n, -1, dtype=np.int64)
+    form[inner] = tests[attribute[inner]]
+    numeric = np.array([column.is_numeric for column in schema.attributes], dtype=bool)
+    test = np.zeros(n, dtype=np.int8)
+    test[form == CUT] = TESTS.index(Test.THRESHOLD)
+    test[form == MULTIWAY] = TESTS.index(Test.NOMINAL)
+    test[form > MULTIWAY] = TESTS.index(Test.SUBSET)
+    by_interval = inner[(form[inner] == MULTIWAY) & numeric[attribute[inner]]]
+    test[by_interval] = TESTS.index(Test.INTERVALS)
+    sizes = np.array([len(column.values) for column in schema.attributes], dtype=np.int64)
+    lengths = np.zeros(n, dtype=np.int64)
+    nominal = inner[~numeric[attribute[inner]]]
+    lengths[nominal] = sizes[attribute[nominal]]
+    value_start = _starts(lengths)
+    regression = schema.task is Task.REGRESSION
+    counts = doubles[:, COUNTS_AT:]
+    tree = Tree(
+        schema=schema,
+        attribute=attribute,
+        test=test,
+        cut=_cuts(piece, form, attribute, place),
+        missing=integers[:, MISSING].astype(np.int32),
+        child_start=_starts(integers[:, BRANCHES].astype(np.int64)),
+        children=(np.argsort(integers[1:, PARENT], kind="stable") + 1).astype(np.int32),
+        value_start=value_start,
+        value_branch=_value_branches(piece, nominal, form, lengths, value_start),
+        bound_start=_starts(_bound_lengths(n, by_interval, attribute, bounds)),
+        bounds=np.array(
+            [bound for node in by_interval.tolist() for bound in bounds[int(attribute[node])]], dtype=np.float64
+        ),
+        weight=doubles[:, WEIGHT].copy(),
+        counts=np.zeros((n, 0)) if regression else _counts(counts),
+        outcome=doubles[:, MEAN].copy() if regression else integers[:, OUTCOME].astype(np.int32),
+        stop=integers[:, STOP].astype(np.int8),
+        sse=doubles[:, SSE].copy() if regression else None,
+    )
+    tree.validate()
+    return tree
+
+
+def _starts(lengths: npt.NDArray[np.int64]) -> Ints:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def _counts(counts: Floats) -> npt.NDArray[np.int64] | Floats:
+    with np.errstate(invalid="ignore"):  # a weight beyond the integers comes back different, and stays a float
+        whole = counts.astype(np.int64)
+    return whole if np.array_equal(whole, counts) else counts.copy()
+
+
+def _cuts(
+    piece: Piece, form: npt.NDArray[np.int64], attribute: Ints, place: Callable[[int, Floats], Floats] | None
+) -> Floats:
+    cut = np.full(piece.n_nodes, np.nan)
+    nodes = np.flatnonzero(form == CUT)
+    pairs = zip(piece.low[nodes].tolist(), piece.high[nodes].tolist(), strict=True)
+    cut[nodes] = [KNOWN if high == np.inf else midpoint(low, high) for low, high in pairs]
+    if place is not None:
+        for one in np.unique(attribute[nodes]).tolist():
+            own = nodes[(attribute[nodes] == one) & (piece.high[nodes] < np.inf)]
+            cut[own] = place(one, cut[own])
+    return cut
+
+
+def _value_branches(
+    piece: Piece,
+    nominal: npt.NDArray[np.intp],
+    form: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    starts: Ints,
+) -> Ints:
+    owner = np.repeat(nominal, lengths[nominal])
+    offset = np.arange(len(owner)) - starts[owner]
+    sides_at = piece.integers[owner, SIDES_AT]
+    multiway = form[owner] == MULTIWAY
+    branches: Ints = np.zeros(len(owner), dtype=np.int32)
+    branches[multiway] = offset[multiway]
+    branches[~multiway] = piece.sides[sides_at[~multiway] + offset[~multiway]]
+    return branches
+
+
+def _bound_lengths(
+    n: int, nodes: npt.NDArray[np.intp], attribute: Ints, bounds: dict[int, tuple[float, ...]]
+) -> npt.NDArray[np.int64]:
+    lengths = np.zeros(n, dtype=np.int64)
+    lengths[nodes] = [len(bounds[int(attribute[node])]) for node in nodes.tolist()]
+    return lengths

@@ -1,0 +1,48 @@
+"""Drawing attributes in kernels: the same numbers as `treewright.grow.drawing`, in 64-bit arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def mixed(number: np.uint64) -> np.uint64:
+    """Scatter the bits of a 64-bit number."""
+    number = number + _STEP
+    number = (number ^ (number >> np.uint64(30))) * _FIRST
+    number = (number ^ (number >> np.uint64(27))) * _SECOND
+    return number ^ (number >> np.uint64(31))
+
+
+@kernel
+def child_key(key: np.uint64, branch: Number) -> np.uint64:
+    """Return the key of a child."""
+    return mixed(key ^ mixed(np.uint64(branch + 1)))
+
+
+@kernel
+def shuffle(key: np.uint64, order: Array, n: Number) -> None:
+    """Put 0..n-1 into `order`, in an order that the key decides."""
+    for place in range(n):
+        order[place] = place
+    state = key
+    for last in range(n - 1, 0, -1):
+        state = state + _STEP
+        chosen = np.int64(mixed(state) % np.uint64(last + 1))
+        held = order[last]
+        order[last] = order[chosen]
+        order[chosen] = held
+
+
+@kernel
+def random_cut(key: np.uint64, attribute: Number, low: Number, high: Number) -> Number:
+    """Return a cut of an attribute between two numbers of a node, the higher one left out."""
+    share = np.float64(mixed(key ^ mixed(np.uint64(attribute + 1))) >> np.uint64(11)) * 2.0**-53
+    cut = low + share * (high - low)
+    return cut if low <= cut < high else low

@@ -1,0 +1,43 @@
+"""Putting the cases of a node together into a block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.compiled.sorting import sort_numbers
+
+
+@kernel
+def gather_numbers(column: Array, rows: Array, into: Array) -> None:
+    """Copy the numbers of these rows."""
+    for i in range(len(rows)):
+        into[i] = column[rows[i]]
+
+
+@kernel
+def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
+    """Copy the codes of these rows, moved up by a step (indices of values become codes from 1)."""
+    for i in range(len(rows)):
+        into[i] = codes[rows[i]] + step
+
+
+@kernel
+def sort_columns(
+    values: Array, attributes: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array
+) -> None:
+    """Sort the numeric columns of a block.
+
+    Parameters
+    ----------
+    values : array, numeric attributes x n
+    attributes : array of int
+        Row of each of them in `codes`.
+    n, shift : int
+    order, numbers : array, numeric attributes x n
+    codes : array, attributes x n
+    """
+    keys = np.empty((2, n), dtype=np.uint64)
+    cases = np.empty((2, n), dtype=np.int32)
+    for slot in range(len(attributes)):
+        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], keys, cases)

@@ -1,0 +1,336 @@
+"""Growing a tree by kernels: the same tree as the interpreted grower's, sooner.
+
+The upper nodes are counted by histograms (`upper`); where a node is small enough for the cache it becomes a block, and
+a kernel grows its whole subtree (`subtree`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import DataError, ParameterError
+from treewright._base.nlogn import whole_table
+from treewright.counts.compiled.encoding import CodedColumn, code_table
+from treewright.counts.engine import Engine
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema, Task
+from treewright.grow.candidates import Examiner
+from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
+from treewright.grow.compiled.blocks import Block, Rules
+from treewright.grow.compiled.gathering import gather_codes, gather_numbers, sort_columns
+from treewright.grow.compiled.options import CUT, many_valued, options_of, tests_of, understood
+from treewright.grow.compiled.subtree import MEAN, NO_ROOM, grow_block
+from treewright.grow.compiled.upper import BLOCK, NO_WEIGHTS, Table, UpperNode, UpperPart
+from treewright.grow.discretise import mdl_bounds
+from treewright.grow.drawing import root_key
+from treewright.grow.grower import Progress
+from treewright.grow.recipe import Choice, Cuts, Intervals, MissingPolicy, Placement, Recipe
+from treewright.model.tree import Tree
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]
+Codes = npt.NDArray[Any]
+
+NARROW = 1 << 16
+"""Blocks of fewer cases have 32-bit entries in their orders."""
+
+FEW_RANKS = 254
+"""Numeric columns of at most so many different numbers always have a code for each."""
+
+MOST_RANKS = 65_534
+"""With more, codes by rank are not tried."""
+
+
+class CompiledGrower:
+    """Grows trees over one dataset, which is encoded once, whatever the recipe and the weights.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target.
+    n_jobs : int
+        Threads for one tree.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> CompiledGrower(sample("play-tennis")).grow(ID3()).n_leaves
+    5
+    """
+
+    def __init__(self, dataset: Dataset, n_jobs: int = 1) -> None:
+        if dataset.target is None:
+            raise DataError("there is no target to learn from", source=dataset.source)
+        self.dataset = dataset
+        self.n_jobs = n_jobs
+        self._lock = threading.Lock()
+        self._encoded: dict[int, tuple[Codes, tuple[CodedColumn, ...]]] = {}
+        self._distinct: dict[int, Floats] = {}
+
+    def grow(
+        self,
+        recipe: Recipe,
+        weights: npt.NDArray[np.generic] | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Tree:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            One that `treewright.grow.compiled.options.understood` knows.
+        weights : array or None
+            Stand in for the dataset's own; zeros leave cases out.
+        progress : callable or None
+            Called with cases done and cases in all.
+        """
+        if not understood(recipe):
+            raise ParameterError(f"the kernels do not grow {recipe.name} with these options")
+        data = self.dataset
+        given = data.weights if weights is None else weights
+        if given is None:
+            rows, w = np.arange(data.n_rows, dtype=np.int32), NO_WEIGHTS
+        else:
+            own = np.asarray(given, dtype=np.float64)
+            rows = np.flatnonzero(own > 0).astype(np.int32)
+            w = own[rows]
+            if bool(np.all(w == 1)):
+                w = NO_WEIGHTS
+        if len(rows) == 0:
+            raise DataError("all weights are zero, so there is nothing to learn from", source=data.source)
+        with _Growth(self, recipe, rows, w).running() as growth:
+            return growth.run(progress)
+
+    def codes_for(self, most_ranks: int) -> tuple[Codes, tuple[CodedColumn, ...]]:
+        """Return the codes of all columns; numeric ones of more different numbers than this are binned."""
+        with self._lock:
+            if most_ranks not in self._encoded:
+                values = [len(column.values) for column in self.dataset.schema.attributes]
+                self._encoded[most_ranks] = code_table(self.dataset.columns, values, most_ranks, self.n_jobs)
+            return self._encoded[most_ranks]
+
+    def distinct(self, attribute: int) -> Floats:
+        """Return the different numbers of an attribute, ascending."""
+        if attribute not in self._distinct:
+            column = self.dataset.columns[attribute]
+            self._distinct[attribute] = np.unique(column[~np.isnan(column)] + 0.0)
+        return self._distinct[attribute]
+
+
+class _Growth:
+    """One tree in the making."""
+
+    def __init__(self, owner: CompiledGrower, recipe: Recipe, rows: Rows, weights: Floats) -> None:
+        self._owner, self._recipe, self._rows, self._weights = owner, recipe, rows, weights
+        self._data = owner.dataset
+        self._target: npt.NDArray[Any] = np.asarray(self._data.target)
+        self.schema: Schema = self._data.schema
+        self._regression = self.schema.task is Task.REGRESSION
+        self._width = 3 if self._regression else len(self.schema.classes)
+        unit = len(weights) == 0
+        total = float(len(rows)) if unit else float(weights.sum())
+        whole = unit or bool(np.all(weights == np.floor(weights)))
+        divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
+        self._whole = whole and not divided
+        self._bounds: dict[int, tuple[float, ...]] = {}
+        self._interval_codes: dict[int, Codes] = {}
+        if isinstance(recipe.numeric, Intervals):
+            self._make_intervals()
+        self._tests = tests_of(recipe, self.schema, frozenset(self._bounds))
+        self._values = np.array(
+            [
+                len(self._bounds[index]) + 1 if index in self._bounds else len(column.values)
+                for index, column in enumerate(self.schema.attributes)
+            ],
+            dtype=np.int64,
+        )
+        self._cuts = np.flatnonzero(self._tests == CUT)
+        self._slots = np.full(len(self._tests), -1, dtype=np.int64)
+        self._slots[self._cuts] = np.arange(len(self._cuts))
+        self._total = total
+        self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
+        self._many = many_valued(self.schema, len(rows))
+        self._table = whole_table(int(total) + 1 if whole and not self._regression else 1)
+        self._cancelled = np.zeros(1, dtype=bool)
+        self._pool: ThreadPoolExecutor | None = None
+        self._helper: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def running(self) -> Iterator[_Growth]:
+        """Open the threads, and stop them when an error or an interrupt ends the growth."""
+        jobs = self._owner.n_jobs
+        if jobs > 1 and len(self._rows) > BLOCK:
+            self._pool, self._helper = ThreadPoolExecutor(jobs), ThreadPoolExecutor(1)
+        try:
+            yield self
+        finally:
+            self._cancelled[0] = True
+            for pool in (self._pool, self._helper):
+                if pool is not None:
+                    pool.shutdown(wait=True, cancel_futures=True)
+
+    def _make_intervals(self) -> None:
+        given = self._data.take(self._rows)
+        given = replace(given, weights=self._weights if len(self._weights) else None)
+        engine = MemoryEngine(given)
+        numeric = [index for index, column in enumerate(self.schema.attributes) if column.is_numeric]
+        [tables] = engine.count([(engine.root(), numeric)])
+        for attribute, table in zip(numeric, tables, strict=True):
+            bounds = mdl_bounds(table)
+            column = self._data.columns[attribute]
+            codes = np.searchsorted(np.array(bounds), column, side="left") + 1
+            self._bounds[attribute] = bounds
+            self._interval_codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
+
+    def run(self, progress: Progress | None) -> Tree:
+        """Grow the tree."""
+        used = np.zeros(len(self._tests), dtype=bool)
+        seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
+        root = UpperNode(self._rows, self._weights, 0, used, root_key(seed), -1, 0, 0.0)
+        table = self._upper_table() if len(self._rows) > BLOCK else None
+        piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress).grow(root)
+        if progress is not None:
+            progress(len(self._rows), len(self._rows))
+        return tree_of(piece, self.schema, self._tests, self._bounds, self._place())
+
+    # -- the upper part ----------------------------------------------------------------------------------------------
+
+    def _upper_table(self) -> Table | None:
+        """Return what the upper part needs; None where columns would need codes for too many numbers."""
+        recipe = self._recipe
+        rule = recipe.numeric
+        every_number = (
+            recipe.choice is not Choice.HIGHEST
+            or self._regression
+            or (isinstance(rule, Cuts) and (rule.correction or rule.relative_side or rule.gap > 0))
+            or bool(self._options["random_cuts"][0])
+        )
+        codes, coded = self._owner.codes_for(MOST_RANKS if every_number and len(self._cuts) else FEW_RANKS)
+        if every_number and any(coded[attribute].is_binned for attribute in self._cuts.tolist()):
+            return None
+        if self._interval_codes:
+            codes, coded = self._with_intervals(codes, coded)
+        return Table(
+            schema=self.schema,
+            recipe=recipe,
+            codes=codes,
+            columns=self._data.columns,
+            coded=coded,
+            target=self._target,
+            options=self._options,
+            table=self._table,
+            tests=self._tests,
+            examiner=Examiner(recipe, cast(Engine, _Placer(self)), self._bounds, self._total),
+            regression=self._regression,
+            whole=self._whole,
+            n_cases=len(self._rows),
+            pool=self._pool,
+            helper=self._helper,
+        )
+
+    def _with_intervals(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> tuple[Codes, tuple[CodedColumn, ...]]:
+        """Put the codes of intervals in place of those of numbers."""
+        codes, plans = codes.copy(), list(coded)
+        for attribute, column in self._interval_codes.items():
+            codes[attribute] = column
+            plans[attribute] = CodedColumn(len(self._bounds[attribute]) + 2)
+        return codes, tuple(plans)
+
+    # -- blocks ------------------------------------------------------------------------------------------------------
+
+    def _subtree(self, node: UpperNode) -> Piece:
+        """Grow the subtree of a node in a block."""
+        n = len(node.rows)
+        narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
+        for dtype, shift in ((np.uint32, 16), (np.int64, 32)) if narrow else ((np.int64, 32),):
+            block, numbers = self._block(node, dtype, shift)
+            rules = Rules(
+                self._options,
+                self._tests,
+                self._values,
+                self._many,
+                self._slots,
+                numbers,
+                self._table,
+                np.array([shift], dtype=np.int64),
+            )
+            written = grow_block(
+                block, rules, n, node.used, np.uint64(node.key), node.depth, node.outcome, self._cancelled
+            )
+            if written[3] != NO_ROOM:
+                break
+        piece = piece_of(written, self._slots, numbers)
+        if n == 0:
+            piece.doubles[0, MEAN] = node.mean
+        return piece
+
+    def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
+        n = len(node.rows)
+        rows = node.rows
+        codes = np.empty((len(self._tests), n), dtype=np.int32)
+        order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
+        numbers = np.empty((len(self._cuts), n + 1))
+        values = np.empty((len(self._cuts), n))
+        for slot, attribute in enumerate(self._cuts.tolist()):
+            gather_numbers(self._data.columns[attribute], rows, values[slot])
+        sort_columns(values, self._cuts, n, shift, order, codes, numbers)
+        for attribute, column in enumerate(self._data.columns):
+            if attribute in self._interval_codes:
+                gather_codes(self._interval_codes[attribute], rows, codes[attribute], 0)
+            elif column.dtype.kind != "f":
+                gather_codes(column, rows, codes[attribute], 1)
+        target = self._target[rows]
+        nothing = np.zeros(1)
+        block = Block(
+            order,
+            codes,
+            np.zeros(1, dtype=np.uint8)
+            if self._regression
+            else target.astype(np.uint8 if self._width < 256 else np.int32),
+            target.astype(np.float64) if self._regression else nothing,
+            node.weights.copy() if len(node.weights) else np.ones(n),
+            np.zeros(n) if self._regression else nothing,
+        )
+        return block, numbers
+
+    # -- cuts --------------------------------------------------------------------------------------------------------
+
+    def _place(self) -> Callable[[int, Floats], Floats] | None:
+        rule = self._recipe.numeric
+        drawn = bool(self._options["random_cuts"][0])
+        if isinstance(rule, Cuts) and rule.placement is Placement.DATA_VALUE and not drawn:
+            return self.at_data_values
+        return None
+
+    def at_data_values(self, attribute: int, cuts: Floats) -> Floats:
+        """Return the largest numbers in the data that are not above these."""
+        if len(self._rows) == self._data.n_rows:
+            distinct = self._owner.distinct(attribute)
+        else:
+            column = self._data.columns[attribute][self._rows]
+            distinct = np.unique(column[~np.isnan(column)] + 0.0)
+        placed: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
+        return placed
+
+
+class _Placer:
+    """What an `Examiner` asks of an engine when it has the table already."""
+
+    def __init__(self, growth: _Growth) -> None:
+        self._growth = growth
+        self.schema = growth.schema
+
+    def largest_value_not_above(self, attribute: int, bound: float) -> float:
+        """Return the largest number of an attribute that is not above `bound`."""
+        return float(self._growth.at_data_values(attribute, np.array([bound]))[0])

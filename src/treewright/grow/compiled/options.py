@@ -1,0 +1,145 @@
+"""A recipe as numbers that kernels understand.
+
+A recipe that is not among them (a limit on leaves, grouped values, constraints, a user's own criterion) is grown by the
+interpreted grower over compiled counting; `understood` says which is which.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.schema import Kind, Schema
+from treewright.grow.candidates import SHORT
+from treewright.grow.choice import MANY_VALUES
+from treewright.grow.compiled.arithmetic import CHI_SQUARE, ENTROPY, GINI, VARIANCE
+from treewright.grow.drawing import root_key, shuffled
+from treewright.grow.recipe import Choice, Cuts, Intervals, MissingPolicy, NominalTest, OrdinalTest, Recipe
+
+OPTIONS = np.dtype(
+    [
+        ("criterion", np.int64),
+        ("choice", np.int64),
+        ("missing", np.int64),
+        ("relative_side", np.int64),
+        ("correction", np.int64),
+        ("gap", np.float64),
+        ("max_depth", np.int64),
+        ("min_cases", np.int64),
+        ("min_leaf", np.int64),
+        ("min_weight", np.float64),
+        ("min_branch", np.float64),
+        ("least_side", np.float64),
+        ("least_node", np.float64),
+        ("min_decrease", np.float64),
+        ("total_weight", np.float64),
+        ("once_per_path", np.int64),
+        ("drawn", np.int64),
+        ("random_cuts", np.int64),
+        ("width", np.int64),
+        ("whole", np.int64),
+        ("unit", np.int64),
+    ]
+)
+"""What a kernel needs to know of a recipe."""
+
+HIGHEST, RATIO, GAIN = 0, 1, 2
+DIVIDED, MAJORITY, LEARNED = 0, 1, 2
+NOT_TESTED, CUT, MULTIWAY, SUBSETS, ORDERED = -1, 0, 1, 2, 3
+"""How an attribute is tested."""
+
+CRITERIA = {
+    "entropy": ENTROPY,
+    "gain": ENTROPY,
+    "gain_ratio": ENTROPY,
+    "gini": GINI,
+    "variance": VARIANCE,
+    "chi2": CHI_SQUARE,
+}
+_CHOICES = {Choice.HIGHEST: HIGHEST, Choice.RATIO: RATIO, Choice.GAIN: GAIN}
+_MISSING = {
+    MissingPolicy.FRACTIONAL: DIVIDED,
+    MissingPolicy.MAJORITY: MAJORITY,
+    MissingPolicy.LEARNED: LEARNED,
+}
+
+LARGEST_EXACT = 94_906_265.0
+"""The square of a greater weight is not a whole number among the doubles any more."""
+
+Options = npt.NDArray[Any]
+
+
+def understood(recipe: Recipe) -> bool:
+    """Say whether the kernels grow this recipe by themselves.
+
+    Examples
+    --------
+    >>> from treewright.grow.recipe import C45, CART, ID3
+    >>> [understood(recipe) for recipe in (ID3(), C45(), CART(), C45(subset=True), C45(max_leaves=8))]
+    [True, True, True, False, False]
+    """
+    return (
+        recipe.criterion in CRITERIA
+        and recipe.nominal is not NominalTest.GROUPS
+        and recipe.ordinal is not OrdinalTest.GROUPS
+        and recipe.stopping.max_leaves is None
+        and recipe.stopping.significance is None
+        and not recipe.monotonic
+        and not (isinstance(recipe.numeric, Intervals) and recipe.missing is MissingPolicy.LEARNED)
+    )
+
+
+def options_of(recipe: Recipe, total_weight: float, width: int, *, whole: bool, unit: bool) -> Options:
+    """Return the options of a recipe, over cases of this weight and statistics of this width.
+
+    `whole` says that all weights are whole numbers and no case is ever divided, `unit` that they are all 1.
+    """
+    stopping = recipe.stopping
+    cuts = recipe.numeric if isinstance(recipe.numeric, Cuts) else Cuts()
+    options = np.zeros(1, dtype=OPTIONS)
+    options["criterion"] = CRITERIA[recipe.criterion]
+    options["choice"] = _CHOICES[recipe.choice]
+    options["missing"] = _MISSING[recipe.missing]
+    options["relative_side"] = cuts.relative_side
+    options["correction"] = cuts.correction
+    options["gap"] = cuts.gap * (1 + 1e-6)
+    options["max_depth"] = -1 if stopping.max_depth is None else stopping.max_depth
+    options["min_cases"] = stopping.min_cases
+    options["min_leaf"] = stopping.min_leaf
+    options["min_weight"] = stopping.min_weight * SHORT
+    options["min_branch"] = stopping.min_branch
+    options["least_side"] = max(stopping.min_share * total_weight, stopping.min_branch) * SHORT
+    options["least_node"] = 2 * stopping.min_share * total_weight * SHORT
+    options["min_decrease"] = stopping.min_decrease * (1 - 1e-12)
+    options["total_weight"] = total_weight
+    options["once_per_path"] = recipe.once_per_path
+    options["drawn"] = 0 if recipe.draw is None or recipe.draw.per_tree else recipe.draw.attributes
+    options["random_cuts"] = recipe.draw is not None and recipe.draw.random_cuts
+    options["width"] = width
+    options["whole"] = whole and total_weight <= LARGEST_EXACT
+    options["unit"] = unit
+    return options
+
+
+def tests_of(recipe: Recipe, schema: Schema, intervals: frozenset[int]) -> npt.NDArray[np.int64]:
+    """Return how each attribute is tested; `intervals` are the numeric ones that were made nominal."""
+    tests = np.zeros(len(schema.attributes), dtype=np.int64)
+    for index, column in enumerate(schema.attributes):
+        if column.is_numeric:
+            tests[index] = MULTIWAY if index in intervals else CUT
+        elif column.kind is Kind.ORDINAL:
+            tests[index] = MULTIWAY if recipe.ordinal is OrdinalTest.MULTIWAY else ORDERED
+        else:
+            tests[index] = MULTIWAY if recipe.nominal is NominalTest.MULTIWAY else SUBSETS
+    if recipe.draw is not None and recipe.draw.per_tree:
+        order = shuffled(root_key(recipe.draw.seed), len(tests))
+        tests[order[recipe.draw.attributes :]] = NOT_TESTED
+    return tests
+
+
+def many_valued(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
+    """Say which attributes stay out of C4.5's average because they have very many values."""
+    many = np.array([0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool)
+    return np.zeros_like(many) if many.all() else many

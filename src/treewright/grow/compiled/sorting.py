@@ -1,0 +1,108 @@
+"""Sorting the numbers of a block, once, before its subtree grows.
+
+Numbers become ranks: 0 stands for missing, equal numbers have equal codes from 1 on, and `order` lists the cases
+ascending, each entry with its code. The sort is by the bits of the doubles, byte after byte (radix sort, least
+significant byte first, bytes that are all alike passed over).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+
+FEW = 48
+"""Up to so many numbers are sorted by insertion."""
+
+_SIGN = np.uint64(1) << np.uint64(63)
+_BYTE = np.uint64(255)
+
+
+@kernel
+def sort_numbers(
+    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, keys: Array, cases: Array
+) -> Number:
+    """Sort the first n numbers; return how many different ones there are.
+
+    Parameters
+    ----------
+    values : array of float
+        NaN where missing.
+    n, shift : int
+    order, codes, numbers : array
+        To be filled; ``numbers[code]`` is the number of a code.
+    keys, cases : array, 2 x n
+        Scratch space.
+    """
+    lost = 0
+    known = 0
+    for i in range(n):
+        v = values[i] + 0.0  # no negative zero
+        if np.isnan(v):
+            order[lost] = i
+            codes[i] = 0
+            lost += 1
+        else:
+            numbers[known + 1] = v
+            cases[0, known] = i
+            known += 1
+    bits = numbers[1 : known + 1].view(np.uint64)
+    for k in range(known):
+        key = bits[k]
+        keys[0, k] = ~key if key & _SIGN else key | _SIGN
+    at = _insert(keys, cases, known) if known <= FEW else _by_bytes(keys, cases, known)
+    distinct = 0
+    before = np.uint64(0)
+    sorted_keys, sorted_cases = keys[at], cases[at]
+    for k in range(known):
+        key = sorted_keys[k]
+        if distinct == 0 or key != before:
+            distinct += 1
+            before = key
+            bits[distinct - 1] = key ^ _SIGN if key & _SIGN else ~key
+        case = np.int64(sorted_cases[k])
+        codes[case] = distinct
+        order[lost + k] = (np.int64(distinct) << np.int64(shift)) | case
+    return distinct
+
+
+@kernel
+def _insert(keys: Array, cases: Array, n: Number) -> Number:
+    for k in range(1, n):
+        key, case = keys[0, k], cases[0, k]
+        at = k
+        while at > 0 and keys[0, at - 1] > key:
+            keys[0, at] = keys[0, at - 1]
+            cases[0, at] = cases[0, at - 1]
+            at -= 1
+        keys[0, at] = key
+        cases[0, at] = case
+    return 0
+
+
+@kernel
+def _by_bytes(keys: Array, cases: Array, n: Number) -> Number:
+    counts = np.zeros((8, 256), dtype=np.int64)
+    for k in range(n):
+        key = keys[0, k]
+        for byte in range(8):
+            counts[byte, np.int64((key >> np.uint64(8 * byte)) & _BYTE)] += 1
+    at = 0
+    for byte in range(8):
+        shift = np.uint64(8 * byte)
+        if counts[byte, np.int64((keys[at, 0] >> shift) & _BYTE)] == n:
+            continue
+        total = np.int64(0)
+        for digit in range(256):
+            here = counts[byte, digit]
+            counts[byte, digit] = total
+            total += here
+        for k in range(n):
+            key = keys[at, k]
+            bucket = np.int64((key >> shift) & _BYTE)
+            place = counts[byte, bucket]
+            counts[byte, bucket] = place + 1
+            keys[1 - at, place] = key
+            cases[1 - at, place] = cases[at, k]
+        at = 1 - at
+    return at

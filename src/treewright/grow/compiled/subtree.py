@@ -1,0 +1,529 @@
+"""Growing a whole subtree in one kernel, over a block of cases small enough for the cache.
+
+Vocabulary
+----------
+stretch
+    The cases of a node stand together, in `visits` and in the order by every numeric attribute. Where a node is
+    divided, each branch is a part of its parent's stretch, put together stably: nothing is sorted twice.
+divided case
+    A case without a value goes down every branch with a share of its weight. Each copy is a case of its own, which
+    lives at the end of the block until its branch is finished.
+frame
+    Something still to be done: a node to look at, or the next branch of a node with divided cases.
+
+Nodes are written depth first, so that a subtree is a stretch of the tree. Nothing recurses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.compiled.arithmetic import VARIANCE, branch_information, first_of_ties, weight_of
+from treewright.grow.compiled.blocks import (
+    Block,
+    Found,
+    Room,
+    Rules,
+    longer,
+    more_room,
+    new_found,
+    new_room,
+    spread,
+    summarise,
+    taller,
+)
+from treewright.grow.compiled.drawing import child_key, shuffle
+from treewright.grow.compiled.examine import examine_cut, examine_values
+from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
+from treewright.model.tree import STOPS, Stop
+
+EPSILON = 1e-3
+"""C4.5's tolerance, as in `treewright.grow.choice`."""
+
+PURE, EMPTY, NO_ATTRIBUTES, NO_GAIN = (
+    STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.NO_ATTRIBUTES, Stop.NO_GAIN)
+)
+TOO_FEW, DEPTH, SMALL_GAIN = (STOPS.index(stop) for stop in (Stop.TOO_FEW, Stop.DEPTH, Stop.SMALL_GAIN))
+
+# Columns of what is written for each node: whole numbers, and doubles (the class weights from COUNTS_AT on).
+ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
+WEIGHT, SSE, MEAN, DRAWN, COUNTS_AT = range(5)
+
+# Columns of a frame.
+KIND, FIRST, SIZE, LEVEL, ABOVE, BRANCH, TOP, CASES = range(8)
+NODE, DIVIDED_BRANCH = 0, 1
+
+NO_ROOM = -1
+"""Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
+
+
+class Written(NamedTuple):
+    """The nodes of a subtree."""
+
+    integers: Array
+    doubles: Array
+    sides: Array
+
+
+class Frames(NamedTuple):
+    """The stack of what is still to be done."""
+
+    fields: Array
+    keys: Array
+    used: Array
+
+
+@kernel
+def grow_block(
+    block: Block, rules: Rules, n: Number, used: Array, key: np.uint64, depth: Number, outcome: Number, cancelled: Array
+) -> tuple[Array, Array, Array, Number]:
+    """Grow the subtree of the first `n` cases of a block.
+
+    Parameters
+    ----------
+    block : Block
+    rules : Rules
+    n : int
+    used : array of bool
+        Attributes that are barred.
+    key, depth, outcome
+        Of the place in the tree: for drawing, for the limit, and what an empty node says.
+    cancelled : array of bool
+        Set from outside to stop early.
+
+    Returns
+    -------
+    integers, doubles, sides, n_nodes
+        Nodes by rows, see the names of the columns; `sides` holds the branches of the values of binary nominal tests.
+    """
+    opt = rules.opt[0]
+    width = opt["width"]
+    regression = opt["criterion"] == VARIANCE
+    n_attributes = len(rules.tests)
+    most_values = 1
+    for a in range(n_attributes):
+        most_values = max(most_values, rules.n_values[a])
+    size = block.codes.shape[1]
+    room = new_room(size, n_attributes, most_values, width)
+    found = new_found(n_attributes, most_values)
+    visits = np.arange(size, dtype=np.int32)
+    spare = np.empty(size, dtype=block.order.dtype)
+    spare_visits = np.empty(size, dtype=np.int32)
+    branch_of = np.empty(size, dtype=np.int32)
+    summary = np.empty(width)
+    turn = np.empty(n_attributes, dtype=np.int64)
+    starts = np.empty(max(most_values, 2) + 1, dtype=np.int64)
+    written = Written(
+        np.empty((64, 9), dtype=np.int32), np.empty((64, COUNTS_AT + width)), np.empty(256, dtype=np.int8)
+    )
+    frames = Frames(
+        np.empty((64, 8), dtype=np.int64),
+        np.empty(64, dtype=np.uint64),
+        np.zeros((64, n_attributes), dtype=np.bool_),
+    )
+    _set_frame(frames.fields[0], 0, n, depth, -1, outcome)
+    frames.keys[0] = key
+    _copy_flags(used, frames.used[0])
+    waiting, n_nodes, n_sides, top, cases = 1, 0, 0, n, n
+    shift = rules.shift[0]
+    while waiting > 0 and not cancelled[0]:
+        waiting -= 1
+        fields = frames.fields[waiting]
+        if fields[KIND] == DIVIDED_BRANCH:
+            node, branch = fields[ABOVE], fields[BRANCH]
+            top, cases = fields[TOP], fields[CASES]
+            needed = _branch_size(fields, visits, block, rules, written)
+            if max(top, cases) + needed > size:
+                size = max(2 * size, max(top, cases) + needed)
+                if shift < 31 and size > 1 << shift:
+                    return written.integers, written.doubles, written.sides, NO_ROOM
+                block = more_room(block, size, regression)
+                room = new_room(size, n_attributes, most_values, width)
+                visits = longer(visits, size)
+                spare = np.empty(size, dtype=block.order.dtype)
+                spare_visits = np.empty(size, dtype=np.int32)
+                branch_of = np.empty(size, dtype=np.int32)
+            made = _open_branch(fields, visits, branch_of, block, rules, written)
+            last = branch + 1 == written.integers[node, BRANCHES]
+            below = waiting
+            if not last:
+                fields[BRANCH] = branch + 1
+                below = waiting + 1
+                frames = _frames_for(frames, below + 1)
+                _copy_flags(frames.used[waiting], frames.used[below])
+            a = written.integers[node, ATTRIBUTE]
+            if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
+                frames.used[below, a] = True
+            frames.keys[below] = child_key(frames.keys[waiting], branch)
+            level = frames.fields[waiting, LEVEL]
+            top_now = top + needed
+            _set_frame(frames.fields[below], top, needed, level + 1, node, written.integers[node, OUTCOME])
+            waiting = below + 1
+            top, cases = top_now, made
+            continue
+
+        first, n_here, level = fields[FIRST], fields[SIZE], fields[LEVEL]
+        node = n_nodes
+        n_nodes += 1
+        if n_nodes > len(written.integers):
+            more = 2 * len(written.integers)
+            written = Written(taller(written.integers, more), taller(written.doubles, more), written.sides)
+        whole, real = written.integers[node], written.doubles[node]
+        pure, mean, weight = summarise(visits, first, n_here, block, regression, summary)
+        _write_leaf(whole, real, fields, summary, mean, weight, regression, written.doubles)
+        n_free = 0
+        for a in range(n_attributes):
+            if not frames.used[waiting, a]:
+                turn[n_free] = a
+                n_free += 1
+        whole[STOP] = _stop(n_here, pure, level, weight, n_free, opt)
+        if whole[STOP] >= 0:
+            continue
+        if regression:
+            for p in range(first, first + n_here):
+                block.deviation[visits[p]] = block.values[visits[p]] - mean
+        _examine(turn, n_free, visits, (first, n_here), summary, frames.keys[waiting], block, rules, room, found)
+        a = _choose(found, rules, room.scores)
+        if a < 0:
+            whole[STOP] = NO_GAIN
+            continue
+        if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"]:
+            whole[STOP] = SMALL_GAIN
+            continue
+        branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+        if n_sides + rules.n_values[a] > len(written.sides):
+            written = Written(
+                written.integers, written.doubles, longer(written.sides, 2 * (n_sides + rules.n_values[a]))
+            )
+        n_sides = _write_test(whole, a, branches, found, rules, written.sides, n_sides)
+        if opt["random_cuts"] and rules.tests[a] == CUT:
+            real[DRAWN] = found.cut[a]
+        lost = _branches(visits, first, n_here, whole, block, rules, written.sides, branch_of, starts)
+        if lost > 0:
+            fields[KIND] = DIVIDED_BRANCH
+            fields[ABOVE] = node
+            fields[BRANCH] = 0
+            fields[TOP] = top
+            fields[CASES] = cases
+            waiting += 1
+            continue
+        mask = (np.int64(1) << shift) - 1
+        at = first
+        for branch in range(branches):
+            here = starts[branch]
+            starts[branch] = at
+            at += here
+        starts[branches] = at
+        for slot in range(block.order.shape[0]):
+            spread(block.order[slot], first, n_here, mask, branch_of, starts[:branches], spare)
+        spread(visits, first, n_here, np.int64(0x7FFFFFFF), branch_of, starts[:branches], spare_visits)
+        frames = _frames_for(frames, waiting + branches)
+        key_here = frames.keys[waiting]
+        if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
+            frames.used[waiting, a] = True
+        for below in range(waiting + branches - 1, waiting - 1, -1):
+            branch = waiting + branches - 1 - below
+            n_below = starts[branch + 1] - starts[branch]
+            _set_frame(frames.fields[below], starts[branch], n_below, level + 1, node, whole[OUTCOME])
+            frames.keys[below] = child_key(key_here, branch)
+            if below > waiting:
+                _copy_flags(frames.used[waiting], frames.used[below])
+        waiting += branches
+    return written.integers, written.doubles, written.sides, n_nodes
+
+
+@kernel
+def _set_frame(fields: Array, first: Number, size: Number, level: Number, above: Number, outcome: Number) -> None:
+    """Describe a node that is still to be looked at; `outcome` is what its parent says."""
+    fields[KIND] = NODE
+    fields[FIRST] = first
+    fields[SIZE] = size
+    fields[LEVEL] = level
+    fields[ABOVE] = above
+    fields[BRANCH] = outcome
+
+
+@kernel
+def _copy_flags(flags: Array, into: Array) -> None:
+    for i in range(len(flags)):
+        into[i] = flags[i]
+
+
+@kernel
+def _frames_for(frames: Frames, n: Number) -> Frames:
+    """Return a stack with room for n frames."""
+    if n <= len(frames.keys):
+        return frames
+    room = max(2 * len(frames.keys), n)
+    return Frames(taller(frames.fields, room), longer(frames.keys, room), taller(frames.used, room))
+
+
+@kernel
+def _write_leaf(
+    whole: Array,
+    real: Array,
+    fields: Array,
+    summary: Array,
+    mean: Number,
+    weight: Number,
+    regression: bool,
+    all_: Array,
+) -> None:
+    """Write what a node is before it is divided; an empty one says what its parent says."""
+    whole[ATTRIBUTE] = -1
+    whole[PARENT] = fields[ABOVE]
+    whole[BRANCHES] = 0
+    whole[MISSING] = -1
+    whole[SIDES_AT] = whole[LOW] = whole[HIGH] = -1
+    whole[OUTCOME] = fields[BRANCH]
+    real[WEIGHT] = weight
+    real[SSE] = summary[2] if regression else 0.0
+    real[MEAN] = mean
+    real[DRAWN] = np.nan
+    if regression:
+        if fields[SIZE] == 0 and fields[ABOVE] >= 0:
+            real[MEAN] = all_[fields[ABOVE], MEAN]
+        return
+    for k in range(len(summary)):
+        real[COUNTS_AT + k] = summary[k]
+    if fields[SIZE] == 0:
+        return
+    greatest = summary[0]
+    for k in range(1, len(summary)):
+        greatest = max(greatest, summary[k])
+    for k in range(len(summary)):
+        if summary[k] >= greatest * (1 - 1e-12):
+            whole[OUTCOME] = k
+            return
+
+
+@kernel
+def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
+    """Return why a node is not divided, before anything is counted; -1 if it may be."""
+    if n == 0:
+        return EMPTY
+    if pure:
+        return PURE
+    if 0 <= opt["max_depth"] <= level:
+        return DEPTH
+    too_few = n < opt["min_cases"] or n < 2 * opt["min_leaf"]
+    if too_few or weight < opt["min_weight"] or weight < opt["least_node"]:
+        return TOO_FEW
+    return NO_ATTRIBUTES if n_free == 0 else -1
+
+
+@kernel
+def _examine(
+    free: Array,
+    n_free: Number,
+    visits: Array,
+    stretch: tuple[Number, Number],
+    summary: Array,
+    key: np.uint64,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    found: Found,
+) -> None:
+    """Find the best test of the attributes that are free, or of those that are drawn among them."""
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    first, size = stretch
+    for a in range(len(found.state)):
+        found.state[a] = -1
+    limit = n_free
+    order = np.arange(n_free)
+    if 0 < opt["drawn"] < n_free:
+        shuffle(key, order, n_free)
+        limit = opt["drawn"]
+    weight = weight_of(summary, criterion)
+    considered = False
+    for place in range(n_free):
+        if place >= limit and considered:
+            break
+        a = free[order[place]]
+        if rules.tests[a] == NOT_TESTED:
+            continue
+        cut = rules.tests[a] == CUT
+        if cut:
+            lost = examine_cut(a, first, size, summary, key, block, rules, room, found)
+        else:
+            lost = examine_values(a, visits, first, size, block, rules, room, found)
+        if lost < 0:
+            continue
+        corrected = cut and opt["correction"]
+        unknown = weight_of(room.unknown, criterion) if lost > 0 else 0.0
+        if lost > 0 and opt["missing"] != LEARNED and not corrected:
+            found.score[a] *= (weight - unknown) / weight
+        found.state[a] = 0 if corrected and found.score[a] <= 0 else 1
+        considered = considered or found.state[a] == 1
+        if opt["choice"] != HIGHEST:
+            branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+            found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
+
+
+@kernel
+def _choose(found: Found, rules: Rules, scores: Array) -> Number:
+    """Return the attribute that the rule of choice takes, -1 if there is none."""
+    choice = rules.opt[0]["choice"]
+    n = len(found.state)
+    average = np.inf
+    if choice == RATIO:
+        total = 0.0
+        counted = 0
+        for a in range(n):
+            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.many[a]:
+                total += found.score[a]
+                counted += 1
+        if counted:
+            average = total / counted
+    for a in range(n):
+        scores[a] = -np.inf
+        if found.state[a] != 1:
+            continue
+        if choice == HIGHEST:
+            scores[a] = found.score[a]
+        elif found.score[a] > -EPSILON:
+            if choice == GAIN:
+                if found.info[a] > 0:
+                    scores[a] = found.score[a]
+            elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
+                scores[a] = found.score[a] / found.info[a]
+    return first_of_ties(scores, n)
+
+
+@kernel
+def _write_test(
+    whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
+) -> Number:
+    """Write the test of a node; return how many sides are written then."""
+    whole[ATTRIBUTE] = a
+    whole[BRANCHES] = branches
+    whole[MISSING] = found.home[a]
+    if rules.tests[a] == CUT:
+        whole[LOW] = found.low[a]
+        whole[HIGH] = found.high[a]
+    elif rules.tests[a] != MULTIWAY:
+        whole[SIDES_AT] = n_sides
+        for value in range(rules.n_values[a]):
+            sides[n_sides + value] = found.sides[a, value]
+        return n_sides + rules.n_values[a]
+    return n_sides
+
+
+@kernel
+def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
+    """Return the branch of a code at a node, -1 for a missing one."""
+    if code == 0:
+        return -1
+    if test == CUT:
+        return 0 if code <= whole[LOW] else 1
+    if test == MULTIWAY:
+        return code - 1
+    return np.int64(sides[whole[SIDES_AT] + code - 1])
+
+
+@kernel
+def _branches(
+    visits: Array,
+    first: Number,
+    size: Number,
+    whole: Array,
+    block: Block,
+    rules: Rules,
+    sides: Array,
+    branch_of: Array,
+    sizes: Array,
+) -> Number:
+    """Find the branch of every case and the sizes of the branches; return how many cases must be divided."""
+    a = whole[ATTRIBUTE]
+    test = rules.tests[a]
+    for branch in range(whole[BRANCHES]):
+        sizes[branch] = 0
+    lost = 0
+    for p in range(first, first + size):
+        i = visits[p]
+        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, sides)
+        if branch < 0:
+            branch = whole[MISSING]
+            if branch < 0:
+                lost += 1
+                continue
+        branch_of[i] = branch
+        sizes[branch] += 1
+    return lost
+
+
+@kernel
+def _branch_size(fields: Array, visits: Array, block: Block, rules: Rules, written: Written) -> Number:
+    """Return how many cases a branch gets, the divided ones included; an empty branch gets none of these."""
+    whole = written.integers[fields[ABOVE]]
+    a = whole[ATTRIBUTE]
+    own = lost = 0
+    for p in range(fields[FIRST], fields[FIRST] + fields[SIZE]):
+        branch = branch_of_code(np.int64(block.codes[a, visits[p]]), whole, rules.tests[a], written.sides)
+        if branch < 0:
+            lost += 1
+        elif branch == fields[BRANCH]:
+            own += 1
+    return own + lost if own else 0
+
+
+@kernel
+def _open_branch(fields: Array, visits: Array, copy_of: Array, block: Block, rules: Rules, written: Written) -> Number:
+    """Put the cases of a branch together at the end of the block, copies of divided ones included.
+
+    Returns the first free case after them.
+    """
+    whole = written.integers[fields[ABOVE]]
+    a = whole[ATTRIBUTE]
+    test = rules.tests[a]
+    regression = rules.opt[0]["criterion"] == VARIANCE
+    first, size, top, made = fields[FIRST], fields[SIZE], fields[TOP], fields[CASES]
+    own_weight = known_weight = 0.0
+    own = 0
+    for p in range(first, first + size):
+        i = visits[p]
+        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
+        if branch >= 0:
+            known_weight += block.weights[i]
+        if branch == fields[BRANCH]:
+            own += 1
+            own_weight += block.weights[i]
+    if own == 0:
+        return made
+    share = own_weight / known_weight
+    fill = top
+    for p in range(first, first + size):
+        i = visits[p]
+        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
+        copy_of[i] = -1
+        if branch == fields[BRANCH]:
+            copy_of[i] = i
+        elif branch < 0:
+            block.weights[made] = block.weights[i] * share
+            if regression:
+                block.values[made] = block.values[i]
+            else:
+                block.target[made] = block.target[i]
+            for other in range(block.codes.shape[0]):
+                block.codes[other, made] = block.codes[other, i]
+            copy_of[i] = made
+            made += 1
+        if copy_of[i] >= 0:
+            visits[fill] = copy_of[i]
+            fill += 1
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    for slot in range(block.order.shape[0]):
+        fill = top
+        for p in range(first, first + size):
+            packed = np.int64(block.order[slot, p])
+            copy = np.int64(copy_of[packed & mask])
+            if copy >= 0:
+                block.order[slot, fill] = ((packed >> shift) << shift) | copy
+                fill += 1
+    return made

@@ -1,0 +1,124 @@
+"""Which engine grows a tree: small tables are grown by the interpreter, large ones by compiled kernels.
+
+The choice depends on the size of the data alone, so that the same data give the same bytes whenever they are learned.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.grow.grower import Progress, grow
+from treewright.grow.recipe import MissingPolicy, Recipe
+from treewright.model.tree import Tree
+
+ENGINES = ("auto", "interpreted", "compiled")
+"""What `engine` may be for data in memory."""
+
+COMPILED_FROM = 100_000
+"""Cells (rows times attributes) from which on kernels grow the tree; below, loading them takes longer than it saves."""
+
+
+def check_engine(engine: str) -> None:
+    """Raise unless there is such an engine."""
+    if engine not in ENGINES:
+        names = ", ".join(map(repr, ENGINES))
+        raise ParameterError(f"engine must be one of {names}, not {engine!r}{did_you_mean(str(engine), ENGINES)}")
+
+
+def is_compiled(engine: str, dataset: Dataset) -> bool:
+    """Say whether kernels are to do the work.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> is_compiled("auto", sample("play-tennis")), is_compiled("compiled", sample("play-tennis"))
+    (False, True)
+    """
+    check_engine(engine)
+    if engine == "auto":
+        return dataset.n_rows * len(dataset.columns) >= COMPILED_FROM
+    return engine == "compiled"
+
+
+def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
+    """Say whether kernels grow the whole tree; otherwise the interpreted grower does, over whoever counts."""
+    if not is_compiled(engine, dataset):
+        return False
+    announce_compilation()
+    from treewright.grow.compiled.options import understood
+
+    return understood(recipe)
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return how many threads to use: as many as the process may, unless it is told; -1 means all, too.
+
+    Examples
+    --------
+    >>> threads(3), threads(None) == threads(-1)
+    (3, True)
+    """
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        raise ParameterError(f"n_jobs must be None, -1 or a whole number of at least 1, not {n_jobs!r}")
+    return n_jobs
+
+
+def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> MemoryEngine:
+    """Return an engine that counts tables for the interpreted grower."""
+    if not is_compiled(engine, dataset):
+        return MemoryEngine(dataset, fractional=fractional)
+    from treewright.counts.compiled.engine import CompiledEngine
+
+    return CompiledEngine(dataset, fractional=fractional)
+
+
+def grow_tree(
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Tree:
+    """Grow a tree by the engine that suits, or that is asked for.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    recipe : Recipe
+    engine : str
+        One of `ENGINES`.
+    n_jobs : int or None
+        Threads; the tree does not depend on it.
+    progress : callable or None
+        Called with cases done and cases in all.
+    """
+    jobs = threads(n_jobs)
+    if by_kernels(engine, dataset, recipe):
+        from treewright.grow.compiled.growing import CompiledGrower
+
+        return CompiledGrower(dataset, jobs).grow(recipe, progress=progress)
+    counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    return grow(counting, recipe, progress=progress).tree
+
+
+def announce_compilation() -> None:
+    """Tell a terminal, once, that kernels are compiled now: nobody likes to wait without knowing why."""
+    if "treewright.grow.compiled.growing" in sys.modules:
+        return
+    from treewright.counts.compiled.flags import cache_folder, is_compiled
+
+    if is_compiled():
+        return
+    told = "compiling the growing kernels, once"
+    if cache_folder() is None:
+        told += " for this process: no folder for compiled code can be written"
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"treewright: {told} ...\n")

@@ -1,0 +1,385 @@
+"""Growing over an engine whose data are outside memory: few passes, small nodes finished in memory, and a way back in.
+
+Vocabulary
+----------
+finishing
+    A node with few cases is fetched and its subtree is grown in memory, many of them in one pass.
+placing
+    C4.5 puts a cut at the largest number in all data that is not above the middle between two neighbours. Which cases
+    go where does not depend on it, so the tree is grown with middles, and all cuts are placed at the end by one pass.
+state
+    What is known after a level: the tree so far and its open nodes. Growing can go on from it in another process.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treewright.counts.engine import DistantEngine, Engine, Summary
+from treewright.counts.table import FrequencyTable
+from treewright.data.dataset import Dataset
+from treewright.grow.candidates import Examiner
+from treewright.grow.engines import counting_engine
+from treewright.grow.grower import WORKING_CELLS, Grown, Progress, _Grower, _Open
+from treewright.grow.monotonic import Span
+from treewright.grow.recipe import Cuts, MissingPolicy, Placement, Recipe
+from treewright.grow.sieve import NumberSieve
+from treewright.model.build import NodeRecord, build_tree, records_of
+from treewright.model.split import KNOWN, Split
+from treewright.model.tree import Stop, Tree
+from treewright.model.working import Examined
+
+FINISH_ROWS = 200_000
+"""A node with at most so many cases is finished in memory."""
+
+FETCHED_ROWS = 1_000_000
+"""Cases that are fetched at once."""
+
+
+@dataclass(frozen=True)
+class OpenNode:
+    """An open node as a state keeps it: its record, its place, and its summary."""
+
+    record: int
+    depth: int
+    used: frozenset[int]
+    key: int
+    span: Span
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class GrowthState:
+    """What is known after some levels.
+
+    Parameters
+    ----------
+    records : list of NodeRecord
+        Open nodes are leaves that say so.
+    open_nodes : list of OpenNode
+    working : dict
+        By record.
+    bounds : dict of int to tuple of float
+        Of numeric attributes that are counted by intervals.
+    """
+
+    records: list[NodeRecord]
+    open_nodes: list[OpenNode]
+    working: dict[int, tuple[Examined, ...]]
+    bounds: dict[int, tuple[float, ...]]
+
+
+Checkpoint = Callable[[GrowthState], None]
+
+OnLevel = Callable[[int, int], None]
+"""Called before a level is counted, with its depth and the number of its open nodes."""
+
+
+def grow_in_place(
+    engine: DistantEngine,
+    recipe: Recipe,
+    *,
+    finish_rows: int = FINISH_ROWS,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+    state: GrowthState | None = None,
+    on_level: OnLevel | None = None,
+) -> Grown:
+    """Grow a tree where the data are; its cuts are middles until `place_cuts` has moved them.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    recipe : Recipe
+    finish_rows : int
+        A node with at most so many cases is finished in memory; 0 leaves all counting to the engine.
+    progress : callable or None
+        Called with cases done and cases in all.
+    checkpoint : callable or None
+        Called with the state after each level.
+    state : GrowthState or None
+        Where to go on.
+    on_level : callable or None
+        Called before each level.
+    """
+    return _InPlaceGrower(engine, _by_middles(recipe), finish_rows, progress, checkpoint, state, on_level).grow()
+
+
+def _by_middles(recipe: Recipe) -> Recipe:
+    if isinstance(recipe.numeric, Cuts):
+        return replace(recipe, numeric=replace(recipe.numeric, placement=Placement.MIDPOINT))
+    return recipe
+
+
+def examine_in_place(engine: DistantEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[Examined, ...]]:
+    """Examine a tree as `treewright.grow.grower.examine_tree` does, a level in one pass; cuts are middles."""
+    return _InPlaceGrower(engine, _by_middles(recipe), 0, None, None, None).examine(tree, None, WORKING_CELLS)
+
+
+class _InPlaceGrower(_Grower):
+    def __init__(
+        self,
+        engine: DistantEngine,
+        recipe: Recipe,
+        finish_rows: int,
+        progress: Progress | None,
+        checkpoint: Checkpoint | None,
+        state: GrowthState | None,
+        on_level: OnLevel | None = None,
+    ) -> None:
+        super().__init__(engine, recipe, progress)
+        self._on_level = on_level
+        self._distant = engine
+        self._finish_rows = finish_rows
+        self._checkpoint = checkpoint
+        self._state = state
+        self._keeps = self._cells_left > 0
+        if finish_rows and self._keeps:
+            # Subtrees come out of order, so what fits into the model is decided at the end.
+            self._cells_left = sys.maxsize
+
+    def _count(
+        self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
+    ) -> list[list[FrequencyTable]]:
+        draw = self._recipe.draw
+        exact = self._regression or self._signs or (draw is not None and draw.random_cuts)
+        sieve = None if exact else NumberSieve(self._recipe, self._examiner)
+        return self._distant.count(
+            [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], sieve
+        )
+
+    def _make_intervals(self, root: int) -> None:
+        """Make intervals unless the engine has them from growing."""
+        if not self._distant.intervals:
+            super()._make_intervals(root)
+        self._bounds = {attribute: tuple(bounds) for attribute, bounds in self._distant.intervals.items()}
+
+    def grow(self) -> Grown:
+        if self._recipe.stopping.max_leaves is not None:
+            self._cells_left = WORKING_CELLS if self._keeps else 0
+            return super().grow()
+        level = [self._prepared_root()] if self._state is None else self._restored(self._state)
+        while level:
+            below: list[_Open] = []
+            if self._on_level is not None:
+                self._on_level(level[0].depth, len(level))
+            small = [node for node in level if self._is_small(node)]
+            subtrees = self._finished(small)
+            decisions = iter(self._decide([node for node in level if not self._is_small(node)]))
+            for node in level:
+                if self._is_small(node):
+                    self._graft(node, next(subtrees))
+                else:
+                    below += self._carry_out(next(decisions))
+            level = below
+            if self._checkpoint is not None and level:
+                self._checkpoint(self._state_with(level))
+        tree, order = build_tree(self._schema, self._records)
+        number = {record: node for node, record in enumerate(order)}
+        if self._finish_rows:
+            self._fit_working()
+        return Grown(tree, {number[record]: work for record, work in self._working.items()})
+
+    # -- small nodes -------------------------------------------------------------------------------------------------
+
+    def _is_small(self, node: _Open) -> bool:
+        [summary] = self._engine.summaries([node.engine_node])
+        return 0 < summary.cases <= self._finish_rows and self._stop_before_counting(node, summary) is None
+
+    def _finished(self, nodes: Sequence[_Open]) -> Iterator[_Subtree]:
+        """Fetch the cases of small nodes, some at a time, and grow what is below them."""
+        waiting: list[_Open] = []
+        rows = 0
+        for node in nodes:
+            [summary] = self._engine.summaries([node.engine_node])
+            if waiting and rows + summary.cases > FETCHED_ROWS:
+                yield from self._grown_below(waiting)
+                waiting, rows = [], 0
+            waiting.append(node)
+            rows += summary.cases
+        if waiting:
+            yield from self._grown_below(waiting)
+
+    def _grown_below(self, nodes: Sequence[_Open]) -> Iterator[_Subtree]:
+        fetched = self._distant.fetch([node.engine_node for node in nodes])
+        for node, cases in zip(nodes, fetched, strict=True):
+            place = _Place(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
+            yield grow_subtree(cases, self._recipe, place)
+
+    def _graft(self, node: _Open, subtree: _Subtree) -> None:
+        """Put what was grown in memory below a node."""
+        offset = len(self._records) - 1  # the subtree's root is the node itself
+        [summary] = self._engine.summaries([node.engine_node])
+        top, record = subtree.records[0], self._records[node.record]
+        record.split, record.stop = top.split, top.stop
+        for one in subtree.records:
+            one.children = [child + offset for child in one.children]
+        record.children = top.children
+        self._records += subtree.records[1:]
+        for number, entries in subtree.working.items():
+            self._working[node.record if number == 0 else number + offset] = entries
+        self._engine.close(node.engine_node)
+        self._cases_done += summary.cases
+        if self._progress is not None:
+            self._progress(self._cases_done, self._n_cases)
+
+    def _fit_working(self) -> None:
+        """Keep the working that a grower in memory would have kept: level by level until the cells are used up."""
+        kept: dict[int, tuple[Examined, ...]] = {}
+        left = WORKING_CELLS if self._keeps else 0
+        level = [0]
+        while level:
+            for record in level:
+                entries = self._working.get(record)
+                if entries is None:
+                    continue
+                cells = sum(one.cells for one in entries)
+                if cells > left:
+                    left = 0
+                else:
+                    left -= cells
+                    kept[record] = entries
+            level = [child for record in level for child in self._records[record].children]
+        self._working = kept
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def _state_with(self, level: Sequence[_Open]) -> GrowthState:
+        summaries = self._engine.summaries([node.engine_node for node in level])
+        nodes = [
+            OpenNode(node.record, node.depth, node.used, node.key, node.span, summary)
+            for node, summary in zip(level, summaries, strict=True)
+        ]
+        return GrowthState(self._records, nodes, self._working, self._bounds)
+
+    def _restored(self, state: GrowthState) -> list[_Open]:
+        """Open the nodes of a state at the engine, which has counted nothing yet."""
+        self._records = state.records
+        self._working = dict(state.working)
+        self._bounds = dict(state.bounds)
+        for attribute, bounds in self._bounds.items():
+            self._engine.use_intervals(attribute, bounds)
+        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
+        if not self._finish_rows and self._keeps:
+            self._cells_left = WORKING_CELLS - sum(one.cells for work in self._working.values() for one in work)
+            decided = sum(1 for record in self._records if record.stop is not Stop.OPEN)
+            if len(self._working) < decided and self._overflowed():
+                self._cells_left = 0
+        summary_of = {node.record: node.summary for node in state.open_nodes}
+        place: dict[int, int] = {0: self._engine.root()}
+        waiting = [0]
+        while waiting:
+            record = waiting.pop()
+            split = self._records[record].split
+            if split is None:
+                if record not in summary_of:
+                    self._engine.close(place[record])
+                continue
+            children = self._records[record].children
+            nothing = Summary(0.0, 0, np.zeros(0), pure=True)
+            opened = self._distant.restore(place[record], split, [summary_of.get(child, nothing) for child in children])
+            place.update(zip(children, opened, strict=True))
+            waiting += children
+        self._cases_done = self._n_cases - sum(node.summary.cases for node in state.open_nodes)
+        return [
+            _Open(place[node.record], node.record, node.depth, node.used, node.key, node.span)
+            for node in state.open_nodes
+        ]
+
+    def _overflowed(self) -> bool:
+        """Tell whether working was dropped: a node that was divided always has some."""
+        return any(
+            record.split is not None and number not in self._working for number, record in enumerate(self._records)
+        )
+
+
+# -- finishing -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a subtree stands: its node, and what is known of all data."""
+
+    node: _Open
+    total_weight: float
+    n_cases: int
+    bounds: dict[int, tuple[float, ...]]
+    keeps_working: bool
+
+
+@dataclass(frozen=True)
+class _Subtree:
+    records: list[NodeRecord]
+    working: dict[int, tuple[Examined, ...]]
+
+
+def grow_subtree(cases: Dataset, recipe: Recipe, place: _Place) -> _Subtree:
+    """Grow what is below a node from its cases, as if it were grown with all others."""
+    engine = counting_engine(cases, "auto", fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    return _SubtreeGrower(engine, recipe, place).grow_below()
+
+
+class _SubtreeGrower(_Grower):
+    def __init__(self, engine: Engine, recipe: Recipe, place: _Place) -> None:
+        super().__init__(engine, recipe, None)
+        self._place = place
+        self._cells_left = WORKING_CELLS if place.keeps_working else 0
+        self._bounds = place.bounds
+
+    @property
+    def _total_weight(self) -> float:
+        return self._place.total_weight
+
+    @property
+    def _n_cases(self) -> int:
+        return self._place.n_cases
+
+    def grow_below(self) -> _Subtree:
+        for attribute, bounds in self._bounds.items():
+            self._engine.use_intervals(attribute, bounds)
+        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
+        root = self._opened_root()
+        above = self._place.node
+        self._grow_by_levels(replace(above, engine_node=root.engine_node, record=0))
+        return _Subtree(self._records, self._working)
+
+
+# -- placing ---------------------------------------------------------------------------------------------------------
+
+
+def place_cuts(grown: Grown, recipe: Recipe, engine: DistantEngine) -> Grown:
+    """Move every cut to the largest number in the data that is not above it, if the recipe wants cuts there."""
+    if not isinstance(recipe.numeric, Cuts) or recipe.numeric.placement is not Placement.DATA_VALUE:
+        return grown
+    records = records_of(grown.tree)
+    cuts: dict[int, set[float]] = {}
+    examined = [one.split for entries in grown.working.values() for one in entries]
+    for split in (*(record.split for record in records), *examined):
+        if split is not None and split.cut is not None and split.cut != KNOWN:
+            cuts.setdefault(split.attribute, set()).add(split.cut)
+    if not cuts:
+        return grown
+    asked = {attribute: sorted(some) for attribute, some in cuts.items()}
+    answers = engine.largest_values_not_above(asked)
+    placed = {
+        (attribute, middle): value
+        for attribute, some in asked.items()
+        for middle, value in zip(some, answers[attribute], strict=True)
+    }
+    for record in records:
+        record.split = _placed(record.split, placed)
+    working = {
+        node: tuple(replace(one, split=_placed(one.split, placed)) for one in entries)
+        for node, entries in grown.working.items()
+    }
+    return Grown(build_tree(grown.tree.schema, records)[0], working)
+
+
+def _placed(split: Split | None, placed: Mapping[tuple[int, float], float]) -> Split | None:
+    if split is None or split.cut is None or (split.attribute, split.cut) not in placed:
+        return split
+    return replace(split, cut=placed[split.attribute, split.cut])

@@ -1,0 +1,243 @@
+"""Many trees that answer together: a bagged or random forest, or boosted trees. No learner is needed for any of this.
+
+Vocabulary
+----------
+combining
+    How the answers become one. ``mean``: the class probabilities (or numbers) of the trees are averaged. ``votes``:
+    every tree says one class, and its vote counts by the tree's weight.
+log
+    What was noted while learning, one number per tree: the out-of-bag error after each tree, or error and alpha of each
+    round of boosting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema
+from treewright.model.grove import Grove
+from treewright.model.grove_route import Block, blocks
+from treewright.model.model import Smoothing, check_costs, check_smoothing, first_of_best, node_probabilities
+from treewright.model.predictor import Predictor
+from treewright.model.route import main_leaves
+from treewright.model.tree import LEAF, Tree
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+class Combining(StrEnum):
+    """How the answers of the trees become one."""
+
+    MEAN = "mean"
+    VOTES = "votes"
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(Predictor):
+    """Weighted trees that predict together.
+
+    Parameters
+    ----------
+    grove : Grove
+        The trees.
+    weights : array of float
+        Weight of the answer of each tree.
+    combining : Combining
+    recipe : dict
+        How it was learned, as plain data.
+    provenance : dict
+        What it was learned from, as plain data.
+    log : dict of str to tuple of float
+        What was noted while learning, one number per tree.
+    smoothing : None, "laplace" or float
+        How class probabilities are estimated from the cases of a leaf.
+    costs : tuple of tuples or None
+        Cost of saying class j (column) of a case of class i (row): then the class of least expected cost is said.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.ensemble.plan import forest
+    >>> from treewright.learn import fit
+    >>> model = fit(sample("play-tennis"), forest(trees=20))
+    >>> len(model.trees), model.predict(sample("play-tennis"))[:3].tolist()
+    (20, ['No', 'No', 'Yes'])
+    """
+
+    grove: Grove
+    weights: Floats
+    combining: Combining = Combining.MEAN
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    log: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    smoothing: Smoothing = None
+    costs: tuple[tuple[float, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.smoothing)
+        if self.costs is not None:
+            check_costs(self.costs, self.schema)
+        if len(self.weights) != len(self.grove):
+            raise ParameterError(f"{len(self.weights)} weights for {len(self.grove)} trees")
+        total = float(np.sum(self.weights))
+        if not np.all(self.weights >= 0) or not 0 < total < float("inf"):
+            raise ParameterError("the weights of trees must be numbers of at least 0, and not all of them 0")
+        if self.grove.is_regression and self.combining is Combining.VOTES:
+            raise ParameterError("votes are for classes, and this target is a number")
+        for name, numbers in self.log.items():
+            if len(numbers) != len(self.grove) or not all(isfinite(number) for number in numbers):
+                raise ParameterError(f"the log {name!r} must have a finite number for each of {len(self.grove)} trees")
+
+    @property
+    def schema(self) -> Schema:
+        """The schema the trees were grown with."""
+        return self.grove.schema
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees in the order in which they were grown."""
+        return self.grove.trees
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.grove)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether numbers are predicted."""
+        return self.grove.is_regression
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def predict(self, data: Any) -> npt.NDArray[Any]:
+        """Return the predicted class label or number of each case."""
+        if not self.is_regression:
+            return super().predict(data)
+        return self.answers(self.cases(data))[:, 0]
+
+    def predict_proba(self, data: Any) -> Floats:
+        """Return the probability of each class, columns in the order of `classes_`; for votes their shares."""
+        if self.is_regression:
+            raise ParameterError("a forest of numbers has no class probabilities")
+        return self.answers(self.cases(data))
+
+    def predict_codes(self, cases: Dataset) -> Codes:
+        """Return class indices in declared order (ties to the first)."""
+        return self.codes_of(self.answers(cases))
+
+    def codes_of(self, answers: Floats) -> Codes:
+        """Return the classes that combined answers say."""
+        if self.costs is not None:
+            return first_of_best(-(answers @ np.array(self.costs)))
+        return first_of_best(answers)
+
+    def answers(self, cases: Dataset) -> Floats:
+        """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
+        result = np.zeros((cases.n_rows, self._width))
+        for block in blocks(self.grove, cases):
+            part = result[block.first : block.last]
+            for place, weight in enumerate(self.weights.tolist()):
+                self.add_answer(part, block, place, weight)
+        return result / float(np.sum(self.weights))
+
+    def staged_answers(self, cases: Dataset) -> Iterator[Floats]:
+        """Yield the combined answers of the first tree, the first two, and so on."""
+        found = list(blocks(self.grove, cases))
+        result, total = np.zeros((cases.n_rows, self._width)), 0.0
+        for place, weight in enumerate(self.weights.tolist()):
+            total += weight
+            for block in found:
+                self.add_answer(result[block.first : block.last], block, place, weight)
+            yield result / (total if total > 0 else 1.0)
+
+    def add_answer(self, result: Floats, block: Block, place: int, weight: float = 1.0) -> None:
+        """Add the answer of one tree for the cases of a block, times a weight."""
+        of_node = self._of_node(place) if len(block.lost) else None
+        if self.combining is Combining.MEAN:
+            said = block.said_by(place, self._of_leaf, of_node)
+            result += said if weight == 1.0 else said * weight
+            return
+        codes = self._leaf_codes[block.leaves[:, place]]
+        if of_node is not None:
+            codes[block.lost] = first_of_best(block.said_by(place, self._of_leaf, of_node)[block.lost])
+        result[np.arange(len(result)), codes] += weight
+
+    def nodes(self, cases: Dataset) -> npt.NDArray[np.int64]:
+        """Return the node that each case ends in, in every tree, numbered as in the grove (cases x trees).
+
+        A divided case counts for the leaf that gets most of it.
+        """
+        leaf_nodes = np.flatnonzero(self.grove.attribute == LEAF)
+        found = np.empty((cases.n_rows, self.n_trees), dtype=np.int64)
+        for block in blocks(self.grove, cases):
+            part = found[block.first : block.last]
+            part[:] = leaf_nodes[block.leaves]
+            if len(block.lost):
+                for place, tree in enumerate(self.trees):
+                    part[block.lost, place] = self.grove.starts[place] + main_leaves(tree, block.lost_cases)
+        return found
+
+    def apply(self, data: Any) -> npt.NDArray[np.int32]:
+        """Return the node that each case ends in, in every tree, numbered as in the tree (cases x trees)."""
+        return (self.nodes(self.cases(data)) - self.grove.starts[:-1]).astype(np.int32)
+
+    # -- what leaves and nodes say -----------------------------------------------------------------------------------
+
+    @property
+    def _width(self) -> int:
+        return 1 if self.is_regression else len(self.schema.classes)
+
+    @property
+    def _leaf_smoothing(self) -> Smoothing:
+        """Votes go to the class of the leaf, which smoothing does not change."""
+        return self.smoothing if self.combining is Combining.MEAN else None
+
+    @cached_property
+    def _of_leaf(self) -> Floats:
+        known = self.grove.leaf_statistics
+        if self.is_regression:
+            return known.outcome.astype(np.float64).reshape(-1, 1)
+        smoothing = self._leaf_smoothing
+        if smoothing is not None and smoothing != "laplace":  # the prior is that of the root of each tree
+            parts = [node_probabilities(tree, smoothing)[tree.attribute == LEAF] for tree in self.trees]
+            return np.concatenate(parts)
+        return _shares(known.counts, known.weight, known.outcome, laplace=smoothing == "laplace")
+
+    @cached_property
+    def _leaf_codes(self) -> Codes:
+        return first_of_best(self._of_leaf)
+
+    def _of_node(self, place: int) -> Floats:
+        tree = self.trees[place]
+        if self.is_regression:
+            return tree.outcome.astype(np.float64).reshape(-1, 1)
+        return node_probabilities(tree, self._leaf_smoothing)
+
+    def __str__(self) -> str:
+        nodes, trees = self.grove.n_nodes, self.n_trees
+        name = self.recipe.get("name", "Forest")
+        return f"{name}: {trees:,} {'tree' if trees == 1 else 'trees'}, {nodes:,} nodes"
+
+
+def _shares(counts: npt.NDArray[Any], weight: Floats, outcome: npt.NDArray[Any], *, laplace: bool) -> Floats:
+    """Estimate class probabilities as `node_probabilities` does, without a prior."""
+    found = counts.astype(np.float64)
+    total = weight[:, None]
+    if laplace:
+        smoothed: Floats = (np.where(total > 0, found, 0.0) + 1.0) / (total + found.shape[1])
+        return smoothed
+    sure = np.zeros_like(found)
+    sure[np.arange(len(found)), outcome] = 1.0
+    return np.where(total > 0, found / np.where(total > 0, total, 1.0), sure)

@@ -1,0 +1,325 @@
+"""Forests as plain data for the model file, and back with every check, without a loop over nodes.
+
+The arrays of the grove are packed (`treewright.model.packed`), and what follows from other arrays is left out: the
+first child of a node is the next node, a threshold has two branches, the weight of a leaf is the sum of its counts, its
+class the one of most cases.
+
+Vocabulary
+----------
+path
+    After each node the number of branches that are begun but not yet reached, less one. It falls to one below its
+    start exactly at the end of every tree, and tells which node must stand at the end of each branch: that is how the
+    order is checked for all nodes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ModelFormatError
+from treewright.data.schema import Schema, Task
+from treewright.model.forest import Combining, Forest
+from treewright.model.grove import Floats, Grove, Longs, Statistics, majorities
+from treewright.model.packed import DOUBLES, SIGNED, UNSIGNED, packed, unpacked
+from treewright.model.split import STAY, Test
+from treewright.model.tree import LEAF, STOPS, TESTS
+from treewright.model.tree_format import object_at, surrogate_to_plain, surrogates_from_plain
+
+_CODE = {test: TESTS.index(test) for test in Test}
+Mask = npt.NDArray[np.bool_]
+
+
+def forest_to_plain(model: Forest) -> dict[str, Any]:
+    """Return what a forest adds to the model file beside schema, recipe and provenance."""
+    return {
+        "combining": str(model.combining),
+        "smoothing": model.smoothing,
+        "costs": None if model.costs is None else [list(row) for row in model.costs],
+        "weights": packed(model.weights),
+        "log": {name: packed(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(model.log.items())},
+        "trees": grove_to_plain(model.grove),
+    }
+
+
+def forest_from_plain(
+    schema: Schema,
+    recipe: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    document: Mapping[str, Any],
+    costs: tuple[tuple[float, ...], ...] | None,
+) -> Forest:
+    """Make a forest again, and validate it."""
+    grove = grove_from_plain(schema, object_at(document, "trees"))
+    try:
+        combining = Combining(str(document.get("combining")))
+    except ValueError as error:
+        raise ModelFormatError(f"unknown combining {document.get('combining')!r:.40}") from error
+    weights = unpacked(document, "weights", DOUBLES, len(grove)).astype(np.float64)
+    log = object_at(document, "log")
+    numbers = {name: tuple(unpacked(log, name, DOUBLES, len(grove)).tolist()) for name in log}
+    return Forest(grove, weights, combining, recipe, provenance, numbers, document.get("smoothing"), costs)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def grove_to_plain(grove: Grove) -> dict[str, Any]:
+    """Return the arrays of a grove, packed."""
+    inner = grove.attribute != LEAF
+    nodes = np.flatnonzero(inner)
+    branches = np.diff(grove.child_start)[inner]
+    owner = np.repeat(nodes, branches)
+    later = np.ones(len(grove.children), dtype=bool)
+    later[grove.child_start[nodes]] = False
+    tests = grove.test[inner]
+    plain: dict[str, Any] = {
+        "sizes": packed(np.diff(grove.starts)),
+        "attribute": packed(grove.attribute),
+        "later": packed(grove.children[later].astype(np.int64) - owner[later]),
+        "cut": packed(grove.cut[inner & (grove.test == _CODE[Test.THRESHOLD])]),
+        "missing": packed(grove.missing[inner]),
+        "stop": packed(grove.stop[~inner]),
+    }
+    if np.any(branches != 2):
+        plain["branches"] = packed(branches)
+    if np.any(tests != _CODE[Test.THRESHOLD]):
+        plain["test"] = packed(tests)
+        chosen = inner & _is(grove.test, Test.SUBSET, Test.EQUALS)
+        plain["values"] = packed(grove.value_branch[np.repeat(chosen, np.diff(grove.value_start))])
+        plain["bound_counts"] = packed(np.diff(grove.bound_start)[inner & _is(grove.test, Test.INTERVALS)])
+        plain["bounds"] = packed(grove.bounds)
+    if grove.surrogates:
+        plain["surrogates"] = {
+            str(node): [surrogate_to_plain(one) for one in grove.surrogates[node]] for node in sorted(grove.surrogates)
+        }
+    return plain | _statistics_to_plain(grove)
+
+
+def _statistics_to_plain(grove: Grove) -> dict[str, Any]:
+    known = grove.statistics
+    plain: dict[str, Any] = {"statistics": "leaves" if grove.leaves_only else "nodes"}
+    if known.sse is not None:
+        whole = np.array_equal(known.weight, np.floor(known.weight)) and float(known.weight.max()) < 2**53
+        plain["weight"] = packed(known.weight.astype(np.int64) if whole else known.weight)
+        plain["outcome"] = packed(known.outcome.astype(np.float64))
+        if np.any(known.sse != 0):
+            plain["sse"] = packed(known.sse)
+        return plain
+    plain["counts"] = packed(known.counts)
+    if not np.array_equal(known.weight, known.counts.sum(axis=1)):
+        plain["weight"] = packed(known.weight)
+    if not np.array_equal(known.outcome, majorities(known.counts)):
+        plain["outcome"] = packed(known.outcome)
+    return plain
+
+
+def _is(test: npt.NDArray[np.int8], *forms: Test) -> Mask:
+    return np.isin(test, [_CODE[form] for form in forms])
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
+    """Make a grove again; whatever is wrong with it is told."""
+    sizes = unpacked(plain, "sizes", UNSIGNED).astype(np.int64)
+    if len(sizes) == 0 or np.any(sizes < 1) or np.any(sizes >= 2**31):
+        raise ModelFormatError("a forest has at least one tree, and every tree at least one node")
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    n = int(starts[-1])
+    if n >= 2**31:
+        raise ModelFormatError(f"{n} nodes are too many")
+    attribute = unpacked(plain, "attribute", SIGNED, n).astype(np.int32)
+    if attribute.min() < LEAF or attribute.max() >= len(schema.attributes):
+        raise ModelFormatError("a node tests an attribute that the schema does not have")
+    inner = attribute != LEAF
+    many = np.zeros(n, dtype=np.int64)
+    many[inner] = unpacked(plain, "branches", UNSIGNED, int(inner.sum())) if "branches" in plain else 2
+    child_start, children = _children(plain, starts, sizes, inner, many)
+    test = np.zeros(n, dtype=np.int8)
+    if "test" in plain:
+        tests = unpacked(plain, "test", ("<u1",), int(inner.sum()))
+        if np.any(tests >= len(TESTS)):
+            raise ModelFormatError("a node has an unknown form of test")
+        test[inner] = tests
+    missing = np.full(n, -1, dtype=np.int64)
+    missing[inner] = unpacked(plain, "missing", (*SIGNED, *UNSIGNED), int(inner.sum()))
+    if np.any((missing < STAY) | (inner & (missing >= many))):
+        raise ModelFormatError("missing values go to a branch that is not there")
+    _check_kinds(schema, attribute, test, inner, many)
+    cut = np.full(n, np.nan)
+    by_cut = inner & _is(test, Test.THRESHOLD)
+    cut[by_cut] = unpacked(plain, "cut", DOUBLES, int(by_cut.sum()))
+    if not np.all(np.isfinite(cut[by_cut])):
+        raise ModelFormatError("a cut is not finite")
+    value_start, value_branch = _values(schema, plain, attribute, test, inner, many, missing, child_start)
+    bound_start, bounds = _bounds(plain, inner & _is(test, Test.INTERVALS), many, missing)
+    stops = unpacked(plain, "stop", ("<u1",), int((~inner).sum()))
+    if np.any(stops >= len(STOPS)):
+        raise ModelFormatError("a leaf has an unknown reason to stop")
+    stop = np.full(n, -1, dtype=np.int8)
+    stop[~inner] = stops
+    surrogates = surrogates_from_plain(schema, n, object_at(plain, "surrogates")) if "surrogates" in plain else {}
+    for node in surrogates:
+        if not inner[node] or many[node] != 2:
+            raise ModelFormatError(f"node {node} cannot have surrogates")
+    leaves_only = plain.get("statistics") == "leaves"
+    if not leaves_only and plain.get("statistics") != "nodes":
+        raise ModelFormatError("'statistics' must be 'leaves' or 'nodes'")
+    statistics = _statistics(schema, plain, int((~inner).sum()) if leaves_only else n)
+    return Grove(
+        schema,
+        starts,
+        attribute,
+        test,
+        cut,
+        missing.astype(np.int32),
+        child_start,
+        children,
+        value_start,
+        value_branch,
+        bound_start,
+        bounds,
+        stop,
+        statistics,
+        leaves_only,
+        surrogates,
+    )
+
+
+def _children(
+    plain: Mapping[str, Any], starts: Longs, sizes: Longs, inner: Mask, many: Longs
+) -> tuple[Longs, npt.NDArray[np.int32]]:
+    """Return the children, which must be numbered depth first in every tree.
+
+    The branches of one level of the path are begun and reached in turn: one is begun, reached, and only then the next
+    begun. So if every branch leads to a node of its level behind it, and no node is reached twice, each can only lead
+    to the right one.
+    """
+    n, trees = len(inner), len(sizes)
+    path = np.cumsum(many - 1)
+    tree = np.repeat(np.arange(trees), sizes)
+    ends = np.zeros(n, dtype=bool)
+    ends[starts[1:] - 1] = True
+    if np.any(many[inner] < 2) or np.any(path != -tree - 1, where=ends) or np.any((path < -tree) & ~ends):
+        raise ModelFormatError("the branches do not make trees of these sizes")
+    child_start = np.concatenate(([0], np.cumsum(many)))
+    nodes = np.flatnonzero(inner)
+    owner = np.repeat(nodes, many[nodes])
+    later = np.ones(len(owner), dtype=bool)
+    later[child_start[nodes]] = False
+    children = owner + 1
+    children[later] = owner[later] + unpacked(plain, "later", UNSIGNED, int(later.sum()))
+    if np.any((children <= owner) | (children >= n)):
+        raise ModelFormatError("a child must come after its parent, inside the forest")
+    reached = np.bincount(children, minlength=n)
+    reached[starts[:-1]] += 1
+    branch = np.arange(len(owner)) - child_start[owner]
+    if np.any(reached != 1) or np.any(path[children - 1] != path[owner] - branch):
+        raise ModelFormatError("the nodes are not numbered depth first")
+    return child_start, children.astype(np.int32)
+
+
+def _check_kinds(
+    schema: Schema, attribute: npt.NDArray[np.int32], test: npt.NDArray[np.int8], inner: Mask, many: Longs
+) -> None:
+    numeric = np.array([column.is_numeric for column in schema.attributes] + [False])
+    of_numbers = _is(test, Test.THRESHOLD, Test.INTERVALS)
+    if np.any(inner & (numeric[attribute] != of_numbers)):
+        raise ModelFormatError("an attribute is tested in a way that is not for its kind")
+    if np.any(inner & _is(test, Test.THRESHOLD, Test.EQUALS) & (many != 2)):
+        raise ModelFormatError("a threshold, or one value against the others, has two branches")
+
+
+def _values(
+    schema: Schema,
+    plain: Mapping[str, Any],
+    attribute: npt.NDArray[np.int32],
+    test: npt.NDArray[np.int8],
+    inner: Mask,
+    many: Longs,
+    missing: Longs,
+    child_start: Longs,
+) -> tuple[Longs, npt.NDArray[np.int32]]:
+    """Return the branch of every value of the nominal tests."""
+    declared = np.array([len(column.values) for column in schema.attributes] + [0], dtype=np.int64)
+    multiway = inner & _is(test, Test.NOMINAL)
+    listed = inner & _is(test, Test.SUBSET, Test.EQUALS)
+    lengths = np.where(multiway | listed, declared[attribute], 0)
+    if np.any(multiway & (many != lengths)):
+        raise ModelFormatError("a nominal test has one branch for each value")
+    said = np.zeros(0, dtype=np.int64)
+    if listed.any() or "values" in plain:
+        said = unpacked(plain, "values", (*SIGNED, *UNSIGNED), int(lengths[listed].sum())).astype(np.int64)
+    start = np.concatenate(([0], np.cumsum(lengths)))
+    owner = np.repeat(np.arange(len(test)), lengths)
+    branch = np.arange(len(owner)) - start[owner]
+    branch[listed[owner]] = said
+    if np.any((branch < -1) | (branch >= many[owner])):
+        raise ModelFormatError("a value goes to a branch that is not there")
+    single = _is(test, Test.EQUALS)
+    alone = np.bincount(owner[branch == 0], minlength=len(test))
+    if np.any(inner & single & (alone != 1)) or np.any(single[owner] & (branch < 0)):
+        raise ModelFormatError("an equals test has one value on the left and all others on the right")
+    taken = np.zeros(child_start[-1], dtype=bool)
+    taken[child_start[owner[branch >= 0]] + branch[branch >= 0]] = True
+    own = np.flatnonzero(inner & (missing >= 0))
+    taken[child_start[own] + missing[own]] = True
+    if np.any(~taken & np.repeat(inner & _is(test, Test.SUBSET), many)):
+        raise ModelFormatError("a branch of a subset test has no value")
+    return start, branch.astype(np.int32)
+
+
+def _bounds(plain: Mapping[str, Any], by_bounds: Mask, many: Longs, missing: Longs) -> tuple[Longs, Floats]:
+    lengths = np.zeros(len(by_bounds), dtype=np.int64)
+    if not by_bounds.any():
+        return np.concatenate(([0], lengths.cumsum())), np.zeros(0)
+    lengths[by_bounds] = unpacked(plain, "bound_counts", UNSIGNED, int(by_bounds.sum()))
+    own_branch = (missing == many - 1) & (many == lengths + 2)
+    if np.any(by_bounds & ((lengths < 1) | ((many != lengths + 1) & ~own_branch))):
+        raise ModelFormatError("bounds do not make these branches")
+    bounds = unpacked(plain, "bounds", DOUBLES, int(lengths.sum())).astype(np.float64)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    same = owner[1:] == owner[:-1]
+    if not np.all(np.isfinite(bounds)) or np.any(same & (bounds[1:] <= bounds[:-1])):
+        raise ModelFormatError("the bounds do not ascend, or are not finite")
+    return np.concatenate(([0], np.cumsum(lengths))), bounds
+
+
+def _statistics(schema: Schema, plain: Mapping[str, Any], rows: int) -> Statistics:
+    if schema.task is Task.REGRESSION:
+        weight = unpacked(plain, "weight", (*UNSIGNED, *DOUBLES), rows).astype(np.float64)
+        outcome = unpacked(plain, "outcome", DOUBLES, rows).astype(np.float64)
+        sse = unpacked(plain, "sse", DOUBLES, rows).astype(np.float64) if "sse" in plain else np.zeros(rows)
+        counts: npt.NDArray[Any] = np.zeros((rows, 0))
+        _check_numbers(weight, sse)
+        if not np.all(np.isfinite(outcome)):
+            raise ModelFormatError("an outcome is not finite")
+        return Statistics(weight, counts, outcome, sse)
+    classes = len(schema.classes)
+    counts = unpacked(plain, "counts", (*UNSIGNED, *DOUBLES), rows * classes).reshape(rows, classes)
+    counts = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
+    _check_numbers(counts)
+    if np.any(counts >= 2**53) and counts.dtype.kind != "f":
+        raise ModelFormatError("a count is too large")
+    if "weight" in plain:
+        weight = unpacked(plain, "weight", DOUBLES, rows).astype(np.float64)
+    else:
+        weight = counts.sum(axis=1).astype(np.float64)
+    _check_numbers(weight)
+    if "outcome" not in plain:
+        return Statistics(weight, counts, majorities(counts), None)
+    codes = unpacked(plain, "outcome", UNSIGNED, rows).astype(np.int64)
+    if np.any(codes >= classes) or np.any(codes < 0):
+        raise ModelFormatError("an outcome is not a class")
+    return Statistics(weight, counts, codes.astype(np.int32), None)
+
+
+def _check_numbers(*arrays: npt.NDArray[Any]) -> None:
+    for array in arrays:
+        if not np.all(np.isfinite(array)) or np.any(array < 0):
+            raise ModelFormatError("a weight, a count or a sum of squares is negative or not finite")

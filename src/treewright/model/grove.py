@@ -1,0 +1,308 @@
+"""Many trees over one schema in one set of arrays: what a forest routes with, and what its file holds.
+
+Vocabulary
+----------
+grove
+    The nodes of all trees, one tree after the other, numbered through. Children, values and bounds of node i lie
+    between two starts, as in `Tree`; `children` are numbers in the grove.
+statistics
+    What a node knows of its training cases: class counts or, for numbers, nothing but weight, mean and sum of squares.
+leaves only
+    Where the inner nodes have exactly the sums of what is below them, only the leaves' statistics are kept, and those
+    of the inner nodes are added up when a tree is taken out.
+
+Invariants
+----------
+Every tree is numbered depth first from its root. What a pruning method estimated and the p-values of tests are not
+kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.errors import ParameterError
+from treewright.data.schema import Schema, Task
+from treewright.model.split import STAY, Surrogate
+from treewright.model.tree import LEAF, Tree
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[Any]
+"""Whole numbers (int64) or doubles."""
+
+SAME = 1e-9
+"""Relative difference of a mean or sum of squares that is rounding only."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What nodes know of their cases: parallel arrays over all nodes, or over the leaves."""
+
+    weight: Floats
+    counts: Counts
+    outcome: Ints | Floats
+    sse: Floats | None
+
+    def take(self, where: slice | npt.NDArray[np.bool_]) -> Statistics:
+        """Return the statistics of some nodes."""
+        sse = None if self.sse is None else self.sse[where]
+        return Statistics(self.weight[where], self.counts[where], self.outcome[where], sse)
+
+
+@dataclass(frozen=True)
+class Grove:
+    """Many trees; made by `join_trees` or read from a file, which keep it consistent.
+
+    Parameters
+    ----------
+    schema : Schema
+    starts : array of int
+        First node of each tree (its root), and the number of all nodes.
+    attribute, test, cut, missing, child_start, children, value_start, value_branch, bound_start, bounds, stop : arrays
+        As in `Tree`.
+    statistics : Statistics
+    leaves_only : bool
+        Whether the statistics are those of the leaves.
+    surrogates : dict of int to tuple of Surrogate
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.grow.recipe import ID3
+    >>> from treewright.learn import fit
+    >>> tree = fit(sample("play-tennis"), ID3()).tree
+    >>> grove = join_trees(tree.schema, [tree, tree])
+    >>> len(grove), grove.n_nodes, grove[1].to_dict() == tree.to_dict()
+    (2, 16, True)
+    """
+
+    schema: Schema
+    starts: Longs
+    attribute: Ints
+    test: npt.NDArray[np.int8]
+    cut: Floats
+    missing: Ints
+    child_start: Longs
+    children: Ints
+    value_start: Longs
+    value_branch: Ints
+    bound_start: Longs
+    bounds: Floats
+    stop: npt.NDArray[np.int8]
+    statistics: Statistics
+    leaves_only: bool
+    surrogates: dict[int, tuple[Surrogate, ...]]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all trees."""
+        return len(self.attribute)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves hold numbers instead of classes."""
+        return self.schema.task is Task.REGRESSION
+
+    @cached_property
+    def leaf_number(self) -> Ints:
+        """Number of each leaf among the leaves of all trees (of an inner node: of the last leaf before it)."""
+        numbers: Ints = (np.cumsum(self.attribute == LEAF) - 1).astype(np.int32)
+        return numbers
+
+    @cached_property
+    def leaf_starts(self) -> Longs:
+        """First leaf of each tree, and the number of all leaves."""
+        before = np.concatenate(([0], np.cumsum(self.attribute == LEAF)))
+        starts: Longs = before[self.starts].astype(np.int64)
+        return starts
+
+    @cached_property
+    def leaf_statistics(self) -> Statistics:
+        """The statistics of the leaves of all trees."""
+        return self.statistics if self.leaves_only else self.statistics.take(self.attribute == LEAF)
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """All trees, taken out once."""
+        return tuple(self[place] for place in range(len(self)))
+
+    def __iter__(self) -> Iterator[Tree]:
+        return iter(self.trees)
+
+    def __getitem__(self, place: int) -> Tree:
+        """Take one tree out."""
+        if not 0 <= place < len(self):
+            raise ParameterError(f"there is no tree {place}; the trees are 0 to {len(self) - 1}")
+        first, last = int(self.starts[place]), int(self.starts[place + 1])
+        child_start, children = _part(self.child_start, self.children, first, last)
+        value_start, value_branch = _part(self.value_start, self.value_branch, first, last)
+        bound_start, bounds = _part(self.bound_start, self.bounds, first, last)
+        attribute = self.attribute[first:last]
+        children = (children - first).astype(np.int32)
+        if self.leaves_only:
+            leaves = slice(int(self.leaf_starts[place]), int(self.leaf_starts[place + 1]))
+            known = added_up(self.statistics.take(leaves), attribute == LEAF, child_start, children)
+        else:
+            known = self.statistics.take(slice(first, last))
+        return Tree(
+            schema=self.schema,
+            attribute=attribute,
+            test=self.test[first:last],
+            cut=self.cut[first:last],
+            missing=self.missing[first:last],
+            child_start=child_start.astype(np.int32),
+            children=children,
+            value_start=value_start.astype(np.int32),
+            value_branch=value_branch,
+            bound_start=bound_start.astype(np.int32),
+            bounds=bounds,
+            weight=known.weight,
+            counts=_whole_again(known.counts),
+            outcome=known.outcome,
+            stop=self.stop[first:last],
+            sse=known.sse,
+            surrogates={node - first: one for node, one in self.surrogates.items() if first <= node < last},
+        )
+
+
+def join_trees(schema: Schema, trees: Sequence[Tree]) -> Grove:
+    """Put trees over one schema one after the other."""
+    if not trees:
+        raise ParameterError("a forest needs at least one tree")
+    starts = np.concatenate(([0], np.cumsum([tree.n_nodes for tree in trees]))).astype(np.int64)
+    if starts[-1] >= 2**31:
+        raise ParameterError(f"{starts[-1]:,} nodes are too many for one forest")
+    parts = list(zip(starts[:-1].tolist(), trees, strict=True))
+    regression = schema.task is Task.REGRESSION
+    statistics = Statistics(
+        np.concatenate([tree.weight for tree in trees]),
+        np.concatenate([tree.counts for tree in trees]),
+        np.concatenate([tree.outcome for tree in trees]),
+        np.concatenate([tree.sse for tree in trees if tree.sse is not None]) if regression else None,
+    )
+    attribute = np.concatenate([tree.attribute for tree in trees])
+    leaves_only = all(_adds_up(tree) for tree in trees)
+    return Grove(
+        schema=schema,
+        starts=starts,
+        attribute=attribute,
+        test=np.concatenate([tree.test for tree in trees]),
+        cut=np.concatenate([tree.cut for tree in trees]),
+        missing=np.concatenate([tree.missing for tree in trees]),
+        child_start=_joined_starts([tree.child_start for tree in trees]),
+        children=np.concatenate([tree.children + np.int32(first) for first, tree in parts]),
+        value_start=_joined_starts([tree.value_start for tree in trees]),
+        value_branch=np.concatenate([tree.value_branch for tree in trees]),
+        bound_start=_joined_starts([tree.bound_start for tree in trees]),
+        bounds=np.concatenate([tree.bounds for tree in trees]),
+        stop=np.concatenate([tree.stop for tree in trees]),
+        statistics=statistics.take(attribute == LEAF) if leaves_only else statistics,
+        leaves_only=leaves_only,
+        surrogates={first + node: one for first, tree in parts for node, one in tree.surrogates.items()},
+    )
+
+
+def added_up(leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Longs, children: Ints) -> Statistics:
+    """Return the statistics of all nodes of a tree from those of its leaves.
+
+    The nodes are visited level by level, the deepest first: a node has the sums over its children.
+    """
+    n = len(is_leaf)
+    weight = np.zeros(n)
+    weight[is_leaf] = leaves.weight
+    counts = np.zeros((n, leaves.counts.shape[1]), dtype=leaves.counts.dtype)
+    counts[is_leaf] = leaves.counts
+    owner = np.repeat(np.arange(n), np.diff(child_start))
+    parent = np.full(n, -1, dtype=np.int64)
+    parent[children] = owner
+    levels = _levels(parent, child_start, children)
+    for level in levels[:0:-1]:
+        np.add.at(weight, parent[level], weight[level])
+        np.add.at(counts, parent[level], counts[level])
+    if leaves.sse is None:
+        outcome = majorities(counts)
+        outcome[is_leaf] = leaves.outcome
+        return Statistics(weight, counts, outcome, None)
+    mean, sse = np.zeros(n), np.zeros(n)
+    mean[is_leaf], sse[is_leaf] = leaves.outcome, leaves.sse
+    for level in levels[:0:-1]:
+        np.add.at(mean, parent[level], weight[level] * mean[level])
+        above = np.unique(parent[level])
+        mean[above] /= np.where(weight[above] > 0, weight[above], 1.0)
+        np.add.at(sse, parent[level], sse[level] + weight[level] * (mean[level] - mean[parent[level]]) ** 2)
+    return Statistics(weight, counts, mean, sse)
+
+
+def _levels(parent: Longs, child_start: Longs, children: Ints) -> list[Longs]:
+    """Return the nodes of each level of a tree."""
+    levels = [np.flatnonzero(parent < 0)]
+    while len(levels[-1]):
+        nodes = levels[-1]
+        many = child_start[nodes + 1] - child_start[nodes]
+        first = np.repeat(child_start[nodes] - np.concatenate(([0], np.cumsum(many)[:-1])), many)
+        levels.append(children[first + np.arange(len(first))].astype(np.int64))
+    return levels[:-1]
+
+
+def _adds_up(tree: Tree) -> bool:
+    """Say whether the statistics of inner nodes follow from those of the leaves, to the last bit where it matters."""
+    inner = tree.attribute != LEAF
+    owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_start))
+    weight = np.bincount(owner, tree.weight[tree.children], tree.n_nodes)
+    if not np.array_equal(weight[inner], tree.weight[inner]):
+        return False
+    if tree.sse is None:
+        counts = np.zeros_like(tree.counts)
+        np.add.at(counts, owner, tree.counts[tree.children])
+        return bool(
+            np.array_equal(counts[inner], tree.counts[inner])
+            and np.array_equal(majorities(tree.counts[inner]), tree.outcome[inner])
+        )
+    if np.any(tree.missing[inner] == STAY):  # then inner nodes answer, too
+        return False
+    sums = np.bincount(owner, (tree.weight * tree.outcome)[tree.children], tree.n_nodes)
+    mean = sums / np.where(weight > 0, weight, 1.0)
+    around = tree.weight * (tree.outcome - mean[tree.parent]) ** 2
+    sse = np.bincount(owner, (tree.sse + around)[tree.children], tree.n_nodes)
+    scale = SAME * (1.0 + np.abs(tree.outcome).max())
+    return bool(
+        np.all(np.abs(mean - tree.outcome)[inner] <= scale)
+        and np.all(np.abs(sse - tree.sse)[inner] <= SAME * (1.0 + tree.sse.max()))
+    )
+
+
+def majorities(counts: Counts) -> Ints:
+    """Return the first class of the greatest weight of each row, roundings apart (as the grower does)."""
+    best = counts.max(axis=1, keepdims=True).astype(np.float64)
+    first: Ints = np.argmax(counts >= best * (1 - 1e-12), axis=1).astype(np.int32)
+    return first
+
+
+def _part(starts: Longs, flat: npt.NDArray[Any], first: int, last: int) -> tuple[Longs, npt.NDArray[Any]]:
+    own = starts[first : last + 1]
+    return own - own[0], flat[own[0] : own[-1]]
+
+
+def _joined_starts(starts: list[Ints]) -> Longs:
+    lengths = np.concatenate([np.diff(one) for one in starts])
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+
+
+def _whole_again(counts: Counts) -> Counts:
+    """Return whole numbers where all of them are, whatever the other trees have."""
+    if counts.dtype == np.int64 or counts.shape[1] == 0:
+        return counts
+    with np.errstate(invalid="ignore"):
+        whole = counts.astype(np.int64)
+    return whole if np.array_equal(whole, counts) else counts

@@ -1,0 +1,156 @@
+"""Sending cases down all trees of a grove at once.
+
+Vocabulary
+----------
+lost
+    A case that no branch takes whole in some tree (it would be divided, would stay at an inner node, or would follow a
+    surrogate). Such cases go the long way, tree by tree, by `treewright.model.route`; all others go level by level over
+    arrays.
+router
+    Whoever finds the leaves of whole cases. NumPy does it here; `use_router` puts a faster one in its place, which must
+    give the same leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.model.grove import Grove
+from treewright.model.route import mixed
+from treewright.model.split import Test
+from treewright.model.tree import LEAF, TESTS
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+LOST = -1
+"""In place of a leaf: the case has to go the long way."""
+
+VISITS_AT_ONCE = 1_000_000
+"""Cases times trees that are routed at once."""
+
+_THRESHOLD = TESTS.index(Test.THRESHOLD)
+_INTERVALS = TESTS.index(Test.INTERVALS)
+
+
+class Router(Protocol):
+    """Finds leaves."""
+
+    def __call__(self, grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+        """Return for the cases from `first` to before `last` the leaf in every tree (cases x trees).
+
+        Leaves are numbered as in `Grove.leaf_number`; `LOST` where the case has to go the long way.
+        """
+
+
+def interpreted_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+    """Find the leaves by NumPy, one step of all visits at a time."""
+    n, trees = last - first, len(grove)
+    table = np.empty((len(cases.columns), n))
+    for place, column in enumerate(cases.columns):
+        table[place] = column[first:last]  # the codes of values are whole and small: doubles hold them
+    flat = table.ravel()
+    found = np.full(n * trees, LOST, dtype=np.int32)
+    visits = np.arange(n * trees)
+    rows = visits // trees
+    nodes = np.tile(grove.starts[:-1], n)
+    only_cuts = bool(np.all(grove.test[grove.attribute != LEAF] == _THRESHOLD))
+    stands_in = np.zeros(grove.n_nodes, dtype=bool)
+    stands_in[list(grove.surrogates)] = True
+    while len(visits):
+        attributes = grove.attribute[nodes]
+        inner = attributes != LEAF
+        found[visits[~inner]] = grove.leaf_number[nodes[~inner]]
+        visits, rows, nodes, attributes = visits[inner], rows[inner], nodes[inner], attributes[inner]
+        values = flat[attributes.astype(np.int64) * n + rows]
+        branches = _branches(grove, nodes, values, only_cuts=only_cuts)
+        unknown = np.flatnonzero(branches < 0)
+        if len(unknown):
+            branches[unknown] = np.where(stands_in[nodes[unknown]], LOST, grove.missing[nodes[unknown]])
+            kept = branches >= 0
+            visits, rows, nodes, branches = visits[kept], rows[kept], nodes[kept], branches[kept]
+        nodes = grove.children[grove.child_start[nodes] + branches].astype(np.int64)
+    return found.reshape(n, trees)
+
+
+def _branches(grove: Grove, nodes: npt.NDArray[np.int64], values: Floats, *, only_cuts: bool) -> npt.NDArray[np.int64]:
+    """Return the branch of each visit, -1 where its value is missing or belongs to no branch."""
+    branches = (values > grove.cut[nodes]).astype(np.int64)  # comparing with NaN is False: those are corrected below
+    if only_cuts:
+        branches[np.isnan(values)] = -1
+        return branches
+    tests = grove.test[nodes]
+    by_cut = tests == _THRESHOLD
+    branches[by_cut & np.isnan(values)] = -1
+    by_bounds = np.flatnonzero(tests == _INTERVALS)
+    for node in np.unique(nodes[by_bounds]).tolist():
+        here = by_bounds[nodes[by_bounds] == node]
+        bounds = grove.bounds[grove.bound_start[node] : grove.bound_start[node + 1]]
+        branches[here] = np.where(np.isnan(values[here]), -1, np.searchsorted(bounds, values[here], side="left"))
+    by_value = np.flatnonzero(~by_cut & (tests != _INTERVALS))
+    codes = values[by_value].astype(np.int64)
+    places = grove.value_start[nodes[by_value]] + np.maximum(codes, 0)
+    branches[by_value] = np.where(codes < 0, -1, grove.value_branch[places])
+    return branches
+
+
+_routers: list[Router] = [interpreted_leaves]
+
+
+def use_router(router: Router | None) -> None:
+    """Let another router find the leaves from now on; None goes back to NumPy."""
+    _routers[:] = [interpreted_leaves if router is None else router]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some of the cases with their leaves in every tree.
+
+    Parameters
+    ----------
+    grove : Grove
+    first, last : int
+        The cases from `first` to before `last`.
+    leaves : array, cases x trees
+    lost : array of int
+        Places in the block of the cases that go the long way, in any tree.
+    lost_cases : Dataset
+    """
+
+    grove: Grove
+    first: int
+    last: int
+    leaves: Ints
+    lost: npt.NDArray[np.intp]
+    lost_cases: Dataset
+
+    def said_by(self, tree: int, of_leaf: Floats, of_node: Floats | None = None) -> Floats:
+        """Return what the leaves of one tree say of each case, mixed for cases that were divided.
+
+        Parameters
+        ----------
+        tree : int
+        of_leaf : array, all leaves x statements
+        of_node : array or None
+            What the nodes of this tree say; needed where cases are lost.
+        """
+        said: Floats = of_leaf[self.leaves[:, tree]]  # lost cases get the last row first, and their own below
+        if len(self.lost) and of_node is not None:
+            said[self.lost] = mixed(self.grove.trees[tree], self.lost_cases, of_node)
+        return said
+
+
+def blocks(grove: Grove, cases: Dataset) -> Iterator[Block]:
+    """Yield the cases in order, with their leaves."""
+    size = max(1, VISITS_AT_ONCE // len(grove))
+    for first in range(0, cases.n_rows, size):
+        last = min(first + size, cases.n_rows)
+        leaves = _routers[0](grove, cases, first, last)
+        lost = np.flatnonzero((leaves == LOST).any(axis=1))
+        yield Block(grove, first, last, leaves, lost, cases.take(first + lost))

@@ -1,0 +1,1 @@
+"""Pruning by compiled kernels."""

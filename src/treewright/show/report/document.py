@@ -1,0 +1,129 @@
+"""One self-contained HTML file from a skeleton, a style, plain ES modules and data.
+
+Vocabulary
+----------
+skeleton
+    The HTML of the page, with ``{{word.key}}`` where a text of the language stands.
+module
+    A file of `static/` in JavaScript. It imports others by name (``import { a } from "./other.js";``) and can be run as
+    it is; for the page all of them are put into one, in the order of their imports.
+data
+    JSON in a block that browsers do not execute. The characters that could end the block are escaped.
+
+Invariants
+----------
+Nothing from the data reaches HTML but as JSON data or as escaped text. The content security policy names the hashes of
+our own style and script: nothing else runs, and no request can leave the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from treewright._base.errors import TreewrightError
+
+ENTRY = "main.js"
+"""The module that starts the page."""
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function |const |class |let )", re.MULTILINE)
+_WORD = re.compile(r"\{\{([a-z_.]+)\}\}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def document(title: str, words: Mapping[str, str], data: Mapping[str, Any], lang: str = "en") -> str:
+    """Return the text of the page.
+
+    Parameters
+    ----------
+    title : str
+        Shown by the browser; any text.
+    words : dict of str to str
+        Texts of the skeleton.
+    data : dict
+        What the modules draw; plain data without NaN.
+    lang : str
+        Language tag of the page.
+
+    Examples
+    --------
+    >>> from treewright.show.report.words import page_words
+    >>> page = document("<T>", page_words("en"), {"name": "</script>"})
+    >>> "<title>&lt;T&gt;</title>" in page, "</script>" in page.split('id="data-block">')[1].split("</script>")[0]
+    (True, False)
+    """
+    style, script = asset("report.css"), bundle()
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(script)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    parts = {
+        "lang": escape(lang),
+        "policy": policy,
+        "title": escape(title),
+        "style": style,
+        "script": script,
+        "data": json_block(data),
+    }
+
+    def filled(found: re.Match[str]) -> str:
+        key = found[1]
+        return parts[key] if key in parts else escape(words[key.removeprefix("word.")])
+
+    return _WORD.sub(filled, asset("report.html"))
+
+
+def json_block(data: Mapping[str, Any]) -> str:
+    r"""Return JSON that can stand inside a script element, whatever the texts in it.
+
+    Examples
+    --------
+    >>> json_block({"name": "</script> & \u2028"})
+    '{"name":"\\u003c/script\\u003e \\u0026 \\u2028"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Half a pair of surrogates is no character and could not be written as UTF-8.
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text.translate(_ESCAPES))
+
+
+@cache
+def asset(name: str) -> str:
+    """Return a file of `static/`."""
+    return (files("treewright.show.report") / "static" / name).read_text(encoding="utf-8")
+
+
+@cache
+def bundle(entry: str = ENTRY) -> str:
+    """Return all modules as one, each after those that it imports, without the words `import` and `export`."""
+    order: list[str] = []
+    _visit(entry, order, ())
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", asset(name))) for name in order)
+
+
+def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
+    if name in above:
+        raise TreewrightError(f"the modules of the report import each other in a circle: {', '.join((*above, name))}")
+    if name in order:
+        return
+    for other in _IMPORT.findall(asset(name)):
+        _visit(other, order, (*above, name))
+    order.append(name)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

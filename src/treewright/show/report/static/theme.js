@@ -1,0 +1,20 @@
+// Light or dark: as the system has it, until the button says otherwise.
+
+import { byId } from "./dom.js";
+import { t } from "./words.js";
+
+export function themeButton() {
+  const button = byId("theme");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+  const tell = () => {
+    button.setAttribute("aria-pressed", String(isDark()));
+    button.textContent = isDark() ? t("light") : t("dark");
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    tell();
+  });
+  dark.addEventListener("change", tell);
+  tell();
+}

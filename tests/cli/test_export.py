@@ -1,0 +1,70 @@
+"""treewright export: a tree in the language of another program."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.shell import Shell, in_process_of_its_own
+
+
+@pytest.mark.parametrize(
+    ("form", "start"), [("dot", "digraph"), ("mermaid", "flowchart"), ("tikz", "% Needs"), ("svg", "<svg")]
+)
+def test_form_goes_to_standard_output_or_into_a_file(shell: Shell, form: str, start: str) -> None:
+    model = shell.model()
+    told = shell.fine("export", model, "--to", form)
+    assert told.out.startswith(start)
+    assert told.err == ""
+    shell.fine("export", model, "--to", form, "-o", "tree")
+    assert shell.read("tree") == told.out
+
+
+def test_suffix_says_the_form(shell: Shell) -> None:
+    shell.fine("export", shell.model(), "-o", "tree.gv")
+    assert shell.read("tree.gv").startswith("digraph")
+
+
+def test_json_tells_what_was_made(shell: Shell) -> None:
+    model = shell.model()
+    told = shell.fine("export", model, "--to", "dot", "--json").json
+    assert told["form"] == "dot"
+    assert told["nodes"] == 8
+    assert told["text"].startswith("digraph")
+    told = shell.fine("export", model, "-o", "tree.pdf", "--json").json
+    assert told == {"form": "pdf", "nodes": 8, "output": "tree.pdf", "text": None}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ((), 2, "say what it becomes: --to text|svg"),
+        (("--to", "dto"), 2, "'dto' is not one of"),
+        (("--to", "png"), 2, "png is no text"),
+        (("-o", "tree.xyz"), 2, "'.xyz' says no form"),
+        (("--to", "dot", "--data", "weather.csv"), 2, "the form dot has no data"),
+    ],
+)
+def test_wrong_calls_say_what_is_possible(shell: Shell, options: tuple[str, ...], code: int, message: str) -> None:
+    told = shell("export", shell.model(), *options)
+    assert told.code == code
+    assert message in told.error
+
+
+def test_rules_are_no_tree(shell: Shell) -> None:
+    told = shell("export", shell.model("-a", "rules"), "--to", "dot")
+    assert told.code == 3
+    assert told.error == "model.json: does not hold one tree; see `show` for rules"
+
+
+def test_reader_may_leave_early(shell: Shell) -> None:
+    model = shell.model("-a", "cart", data="x,play\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(600)))
+    done = in_process_of_its_own(shell.folder, "export", model, "--to", "svg", "--all")
+    assert done.returncode == 0
+    assert done.stdout.count(b"<title>") == 1199
+
+
+def test_hostile_names_are_inert_in_every_form(shell: Shell) -> None:
+    name = "</script><script>alert(1)</script>"
+    model = shell.model("-a", "cart", data=f'"{name}",play\n' + "1,a\n2,b\n" * 3)
+    for form in ("svg", "html", "mermaid"):
+        assert "<script" not in shell.fine("export", model, "--to", form).out

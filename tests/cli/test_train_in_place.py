@@ -1,0 +1,122 @@
+"""treewright train and predict on tables that stay where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+
+import treewright
+from cli.shell import LINE, WEATHER, Shell
+from servers import fill_postgresql
+from treewright.data.samples import sample
+
+
+def test_several_files_are_learned_from_without_reading_them(shell: Shell) -> None:
+    first, *days = WEATHER.splitlines()
+    shell.write("part-1.csv", "\n".join([first, *days[:7]]) + "\n")
+    shell.write("part-2.csv", "\n".join([first, *days[7:]]) + "\n")
+    told = shell.fine("train", "part-*.csv", "--target", "play", "--finish-rows", "0")
+    assert told.out.startswith("part-*.csv   14 rows, 4 nominal attributes\nC4.5   gain ratio")
+    assert "counted by DuckDB" in told.out
+    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in told.out
+    assert told.out.endswith("Model written to part.model.json\n")
+    assert "no estimate" in told.err
+    shell.fine("train", "weather.csv", "--target", "play", "--folds", "0")
+    theirs: Any = treewright.load("part.model.json")
+    ours: Any = treewright.load("weather.model.json")
+    assert theirs.tree.to_dict() == ours.tree.to_dict()
+
+
+def test_an_engine_takes_one_file_and_json_tells_the_scans(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--json", "--no-save").json
+    assert (told["engine"], told["rows"], told["estimate"]) == ("DuckDB", 14, None)
+    assert told["scans"] >= 2
+    assert told["training_accuracy"] == 1.0
+
+
+def test_numbers_are_predicted_from_a_database_file(shell: Shell) -> None:
+    shell.write("line.csv", LINE)
+    with duckdb.connect(str(shell.folder / "l.db")) as connection:
+        connection.execute("CREATE TABLE line AS SELECT * FROM 'line.csv'")
+    told = shell.fine("train", "duckdb:///l.db?table=line", "-t", "y", "-a", "cart", "--finish-rows", "0")
+    assert "Training root mean squared error 0." in told.out
+    assert "Model written to line.model.json" in told.out
+    select = shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database").out
+    with duckdb.connect(str(shell.folder / "l.db"), read_only=True) as connection:
+        said = [row[0] for row in connection.execute(select).fetchall()]
+    assert said == [1.5 * x for x in range(40)]
+    shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database", "-o", "p.sql", "--keep")
+    assert shell.read("p.sql").startswith("SELECT o0 AS")
+    assert "dialect" in shell.fine("predict", "line.model.json", "line.csv", "--in-database", "--json").json
+
+
+def test_a_dry_run_prints_the_first_statement_and_the_scans(shell: Shell) -> None:
+    told = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3")
+    assert told.out.startswith("SELECT GROUPING(")
+    assert "(at most 4 to depth 3)" in told.err
+    assert shell.files() == ["weather.csv"]
+    plain = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--json").json
+    assert plain["scans"] is None
+    assert plain["statement"].startswith("SELECT")
+
+
+def test_temporary_tables_are_made_only_where_they_are_allowed(shell: Shell) -> None:
+    plain = ("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "-a", "cart")
+    shell.fine(*plain, "-o", "one.json")
+    shell.fine(*plain, "-o", "two.json", "--temporary-tables")
+    assert shell.read("one.json") == shell.read("two.json")
+
+
+def test_a_state_is_kept_and_removed(shell: Shell) -> None:
+    shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "--resume", "s.json")
+    assert shell.files() == ["weather.csv", "weather.model.json"]
+    shell.write("s.json", "{}")
+    told = shell("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "--resume", "s.json")
+    assert told.code != 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("weather.csv", "--dry-run"), "--dry-run is for tables outside memory"),
+        (("weather.csv", "--finish-rows", "5"), "--finish-rows is for tables outside memory"),
+        (("no-*.csv",), "there is no such file"),
+        (("mysql://db/x?table=t", "--engine", "duckdb"), "'mysql' is not a scheme"),
+        (("weather.csv", "--engine", "postgresql"), "does not go with weather.csv"),
+        (("duckdb:///no.db?table=t",), "there is no such file"),
+        (("duckdb:///no.db",), "say which table"),
+        (("weather.csv", "--engine", "duckdb", "-a", "rules"), "rules are made from cases in memory"),
+        (("weather.csv", "--engine", "duckdb", "--folds", "5"), "--folds deals out cases in memory"),
+        (("weather.csv", "--engine", "duckdb", "-a", "cal2"), "CAL2 needs the cases one by one"),
+        (("w*.csv", "--engine", "compiled"), "reads a file into memory"),
+        (("postgresql://ann:hush@127.0.0.1:1/x?table=t",), "postgresql://ann:***@127.0.0.1:1/x"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
+    result = shell("train", *arguments, "-t", "play")
+    assert message in result.err
+    assert "hush" not in result.err
+    assert "Traceback" not in result.err
+    assert result.code in (1, 2, 3)
+
+
+def test_a_select_is_for_trees(shell: Shell) -> None:
+    shell.fine("rules", "weather.csv", "-t", "play", "-o", "r.json", "--folds", "0")
+    assert "--in-database is for trees" in shell("predict", "r.json", "weather.csv", "--in-database").err
+
+
+@pytest.mark.slow
+def test_the_command_line_learns_and_predicts_in_postgresql(shell: Shell) -> None:
+    import psycopg
+
+    table = fill_postgresql(sample("play-tennis"), "weather")
+    address = f"{table.url}&table=weather"
+    done = shell.fine("train", address, "--target", "PlayTennis", "-o", "m.json", "--finish-rows", "0")
+    assert "counted by PostgreSQL" in done.out
+    assert "topsecret" not in done.out + done.err + shell.read("m.json")
+    statement = shell.fine("predict", "m.json", address, "--in-database", "--json").json["statement"]
+    with psycopg.connect(table.url) as connection:
+        said = [row[0] for row in connection.execute(statement)]
+    assert said == treewright.load("m.json").predict(sample("play-tennis")).tolist()

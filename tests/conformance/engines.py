@@ -1,0 +1,122 @@
+"""The engines that have to learn the same model, each behind the same function."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from dask_frames import cluster, dask_engine
+from place_data import cells_of
+from servers import postgresql_engine, spark_engine
+from treewright import fit
+from treewright.counts.sql.connect import connect
+from treewright.counts.sql.engine import SqlEngine
+from treewright.data.dataset import Dataset
+from treewright.data.table import Table
+from treewright.grow.recipe import Recipe
+from treewright.learn_in_place import fit_in_place
+from treewright.model.format import model_to_json
+from treewright.model.model import TreeModel
+from treewright.plans import Plan, as_plan
+
+pa: Any = pytest.importorskip("pyarrow")
+pq: Any = pytest.importorskip("pyarrow.parquet")
+
+ALL = os.environ.get("TREEWRIGHT_ALL_ENGINES") == "1"
+"""Whether every engine learns from every set."""
+
+REFERENCE = "interpreted"
+
+Learn = Callable[[Dataset, Plan], TreeModel]
+
+
+def _interpreted(data: Dataset, plan: Plan) -> TreeModel:
+    return fit(data, plan, engine="interpreted")
+
+
+def _compiled(data: Dataset, plan: Plan) -> TreeModel:
+    if not isinstance(as_plan(plan).learner, Recipe):
+        pytest.skip(f"{plan.name} is grown by the interpreter only")
+    return fit(data, plan, engine="compiled")
+
+
+def _in_place(engine: Any, plan: Plan) -> TreeModel:
+    with engine:
+        return fit_in_place(engine, plan, finish_rows=0)
+
+
+_numbers = itertools.count()
+
+
+def _duckdb(data: Dataset, plan: Plan, **options: Any) -> TreeModel:
+    """Learn from a Parquet file: a relation of DuckDB cannot have names that differ in case only."""
+    columns = {name: pa.array(cells, pa.float64() if number else pa.string()) for name, number, cells in cells_of(data)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/cases.parquet"
+        pq.write_table(pa.table(columns), path)
+        connection = connect(Table(path))
+        try:
+            return _in_place(SqlEngine(connection, data.schema, source=data.source, **options), plan)
+        finally:
+            connection.close()
+
+
+def _duckdb_by_runs(data: Dataset, plan: Plan) -> TreeModel:
+    return _duckdb(data, plan, few_numbers=6)
+
+
+def _postgresql(data: Dataset, plan: Plan) -> TreeModel:
+    return _in_place(postgresql_engine(data, f"cases_{next(_numbers)}"), plan)
+
+
+def _spark(data: Dataset, plan: Plan) -> TreeModel:
+    return _in_place(spark_engine(data), plan)
+
+
+def _dask(data: Dataset, plan: Plan) -> TreeModel:
+    return _in_place(dask_engine(data), plan)
+
+
+def _dask_by_runs(data: Dataset, plan: Plan) -> TreeModel:
+    return _in_place(dask_engine(data, few_numbers=6, coded_numbers=3, kept_bytes=0), plan)
+
+
+def _dask_cluster(data: Dataset, plan: Plan) -> TreeModel:
+    with cluster().as_current():
+        return _in_place(dask_engine(data), plan)
+
+
+ENGINES: dict[str, Learn] = {
+    "interpreted": _interpreted,
+    "compiled": _compiled,
+    "duckdb": _duckdb,
+    "duckdb by runs": _duckdb_by_runs,
+    "postgresql": _postgresql,
+    "spark": _spark,
+    "dask": _dask,
+    "dask by runs": _dask_by_runs,
+    "dask cluster": _dask_cluster,
+}
+"""Outside memory nothing is finished here, so that the engine itself is tested."""
+
+OTHERS = [name for name in ENGINES if name != REFERENCE]
+OUTSIDE = [name for name in OTHERS if name != "compiled"]
+
+
+SLOW = ("spark", "dask cluster")
+"""Engines that take their time to start."""
+
+
+def marked(names: Iterable[str]) -> list[Any]:
+    """Return engines as parameters, the slow ones marked."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
+
+
+def saved(model: TreeModel) -> str:
+    """Return what a model file holds."""
+    return model_to_json(model)

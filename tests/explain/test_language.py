@@ -1,0 +1,133 @@
+"""One catalogue, four languages: complete, with the same places, nothing left in English."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import treewright.explain
+from treewright._base.errors import ParameterError
+from treewright.explain.language import LANGUAGES, Template, Words, catalogue, words
+from treewright.grow.cal.trace import Event
+from treewright.model.tree import Stop
+from treewright.model.working import Verdict
+
+THE_SAME_EVERYWHERE = {"condition.is", "condition.between", "node.counts", "pruning.label.p", "join.semicolon"}
+"""Messages of signs and names only."""
+
+SIGNS = {"Gini", "Var", "CP", "cp", "z", "p", "FILE", "data"}
+"""Words that are formulas or options, in every language."""
+
+
+def forms(template: Template) -> list[str]:
+    return [template] if isinstance(template, str) else list(template.values())
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", catalogue())
+def test_every_message_has_every_language_with_the_same_places(key: str) -> None:
+    entry = catalogue()[key]
+    assert tuple(entry) == LANGUAGES
+    asked = {lang: [places(text) for text in forms(template)] for lang, template in entry.items()}
+    first = asked["en"][0]
+    assert all(found == first for found_forms in asked.values() for found in found_forms)
+
+
+@pytest.mark.parametrize("key", catalogue())
+def test_plural_forms_are_one_and_other(key: str) -> None:
+    for template in catalogue()[key].values():
+        if not isinstance(template, str):
+            assert set(template) == {"one", "other"}
+            assert all("n" in places(text) for text in template.values())
+
+
+@pytest.mark.parametrize("key", catalogue())
+def test_nothing_is_left_in_english(key: str) -> None:
+    entry = catalogue()[key]
+    if key in THE_SAME_EVERYWHERE:
+        return
+    english = set(forms(entry["en"]))
+    for lang in LANGUAGES[1:]:
+        assert not english & set(forms(entry[lang])), (key, lang)
+
+
+@pytest.mark.parametrize("key", catalogue())
+def test_chinese_has_no_latin_words_but_signs(key: str) -> None:
+    for text in forms(catalogue()[key]["zh"]):
+        bare = re.sub(r"\{\w+\}", "", text)
+        assert set(re.findall(r"[A-Za-z]+", bare)) <= SIGNS
+        if key not in THE_SAME_EVERYWHERE and key != "head.leaf":
+            assert any("CJK" in unicodedata.name(sign, "") for sign in bare) or not bare.strip("，。：；（）- ")
+
+
+def test_chinese_is_traditional() -> None:
+    simplified = set("节点树训练数据错误计类别属这为与从样们关系边层")
+    for entry in catalogue().values():
+        for text in forms(entry["zh"]):
+            assert not set(text) & simplified
+
+
+def test_every_verdict_stop_and_event_has_its_message() -> None:
+    known = set(catalogue())
+    assert {f"verdict.{one.name.lower()}" for one in Verdict} <= known
+    assert {f"stop.{one.name.lower()}" for one in Stop} <= known
+    assert {f"cal.{one.name.lower()}" for one in Event} <= known
+
+
+def test_english_says_verdicts_and_reasons_as_the_model_does() -> None:
+    say = words("en")
+    assert all(say(f"verdict.{one.name.lower()}") == str(one) for one in Verdict)
+    assert all(say(f"stop.{one.name.lower()}") == str(one) for one in Stop)
+    assert all(say(f"cal.{one.name.lower()}") == str(one) for one in Event)
+
+
+def test_no_message_is_unused_and_none_is_asked_for_that_is_not_there() -> None:
+    folder = Path(treewright.explain.__file__).parent
+    source = "\n".join(path.read_text() for path in folder.glob("*.py"))
+    asked = set(re.findall(r"(?:say|self)\(\s*\"([a-z_.]+)\"", source))
+    assert asked <= set(catalogue())
+    made = set(re.findall(r"f[\"']([a-z_]+\.[a-z_.]*)\{", source))
+    quoted = set(re.findall(r"[\"']([a-z_]+(?:\.[a-z_]+)*)[\"']", source))
+    for key in catalogue():
+        assert key in quoted or any(key.startswith(start) for start in made), key
+
+
+def test_numbers_of_things_choose_the_form() -> None:
+    assert [words("en")("cases", n=n) for n in (0, 1, 1.0, 1.5, 2)] == [
+        "0 cases",
+        "1 case",
+        "1 case",
+        "1.5 cases",
+        "2 cases",
+    ]
+    assert words("it")("leaves", n=1) == "1 foglia"
+    assert words("zh")("cases", n=1) == "1 筆案例"
+
+
+def test_english_is_spoken_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TREEWRIGHT_LANG", raising=False)
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    assert words() == Words("en")
+    monkeypatch.setenv("TREEWRIGHT_LANG", "zh-Hant")
+    assert words() == Words("zh")
+    assert words("DE").lang == "de"
+
+
+def test_language_that_is_none_is_told_with_where_it_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match=r"must be one of 'en', 'de', 'it', 'zh', not 'xx'$"):
+        words("xx")
+    monkeypatch.setenv("TREEWRIGHT_LANG", "klingon")
+    with pytest.raises(ParameterError, match=r"not 'klingon' \(from TREEWRIGHT_LANG\)"):
+        words()
+
+
+def test_message_that_is_not_there_is_a_mistake_of_ours() -> None:
+    with pytest.raises(KeyError, match=r"no message 'nothing\.such'"):
+        words("en")("nothing.such")

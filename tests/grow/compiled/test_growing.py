@@ -1,0 +1,158 @@
+"""The kernels grow the trees of the interpreted grower: node by node, bit by bit where counts are whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from made_tables import difference, is_exact, made_table, recipes
+from random_tables import datasets
+from treewright._base.errors import DataError, ParameterError
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Column, Kind, Schema, Task
+from treewright.grow.compiled import growing, upper
+from treewright.grow.compiled.growing import CompiledGrower
+from treewright.grow.grower import grow
+from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.model.tree import Tree
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
+
+
+def interpreted(dataset: Dataset, recipe: Recipe) -> Tree:
+    return grow(MemoryEngine(dataset, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
+
+
+def assert_same(dataset: Dataset, recipe: Recipe) -> None:
+    regression = dataset.schema.task is Task.REGRESSION
+    exact = is_exact(dataset, recipe, regression=regression)
+    found = difference(interpreted(dataset, recipe), CompiledGrower(dataset, 2).grow(recipe), exact=exact)
+    assert found is None, (recipe, found)
+
+
+@pytest.fixture(params=["blocks only", "histograms above blocks of 20", "histograms down to single cases"])
+def _parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the upper part begin at small nodes, with few ranks and bins, so that small tables reach every path."""
+    block = {"blocks only": 10**6, "histograms above blocks of 20": 20, "histograms down to single cases": 1}
+    monkeypatch.setattr(growing, "BLOCK", block[request.param])
+    monkeypatch.setattr(upper, "BLOCK", block[request.param])
+    monkeypatch.setattr(growing, "FEW_RANKS", 4)
+    monkeypatch.setattr("treewright.counts.compiled.encoding.BINS", 6)
+
+
+@pytest.mark.usefixtures("_parts")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_tree_of_classes_is_the_interpreted_one(seed: int) -> None:
+    table = made_table(seed)
+    for recipe in recipes(seed):
+        assert_same(table, recipe)
+
+
+@pytest.mark.usefixtures("_parts")
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_a_tree_of_numbers_is_the_interpreted_one(seed: int) -> None:
+    table = made_table(seed, regression=True)
+    for recipe in recipes(seed, regression=True):
+        assert_same(table, recipe)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_parts")
+@pytest.mark.parametrize("seed", range(1000, 1100))
+def test_many_larger_tables_give_the_interpreted_trees(seed: int) -> None:
+    regression = seed % 4 == 0
+    table = made_table(seed, regression=regression, rows=600)
+    for recipe in recipes(seed, regression=regression):
+        assert_same(table, recipe)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(table=datasets())
+def test_tables_that_hypothesis_draws_give_the_interpreted_trees(table: Dataset) -> None:
+    if table.weights is not None and not np.any(table.weights > 0):
+        return
+    if table.schema.task is Task.REGRESSION:
+        if np.abs(np.asarray(table.target)).max() < 1e30:
+            assert_same(table, for_regression(CART()))
+        return
+    for recipe in (ID3(), C45(), CART(), CART(criterion="entropy", missing=MissingPolicy.FRACTIONAL)):
+        assert_same(table, recipe)
+
+
+def numbers_only(rows: int, columns: int = 3, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    y = ((X[:, 0] * X[:, 1] > 0) ^ (rng.random(rows) < 0.1)).astype(np.int32)
+    attributes = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(columns))
+    schema = Schema((*attributes, Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
+    return Dataset(schema, tuple(X.T), rows, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_cuts_inside_bins_are_exact_on_many_numbers(criterion: str) -> None:
+    table = numbers_only(20_000)
+    assert_same(table, CART(criterion=criterion, stopping=Stopping(max_depth=5)))
+
+
+@pytest.mark.slow
+def test_any_number_of_threads_gives_the_same_tree() -> None:
+    table = numbers_only(30_000)
+    trees = [CompiledGrower(table, jobs).grow(CART()) for jobs in (1, 2, 4)]
+    assert difference(trees[0], trees[1], exact=True) is None
+    assert difference(trees[0], trees[2], exact=True) is None
+
+
+def test_a_chain_of_three_thousand_nodes_grows() -> None:
+    n = 3000
+    schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
+    table = Dataset(schema, (np.arange(n, dtype=np.float64),), n, (np.arange(n) % 2).astype(np.int32))
+    assert CompiledGrower(table).grow(CART()).n_leaves == n
+
+
+def test_weights_stand_in_for_the_datasets_own_and_zeros_leave_cases_out() -> None:
+    table = made_table(3)
+    weights = np.random.default_rng(5).integers(0, 3, table.n_rows)
+    own = replace(table, weights=weights.astype(np.float64))
+    assert difference(CompiledGrower(own).grow(CART()), CompiledGrower(table).grow(CART(), weights), exact=True) is None
+
+
+def test_weights_that_are_all_zero_are_refused() -> None:
+    table = made_table(3)
+    with pytest.raises(DataError, match="all weights are zero"):
+        CompiledGrower(table).grow(CART(), np.zeros(table.n_rows))
+
+
+def test_a_table_without_target_is_refused() -> None:
+    with pytest.raises(DataError, match="no target"):
+        CompiledGrower(made_table(3).X)
+
+
+def test_a_recipe_that_kernels_do_not_know_is_refused() -> None:
+    with pytest.raises(ParameterError, match="do not grow"):
+        CompiledGrower(made_table(3)).grow(C45(subset=True))
+
+
+def test_progress_ends_with_all_cases() -> None:
+    told: list[tuple[int, int]] = []
+    table = numbers_only(9000)
+    CompiledGrower(table).grow(CART(stopping=Stopping(max_depth=2)), progress=lambda *now: told.append(now))
+    assert told[-1] == (9000, 9000)
+    assert all(done <= total for done, total in told)
+
+
+def test_many_divided_cases_outgrow_narrow_entries_and_still_agree() -> None:
+    rng = np.random.default_rng(2)
+    n = 30_000
+    columns = tuple(np.where(rng.random(n) < 0.6, np.nan, rng.integers(0, 3, n).astype(np.float64)) for _ in range(3))
+    schema = Schema(
+        (*(Column(f"x{place}", Kind.NUMERIC) for place in range(3)), Column("y", Kind.NOMINAL, ("a", "b"))), target="y"
+    )
+    table = Dataset(schema, columns, n, rng.integers(0, 2, n).astype(np.int32))
+    recipe = CART(missing=MissingPolicy.FRACTIONAL, stopping=Stopping(max_depth=3))
+    assert_same(table, recipe)

@@ -1,0 +1,120 @@
+"""Which engine grows, and that it makes no difference."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from made_tables import filled, made_table
+from treewright._base.errors import ParameterError
+from treewright.counts.memory import MemoryEngine
+from treewright.data.samples import sample
+from treewright.grow import engines
+from treewright.grow.recipe import C45, CART, ID3, Stopping
+from treewright.learn import fit
+from treewright.model.working import LaterWorking
+from treewright.plans import c45, cart, id3
+
+
+def test_small_tables_are_grown_by_the_interpreter_and_large_ones_by_kernels() -> None:
+    assert not engines.is_compiled("auto", sample("play-tennis"))
+    assert engines.is_compiled("compiled", sample("play-tennis"))
+    rows = engines.COMPILED_FROM // 4
+    assert engines.is_compiled("auto", sample("play-tennis").take(np.zeros(rows, dtype=np.intp)))
+
+
+def test_an_unknown_engine_is_refused_with_a_hint() -> None:
+    with pytest.raises(ParameterError, match="did you mean 'compiled'"):
+        fit(sample("play-tennis"), ID3(), engine="compile")
+
+
+def test_learners_that_only_the_interpreter_grows_say_so() -> None:
+    with pytest.raises(ParameterError, match="interpreter only"):
+        fit(sample("play-tennis"), c45(dialect="r8"), engine="compiled")
+
+
+@pytest.mark.parametrize("bad", [0, -2, 1.5, True])
+def test_a_number_of_threads_must_be_one(bad: int) -> None:
+    with pytest.raises(ParameterError, match="n_jobs must be"):
+        engines.threads(bad)
+
+
+def test_small_data_never_import_numba() -> None:
+    code = (
+        "import sys, treewright; treewright.fit(treewright.sample('play-tennis'), treewright.c45());"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        id3(),
+        c45(),
+        c45(prune=False),
+        cart(),
+        cart(stopping=Stopping(max_leaves=3)),
+        c45(subset=True),
+        cart(criterion="entropy"),
+    ],
+    ids=lambda plan: f"{plan.name} {plan.describe()}",
+)
+@pytest.mark.parametrize("seed", [1, 4, 9])
+def test_saved_models_are_the_same_bytes_from_both_engines(plan, seed: int, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    table = made_table(seed)
+    if table.has_missing or table.weights is not None:
+        table = table.take(np.arange(table.n_rows))
+        table = type(table)(
+            table.schema,
+            filled(table.columns),
+            table.n_rows,
+            table.target,
+        )
+    saved = []
+    for engine in ("interpreted", "compiled"):
+        fit(table, plan, engine=engine).save(tmp_path / f"{engine}.json")
+        saved.append((tmp_path / f"{engine}.json").read_bytes())
+    assert saved[0] == saved[1], _first_difference(*saved)
+
+
+def _first_difference(one: bytes, other: bytes) -> str:
+    here, there = json.loads(one), json.loads(other)
+    return ", ".join(key for key in here if here[key] != there.get(key))
+
+
+def test_a_recipe_that_kernels_leave_to_the_grower_is_counted_by_kernels() -> None:
+    table = made_table(2)
+    grown = engines.grow_tree(table, C45(subset=True, max_leaves=5), engine="compiled")
+    assert grown.n_leaves <= 5
+
+
+def test_the_working_is_found_out_when_it_is_asked_for_and_survives_pickling() -> None:
+    model = fit(sample("play-tennis"), CART(), engine="compiled")
+    assert isinstance(model.working, LaterWorking)
+    again = pickle.loads(pickle.dumps(model.working))  # noqa: S301 - our own bytes
+    grown = fit(sample("play-tennis"), CART(), engine="interpreted").working
+    assert list(again) == list(model.working) == list(grown)
+    assert [one.verdict for one in again[0]] == [one.verdict for one in grown[0]]
+
+
+def test_counting_engines_follow_the_choice() -> None:
+    assert type(engines.counting_engine(sample("play-tennis"), "auto", fractional=False)) is MemoryEngine
+    assert type(engines.counting_engine(sample("play-tennis"), "compiled", fractional=False)) is not MemoryEngine
+
+
+def test_a_first_compilation_is_announced_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "treewright.grow.compiled.growing", raising=False)
+    monkeypatch.setattr("treewright.counts.compiled.flags.is_compiled", lambda: False)
+    monkeypatch.setattr("treewright.counts.compiled.flags.cache_folder", lambda: None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    engines.announce_compilation()
+    assert "compiling the growing kernels, once for this process" in capsys.readouterr().err

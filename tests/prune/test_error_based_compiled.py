@@ -1,0 +1,62 @@
+"""The pruning kernel prunes as the readable pruner does, to the last bit where counts are whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from made_tables import difference, filled, made_table, recipes
+from treewright.counts.memory import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.grow.grower import grow
+from treewright.grow.recipe import C45, CART, ID3, MissingPolicy
+from treewright.prune import error_based
+from treewright.prune.compiled.error_based import extra_errors_of, prune_whole_cases
+from treewright.prune.error_based import never_divided, prune_error_based
+from treewright.prune.extra_errors import extra_errors, squared_deviate
+
+
+def without_holes(table: Dataset) -> Dataset:
+    columns = filled(table.columns)
+    kept = table.weights is None or bool(np.all(table.weights == np.floor(table.weights)))
+    return replace(table, columns=columns, weights=table.weights if kept else None)
+
+
+@pytest.mark.parametrize("raising", [True, False])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> None:
+    table = without_holes(made_table(seed, rows=400))
+    cases = table if table.weights is None else table.take(table.weights > 0)
+    for recipe in (C45(min_objects=1), ID3(), CART(missing=MissingPolicy.MAJORITY), recipes(seed)[0]):
+        tree = grow(MemoryEngine(cases), recipe).tree
+        if tree.n_nodes == 1 or not never_divided(tree, cases):
+            continue
+        for confidence in (0.25, 0.9):
+            expected = error_based._Pruner(tree, cases, confidence, raising).run()
+            found = prune_whole_cases(tree, cases, confidence, raising=raising)
+            assert difference(expected, found, exact=True) is None
+            assert np.array_equal(np.asarray(expected.estimate), np.asarray(found.estimate))
+
+
+def test_extra_errors_have_the_bits_of_the_readable_function() -> None:
+    for confidence in (0.01, 0.25, 1.0):
+        for n in (0.0, 1.0, 6.0, 16.0, 1e6):
+            for errors in (0.0, 0.5, 1.0, 3.6, n / 2, n):
+                expected = extra_errors(n, errors, confidence)
+                assert extra_errors_of(n, errors, confidence, squared_deviate(confidence)) == expected
+
+
+def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = without_holes(made_table(1, rows=400))
+    tree = grow(MemoryEngine(table), C45()).tree
+    readable = prune_error_based(tree, table)
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    assert difference(readable, prune_error_based(tree, table), exact=True) is None
+
+
+def test_divided_cases_are_left_to_the_readable_pruner() -> None:
+    table = next(t for t in map(made_table, range(60)) if t.has_missing and t.weights is None)
+    tree = grow(MemoryEngine(table, fractional=True), C45(min_objects=1)).tree
+    assert tree.n_nodes == 1 or not never_divided(tree, table) or not np.any(tree.missing[tree.attribute >= 0] < 0)
