@@ -16,7 +16,7 @@ from treewright.data.schema import Task
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.grove import join_trees
-from treewright.model.grove_route import LOST, blocks, interpreted_leaves, use_router
+from treewright.model.grove_route import LOST, blocks, interpreted_leaves
 from treewright.model.model import TreeModel
 from treewright.model.route import leaf_visits
 from treewright.model.tree import LEAF, Tree
@@ -118,22 +118,3 @@ def test_deep_trees_need_no_recursion() -> None:
     assert np.array_equal(grove[1].counts, tree.counts)
     [block] = blocks(grove, data)
     assert not len(block.lost)
-
-
-def test_another_router_can_stand_in() -> None:
-    tree = fit(sample("play-tennis"), ID3()).tree
-    grove = join_trees(tree.schema, [tree])
-    asked = []
-
-    def router(grove: Any, cases: Any, first: int, last: int) -> Any:
-        asked.append((first, last))
-        return interpreted_leaves(grove, cases, first, last)
-
-    use_router(router)
-    try:
-        list(blocks(grove, sample("play-tennis")))
-    finally:
-        use_router(None)
-    assert asked == [(0, 14)]
-    list(blocks(grove, sample("play-tennis")))
-    assert asked == [(0, 14)]

@@ -5,11 +5,11 @@ The choice depends on the size of the data alone, so that the same data give the
 
 from __future__ import annotations
 
-import os
 import sys
 
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
+from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.grower import Progress, grow
@@ -64,7 +64,7 @@ def threads(n_jobs: int | None) -> int:
     (3, True)
     """
     if n_jobs is None or n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return processors()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
         raise ParameterError(f"n_jobs must be None, -1 or a whole number of at least 1, not {n_jobs!r}")
     return n_jobs

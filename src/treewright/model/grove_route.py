@@ -7,8 +7,7 @@ lost
     surrogate). Such cases go the long way, tree by tree, by `treewright.model.route`; all others go level by level over
     arrays.
 router
-    Whoever finds the leaves of whole cases. NumPy does it here; `use_router` puts a faster one in its place, which must
-    give the same leaves.
+    Whoever finds the leaves of whole cases: NumPy, or a kernel where there are many.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.model.grove import Grove
+from treewright.model.quick_route import by_kernel, ends
 from treewright.model.route import mixed
 from treewright.model.split import Test
 from treewright.model.tree import LEAF, TESTS
@@ -100,12 +100,11 @@ def _branches(grove: Grove, nodes: npt.NDArray[np.int64], values: Floats, *, onl
     return branches
 
 
-_routers: list[Router] = [interpreted_leaves]
-
-
-def use_router(router: Router | None) -> None:
-    """Let another router find the leaves from now on; None goes back to NumPy."""
-    _routers[:] = [interpreted_leaves if router is None else router]
+def kernel_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+    """Find the leaves by a kernel."""
+    found = ends(grove, grove.starts[:-1], cases, first, last)
+    numbers: Ints = np.where(found < 0, LOST, grove.leaf_number[found]).astype(np.int32)
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -148,9 +147,10 @@ class Block:
 
 def blocks(grove: Grove, cases: Dataset) -> Iterator[Block]:
     """Yield the cases in order, with their leaves."""
+    router: Router = kernel_leaves if by_kernel(cases.n_rows * len(grove)) else interpreted_leaves
     size = max(1, VISITS_AT_ONCE // len(grove))
     for first in range(0, cases.n_rows, size):
         last = min(first + size, cases.n_rows)
-        leaves = _routers[0](grove, cases, first, last)
+        leaves = router(grove, cases, first, last)
         lost = np.flatnonzero((leaves == LOST).any(axis=1))
         yield Block(grove, first, last, leaves, lost, cases.take(first + lost))

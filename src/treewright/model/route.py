@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
+from treewright.model.quick_route import by_kernel, ends
 from treewright.model.split import FRACTIONAL, STAY, Test
 from treewright.model.tree import LEAF, TESTS, Tree
 
@@ -80,6 +81,17 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
 
 def mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
+    if by_kernel(cases.n_rows):
+        found = ends(tree, np.zeros(1, dtype=np.int64), cases, 0, cases.n_rows)[:, 0]
+        said: Shares = of_node[found]  # lost cases get the last row first, and their own below
+        lost = np.flatnonzero(found < 0)
+        if len(lost):
+            said[lost] = _mixed(tree, cases.take(lost), of_node)
+        return said
+    return _mixed(tree, cases, of_node)
+
+
+def _mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     result = np.zeros((cases.n_rows, of_node.shape[1]))
     total = np.zeros(cases.n_rows)
     for visits in leaf_visits(tree, cases):

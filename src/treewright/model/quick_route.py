@@ -1,0 +1,43 @@
+"""When a kernel sends cases down trees, and when NumPy does. The leaves are the same.
+
+A kernel is quicker, but loading it takes a second: it is used for many cases only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.higher_room import made
+from treewright.data.dataset import Dataset
+
+MANY_VISITS = 1_000_000
+"""Cases times trees from which on a kernel is used."""
+
+
+def by_kernel(visits: int) -> bool:
+    """Say whether a kernel is to send so many cases (times trees) down.
+
+    Examples
+    --------
+    >>> by_kernel(100), by_kernel(10**9)
+    (False, True)
+    """
+    return visits >= MANY_VISITS
+
+
+def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> npt.NDArray[np.int32]:
+    """Return by a kernel the nodes in which cases end, for every root; -1 for cases that have to go the long way.
+
+    Parameters
+    ----------
+    trees : Tree or Grove
+    roots : array of int
+    cases : Dataset
+    first, last : int
+        The cases from `first` to before `last`.
+    """
+    found: npt.NDArray[np.int32] = made("ends_of", trees, roots=roots, cases=cases, first=first, last=last)
+    return found
