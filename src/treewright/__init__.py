@@ -281,7 +281,6 @@ __all__ = [
 # Models draw themselves, but stand below the room of the drawings: here is where it is.
 made_by("treewright.show.notebook", "notebook_html")
 made_by("treewright.explain.ask", "explain")
-made_by("treewright.counts.compiled.routing", "ends_of")
 made_by("treewright.show.forms", *(name for name, home in _HOME.items() if home == "treewright.show.forms"))
 
 
