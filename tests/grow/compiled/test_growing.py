@@ -71,7 +71,7 @@ def test_many_larger_tables_give_the_interpreted_trees(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(table=datasets())
 def test_tables_that_hypothesis_draws_give_the_interpreted_trees(table: Dataset) -> None:
     if table.weights is not None and not np.any(table.weights > 0):
