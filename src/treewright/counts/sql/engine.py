@@ -209,7 +209,7 @@ class SqlEngine(OutsideEngine):
     def _number_root(self) -> Summary:
         weight = self._connection.dialect.cast("w", "double") if self._statements.weighted else "1"
         rows = self._statements.rows()
-        answer = self._ask(f"SELECT COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean FROM ({rows}) r")  # noqa: S608
+        answer = self._ask(f"SELECT COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean FROM ({rows}) r")
         cases = int(answer[0].integers()[0])
         if cases == 0:
             return Summary(0.0, 0, np.zeros(3), pure=True)

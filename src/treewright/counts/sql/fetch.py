@@ -25,7 +25,7 @@ def fetched_rows(
     """Return the cases of each node that `members` labels from 0 on."""
     names = [f"c{index}" for index in range(len(statements.stored))]
     picks = ["node", "y", *names, *(["w"] if statements.weighted else [])]
-    answer = connection.ask(f"SELECT {', '.join(picks)} FROM ({members}) q WHERE node IS NOT NULL")  # noqa: S608
+    answer = connection.ask(f"SELECT {', '.join(picks)} FROM ({members}) q WHERE node IS NOT NULL")
     node = answer[0].integers()
     everything = _dataset(answer[1:], list(range(len(names))), statements, decoder, source)
     order = np.argsort(node, kind="stable")
@@ -60,7 +60,7 @@ def grouped_rows(
     ]
     weight = "SUM(w)" if statements.weighted else "COUNT(*)"
     answer = connection.ask(
-        f"SELECT {', '.join(('y', *values))}, {weight} AS w "  # noqa: S608
+        f"SELECT {', '.join(('y', *values))}, {weight} AS w "
         f"FROM (SELECT r.*{further} FROM ({statements.rows()}) r) q GROUP BY {', '.join(('y', *names))} "
         f"LIMIT {limit + 1}"
     )

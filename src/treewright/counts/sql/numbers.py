@@ -26,7 +26,7 @@ def largest_numbers(
     largest = ", ".join(f"MAX(c{attribute}) AS v{attribute}" for attribute in bounds)
     masks = ", ".join(statements.masks(names))
     answer = connection.ask(
-        f"SELECT {masks}, {', '.join(names)}, {largest} "  # noqa: S608
+        f"SELECT {masks}, {', '.join(names)}, {largest} "
         f"FROM (SELECT r.*, {further} FROM ({statements.rows()}) r) q GROUP BY GROUPING SETS ({sets})"
     )
     parts = statements.mask_parts(names)

@@ -141,7 +141,7 @@ class DuckDBConnection(_DuckDB):
     def columns(self) -> list[StoredColumn]:
         """Return the columns of the relation."""
         with self._told("cannot describe the table"):
-            told = self._connection.execute(f"DESCRIBE SELECT * FROM {self.relation}").fetchall()  # noqa: S608
+            told = self._connection.execute(f"DESCRIBE SELECT * FROM {self.relation}").fetchall()
         names = self._names if self._names is not None and len(self._names) == len(told) else [row[0] for row in told]
         found = [stored_column(name, row[0], str(row[1]), self.dialect) for name, row in zip(names, told, strict=True)]
         if self._cells is None:

@@ -79,7 +79,7 @@ def prediction_statement(
     picks += [f"{writer.answer()} AS {dialect.quoted(PREDICTED)}"]
     if proba:
         picks += [f"{writer.probability(code)} AS {dialect.quoted(name)}" for code, name in enumerate(added[1:])]
-    return f"SELECT {', '.join(picks)} FROM ({writer.layers(kept)}) z"  # noqa: S608 - all names are quoted
+    return f"SELECT {', '.join(picks)} FROM ({writer.layers(kept)}) z"
 
 
 def _require_writable(model: TreeModel) -> None:
@@ -120,17 +120,17 @@ class _Writer:
         """Return the rows with what the answer needs: attributes, kept columns, and shares of rows that are divided."""
         picks = [f"{self._statements.column(index)} AS c{index}" for index in self._tested]
         picks += [f"{self._dialect.quoted(column.stored)} AS o{place}" for place, column in enumerate(kept)]
-        rows = f"SELECT {', '.join(picks) or '1 AS one'} FROM {self._statements.relation}"  # noqa: S608
+        rows = f"SELECT {', '.join(picks) or '1 AS one'} FROM {self._statements.relation}"
         if not self._divides:
             return rows
         known = " AND ".join(self._is_known(attribute) for attribute in self._tested)
-        rows = f"SELECT r.*, CASE WHEN {known} THEN 1 ELSE 0 END AS whole FROM ({rows}) r"  # noqa: S608
+        rows = f"SELECT r.*, CASE WHEN {known} THEN 1 ELSE 0 END AS whole FROM ({rows}) r"
         shares = ", ".join(f"CASE WHEN whole = 0 THEN {self._share(leaf)} END AS s{leaf}" for leaf in self._leaves)
-        rows = f"SELECT t.*, {shares} FROM ({rows}) t"  # noqa: S608
+        rows = f"SELECT t.*, {shares} FROM ({rows}) t"
         total = " + ".join(f"s{leaf}" for leaf in self._leaves)
-        rows = f"SELECT u.*, {total} AS whole_share FROM ({rows}) u"  # noqa: S608
+        rows = f"SELECT u.*, {total} AS whole_share FROM ({rows}) u"
         mixed = ", ".join(f"{self._mixed(worths)} AS w{place}" for place, worths in enumerate(self._worths()))
-        return f"SELECT v.*, {mixed} FROM ({rows}) v"  # noqa: S608
+        return f"SELECT v.*, {mixed} FROM ({rows}) v"
 
     def _worths(self) -> list[Floats]:
         """Return what nodes say, as columns that can be mixed: a number, or the worth of each class."""

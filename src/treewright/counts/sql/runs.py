@@ -101,7 +101,7 @@ class RunStatements:
             for attribute, places in in_runs.items()
         }
         plain = ", ".join((*masks, "node", "y", *names, "n", *(["s"] if weighted else [])))
-        parts = [f"SELECT {_DIRECT} AS part, {plain}, {nothing} FROM g WHERE NOT ({' OR '.join(in_run.values())})"]  # noqa: S608
+        parts = [f"SELECT {_DIRECT} AS part, {plain}, {nothing} FROM g WHERE NOT ({' OR '.join(in_run.values())})"]
         nulls = ["NULL" for _ in names]
         sums = ["SUM(n)", *(["SUM(s)"] if weighted else [])]
         shown = ", ".join(masks)
@@ -109,7 +109,7 @@ class RunStatements:
             key = f"k{attribute}"
             code = self._statements.interval_code(key, self._edges_of(attribute))
             parts.append(
-                f"SELECT {_SUMS}, {shown}, node, y, {', '.join((*nulls, *sums))}, b, NULL, NULL, NULL "  # noqa: S608
+                f"SELECT {_SUMS}, {shown}, node, y, {', '.join((*nulls, *sums))}, b, NULL, NULL, NULL "
                 f"FROM (SELECT g.*, {code} AS b FROM g WHERE {where}) t GROUP BY {shown}, node, y, b"
             )
             # Steps between neighbours of one run that a cut could use.
@@ -117,7 +117,7 @@ class RunStatements:
             wide = f"CASE WHEN {step} > {dialect.number(gap * (1 + 1e-6))} THEN 1 ELSE 0 END"
             empty = ", ".join(("NULL", *nulls, "NULL", *(["NULL"] if weighted else [])))
             parts.append(
-                f"SELECT {_RANGES}, {shown}, node, {empty}, b, MIN({key}), MAX({key}), SUM(wide) "  # noqa: S608
+                f"SELECT {_RANGES}, {shown}, node, {empty}, b, MIN({key}), MAX({key}), SUM(wide) "
                 f"FROM (SELECT {shown}, node, {key}, b, {wide} AS wide FROM "
                 f"(SELECT DISTINCT {shown}, node, {key}, {code} AS b FROM g WHERE {where} AND {key} IS NOT NULL) u) v "
                 f"GROUP BY {shown}, node, b"

@@ -231,7 +231,7 @@ class Statements:
             weight = self.weight_expression()
             picks.append(f"{weight} AS w")
             where = f" WHERE {weight} > 0"
-        return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"  # noqa: S608 - all names are quoted
+        return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
 
     def weight_expression(self) -> str:
         """Return the weight of a row."""
@@ -262,15 +262,15 @@ class Statements:
         extra = "".join(f", {one}" for one in further)
         rows = self.rows()
         if self.copy is not None and self._is_copied(labels):
-            rows = f"SELECT * FROM {self.copy.relation}"  # noqa: S608 - the name is our own, and quoted
-        return f"SELECT r.*, {self.member(labels)} AS node{extra} FROM ({rows}) r"  # noqa: S608
+            rows = f"SELECT * FROM {self.copy.relation}"
+        return f"SELECT r.*, {self.member(labels)} AS node{extra} FROM ({rows}) r"
 
     def copying(self, name: str, labels: Mapping[int, str]) -> str:
         """Return the statement that copies the rows of open nodes to a temporary table, each with its node."""
         columns = [f"c{index}" for index in range(len(self.stored))]
         picks = ", ".join((*columns, "y", *(["w"] if self.weighted else []), "node AS base"))
         return (
-            f"CREATE TEMPORARY TABLE {self.dialect.quoted(name)} AS "  # noqa: S608
+            f"CREATE TEMPORARY TABLE {self.dialect.quoted(name)} AS "
             f"SELECT {picks} FROM ({self.members(labels)}) q WHERE node IS NOT NULL"
         )
 
@@ -316,12 +316,9 @@ class Statements:
         fixed = self.fixed
         sets = ", ".join(f"({', '.join((*fixed, name))})" for name in names)
         picks = [*self.masks(names), *fixed, *names, *self._sums()]
-        keyed = f"SELECT m.*, {', '.join(further)} FROM ({self.members(labels, about_mean)}) m"  # noqa: S608
+        keyed = f"SELECT m.*, {', '.join(further)} FROM ({self.members(labels, about_mean)}) m"
         where = " WHERE node IS NOT NULL" if few_open else ""
-        return (
-            f"SELECT {', '.join(picks)} FROM ({keyed}{where}) q "  # noqa: S608
-            f"GROUP BY GROUPING SETS ({sets})"
-        )
+        return f"SELECT {', '.join(picks)} FROM ({keyed}{where}) q GROUP BY GROUPING SETS ({sets})"
 
     @property
     def fixed(self) -> tuple[str, ...]:

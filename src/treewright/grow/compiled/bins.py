@@ -55,14 +55,7 @@ def bound_bins(
     criterion = o["criterion"]
     n_codes, width = counts.shape
     whole = np.zeros(width)
-    cases_all = 0
-    last = 0
-    for code in range(0 if learn else 1, n_codes):
-        cases_all += cases[code]
-        if cases[code] > 0:
-            last = code
-        for k in range(width):
-            whole[k] += counts[code, k]
+    cases_all, last = _sum_codes(counts, cases, learn, whole)
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
     left = np.zeros(width)
@@ -101,6 +94,23 @@ def bound_bins(
         for code in range(last + 1, n_codes):
             borders[turn, code] = bounds[turn, code] = -np.inf
     return best
+
+
+@kernel
+def _sum_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
+    """Add up all codes into `whole`, the missing ones only if their side is learned.
+
+    Returns the number of cases and the last code that has some.
+    """
+    n = 0
+    last = 0
+    for code in range(0 if learn else 1, counts.shape[0]):
+        n += cases[code]
+        if cases[code] > 0:
+            last = code
+        for k in range(counts.shape[1]):
+            whole[k] += counts[code, k]
+    return n, last
 
 
 @kernel
@@ -239,14 +249,7 @@ def best_cut(
     criterion = o["criterion"]
     n_codes, width = counts.shape
     whole = np.zeros(width)
-    cases_all = 0
-    last = 0
-    for code in range(0 if learn else 1, n_codes):
-        cases_all += cases[code]
-        if cases[code] > 0:
-            last = code
-        for k in range(width):
-            whole[k] += counts[code, k]
+    cases_all, last = _sum_codes(counts, cases, learn, whole)
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
     room = 2 * (n + n_codes) + 2
