@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
 from treewright.model.split import Split, Surrogate
-from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
+from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree, stretches
 
 
 @dataclass
@@ -112,7 +111,7 @@ def _depth_first(records: Sequence[NodeRecord], root: int) -> list[int]:
     return order
 
 
-def _starts(lengths: list[int]) -> npt.NDArray[np.int32]:
+def _starts(lengths: Sequence[int] | npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
 
 
@@ -161,15 +160,12 @@ def rebuilt(
     >>> rebuilt(tree, stump, stop=np.where(tree.stop < 0, 0, tree.stop)).n_leaves
     3
     """
-    starts, below, of = tree.child_start.tolist(), tree.children.tolist(), source.tolist()
-    places: list[int] = []
-    waiting = [0]
-    while waiting:
-        place = waiting.pop()
-        places.append(place)
-        here = of[place]
-        waiting.extend(reversed(below[starts[here] : starts[here + 1]]))
-    kept = np.array(places)
+    reached = np.zeros(tree.n_nodes, dtype=bool)
+    level = np.zeros(1, dtype=np.int32)
+    while len(level):
+        reached[level] = True
+        level = stretches(tree.children, tree.child_start, source[level])
+    kept = np.flatnonzero(reached)  # branches are taken over from below only, so the order stays depth first
     tests = source[kept]
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     number[kept] = np.arange(len(kept))
@@ -177,18 +173,23 @@ def rebuilt(
     new_counts = (tree.counts if counts is None else counts)[kept]
     whole = new_counts.astype(np.int64) if new_counts.dtype.kind == "f" and new_counts.size else new_counts
     new_stop = (tree.stop if stop is None else stop)[kept]
+    surrogates = {}
+    if tree.surrogates:
+        surrogates = {
+            place: tree.surrogates[node] for place, node in enumerate(tests.tolist()) if node in tree.surrogates
+        }
     again = Tree(
         schema=tree.schema,
         attribute=tree.attribute[tests],
         test=tree.test[tests],
         cut=tree.cut[tests],
         missing=tree.missing[tests],
-        child_start=_starts(np.diff(tree.child_start)[tests].tolist()),
-        children=number[_gathered(tree.children, tree.child_start, tests)],
-        value_start=_starts(np.diff(tree.value_start)[tests].tolist()),
-        value_branch=_gathered(tree.value_branch, tree.value_start, tests),
-        bound_start=_starts(np.diff(tree.bound_start)[tests].tolist()),
-        bounds=_gathered(tree.bounds, tree.bound_start, tests),
+        child_start=_starts(np.diff(tree.child_start)[tests]),
+        children=number[stretches(tree.children, tree.child_start, tests)],
+        value_start=_starts(np.diff(tree.value_start)[tests]),
+        value_branch=stretches(tree.value_branch, tree.value_start, tests),
+        bound_start=_starts(np.diff(tree.bound_start)[tests]),
+        bounds=stretches(tree.bounds, tree.bound_start, tests),
         weight=tree.weight[kept] if counts is None else new_counts.sum(axis=1).astype(np.float64),
         counts=whole if np.array_equal(whole, new_counts) else new_counts,
         outcome=(tree.outcome if outcome is None else outcome)[kept],
@@ -196,9 +197,7 @@ def rebuilt(
         sse=None if tree.sse is None else tree.sse[kept],
         estimate=_kept(tree.estimate if estimate is None else estimate, kept),
         p_value=_kept(tree.p_value, kept),
-        surrogates={
-            place: tree.surrogates[node] for place, node in enumerate(tests.tolist()) if node in tree.surrogates
-        },
+        surrogates=surrogates,
     )
     again.validate()
     return again
@@ -206,11 +205,3 @@ def rebuilt(
 
 def _kept(array: npt.NDArray[np.float64] | None, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:
     return None if array is None else array[kept]
-
-
-def _gathered(flat: npt.NDArray[Any], starts: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-    """Return the stretches of these nodes, one after the other."""
-    lengths = np.diff(starts)[nodes]
-    offset = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    gathered: npt.NDArray[Any] = flat[np.repeat(starts[:-1][nodes], lengths) + offset]
-    return gathered

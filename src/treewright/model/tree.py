@@ -151,10 +151,16 @@ class Tree(TreeForms, InNotebook):
     def depths(self) -> Ints:
         """Depth of each node; the root has depth 0."""
         depths = np.zeros(self.n_nodes, dtype=np.int32)
-        parent = self.parent
-        for node in range(1, self.n_nodes):
-            depths[node] = depths[parent[node]] + 1
+        for depth, level in enumerate(self.levels()):
+            depths[level] = depth
         return depths
+
+    def levels(self) -> Iterator[Ints]:
+        """Yield the nodes of each depth, ascending."""
+        level: Ints = np.zeros(1, dtype=np.int32)
+        while len(level):
+            yield level
+            level = stretches(self.children, self.child_start, level)
 
     @property
     def depth(self) -> int:
@@ -285,7 +291,9 @@ class Tree(TreeForms, InNotebook):
             start = getattr(self, f"{name}_start")
             if len(start) != n + 1 or start[0] != 0 or start[-1] != len(flat) or np.any(start[1:] < start[:-1]):
                 raise ModelFormatError(f"{name}_start does not fit")
-        if len(self.children) != n - 1 or not np.array_equal(np.sort(self.children), np.arange(1, n)):
+        is_child = np.zeros(n, dtype=bool)
+        is_child[self.children[(self.children > 0) & (self.children < n)]] = True
+        if len(self.children) != n - 1 or np.count_nonzero(is_child) != n - 1:
             raise ModelFormatError("every node but the root must be the child of exactly one node")
         owner = np.repeat(np.arange(n), np.diff(self.child_start))
         if np.any(self.children <= owner):
@@ -296,15 +304,17 @@ class Tree(TreeForms, InNotebook):
         self._validate_order()
 
     def _validate_order(self) -> None:
-        size = [1] * self.n_nodes
-        parent = self.parent.tolist()
-        for node in range(self.n_nodes - 1, 0, -1):
-            size[parent[node]] += size[node]
-        after = np.array(size)[self.children]
-        owner = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
-        before = np.cumsum(after) - after  # sizes of all children that stand before, less those of earlier parents
-        first = before[self.child_start[:-1][owner]] if len(owner) else before
-        wrong = self.children != owner + 1 + before - first
+        """Raise unless nodes are numbered depth first.
+
+        Going through the nodes in their order, each takes one of the open places and opens one for each of its
+        branches. The places form a stack, so that the number of those below a place tells which nodes can have it; as
+        every node is the child of one before it, all are right if these numbers are.
+        """
+        branches = np.diff(self.child_start)
+        below = np.cumsum(branches - 1) - (branches - 1)  # open places below the one that the node takes
+        owner = np.repeat(np.arange(self.n_nodes), branches)
+        turn = np.arange(len(owner)) - self.child_start[owner]
+        wrong = below[self.children] != below[owner] + branches[owner] - 1 - turn
         if np.any(wrong):
             node = int(owner[np.argmax(wrong)])
             raise ModelFormatError(f"the nodes below node {node} are not numbered depth first")
@@ -443,3 +453,19 @@ class Node:
             steps.append((parent, branch))
             node, parent = parent, int(self.tree.parent[parent])
         return steps[::-1]
+
+
+def stretches(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return what an array holds for these nodes, one after the other; `starts` says where that of each node begins.
+
+    Examples
+    --------
+    >>> stretches(np.array([1, 2, 5, 3, 4]), np.array([0, 3, 3, 5]), np.array([2, 0])).tolist()
+    [3, 4, 1, 2, 5]
+    """
+    first = starts[nodes]
+    lengths = starts[nodes + 1] - first
+    ends = np.cumsum(lengths)
+    moved = np.repeat(first - ends + lengths, lengths)
+    found: npt.NDArray[Any] = flat[moved + np.arange(len(moved))]
+    return found

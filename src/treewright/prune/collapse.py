@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright.model.build import rebuilt
 from treewright.model.split import STAY
@@ -48,24 +49,20 @@ def collapse(tree: Tree) -> Tree:
     >>> len(lenses), len(collapse(lenses))
     (10, 7)
     """
-    own, parent = tree.errors.tolist(), tree.parent.tolist()
-    inner, staying = (tree.attribute != LEAF).tolist(), (tree.missing == STAY).tolist()
-    below = [0.0] * tree.n_nodes
-    cut = []
-    for node in range(tree.n_nodes - 1, -1, -1):
-        if not inner[node]:
-            below[node] = own[node]
-        else:
-            if staying[node]:
-                below[node] += staying_errors(tree, node)
-            if below[node] >= own[node] - SLACK:
-                cut.append(node)
-        if node:
-            below[parent[node]] += below[node]
+    own, parent = tree.errors, tree.parent
+    inner = tree.attribute != LEAF
+    below: Floats = np.where(inner, 0.0, own)
+    for level in reversed(list(tree.levels())):
+        for node in level[tree.missing[level] == STAY].tolist():
+            below[node] += staying_errors(tree, node)
+        upwards = level[::-1]  # from the last branch to the first
+        if upwards[0]:
+            np.add.at(below, parent[upwards], below[upwards])
+    cut = np.flatnonzero(inner & (below >= own - SLACK))
     return cut_at(tree, cut)
 
 
-def cut_at(tree: Tree, nodes: Collection[int]) -> Tree:
+def cut_at(tree: Tree, nodes: Collection[int] | npt.NDArray[np.intp]) -> Tree:
     """Return the tree in which these nodes are leaves; the tree itself if there are none.
 
     Examples
@@ -77,8 +74,9 @@ def cut_at(tree: Tree, nodes: Collection[int]) -> Tree:
     >>> print(cut_at(weather, [0]).node(0).stop)
     pruned
     """
-    wanted = [node for node in nodes if tree.attribute[node] != LEAF]
-    if not wanted:
+    chosen = np.fromiter(nodes, dtype=np.intp, count=len(nodes))
+    wanted = chosen[tree.attribute[chosen] != LEAF]
+    if not len(wanted):
         return tree
     source = np.arange(tree.n_nodes, dtype=np.int32)
     source[wanted] = np.argmax(tree.attribute == LEAF)

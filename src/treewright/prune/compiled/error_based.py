@@ -15,14 +15,13 @@ stretch
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from treewright.counts.compiled.flags import Array, Number, kernel
 from treewright.data.dataset import Dataset
-from treewright.grow.compiled.blocks import longer
+from treewright.grow.compiled.blocks import longer, taller
 from treewright.model.build import rebuilt
 from treewright.model.split import Test
 from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
@@ -32,25 +31,37 @@ THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
 PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.PRUNED))
 SLACK, TOLERANCE = 0.1, 1e-9
 
+SMALL = 127
+"""Up to so many values and classes, codes have one byte."""
+
 
 class Grown(NamedTuple):
-    """The tree as it was given, and the cases."""
+    """The tree as it was given, and the cases.
 
-    attribute: Array
-    test: Array
+    Parameters
+    ----------
+    fields : array, nodes x columns
+        What a case meets at a node, together, since nodes are met in no order; see the names of the columns.
+    cut, children, value_branch, bounds : array
+        As in the tree.
+    codes : array, cases x (nominal attributes and the class)
+    numbers : array, cases x numeric attributes
+    weights : array
+        None at all where every case weighs one.
+    """
+
+    fields: Array
     cut: Array
-    missing: Array
-    child_start: Array
     children: Array
-    value_start: Array
     value_branch: Array
-    bound_start: Array
     bounds: Array
-    slot: Array
     codes: Array
     numbers: Array
-    target: Array
     weights: Array
+
+
+# Columns of `Grown.fields`. The slot is that of the attribute among the nominal or the numeric ones, LEAF in a leaf.
+SLOT, TEST, MISSING, CHILDREN_AT, BRANCHES, VALUES_AT, BOUNDS_AT, BOUNDS = range(8)
 
 
 class State(NamedTuple):
@@ -66,12 +77,23 @@ class State(NamedTuple):
     to_settle: Array
 
 
+class Room(NamedTuple):
+    """Scratch space: for the cases of a place, for its branches, and for the leaves that newcomers reach."""
+
+    spare: Array
+    taken: Array
+    sizes: Array
+    at: Array
+    tally: Array
+    slot_of: Array
+
+
 @kernel
 def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) -> Number:
     """Return the extra errors that C4.5 expects of a leaf, in double precision."""
     if n <= 0:
         return 0.0
-    none = n * (1.0 - exp(log(confidence) / n))
+    none = n * (1.0 - exp(log(confidence) / n)) if errors < ONE_ERROR else 0.0
     if errors < NO_ERROR:
         return none
     known = errors if errors >= ONE_ERROR else 1.0
@@ -105,34 +127,43 @@ def _at_most(number: Number, bound: Number) -> Number:
 @kernel
 def _branch(grown: Grown, node: Number, row: Number) -> Number:
     """Return the branch that a case takes by the test of a node."""
-    slot = grown.slot[grown.attribute[node]]
-    test = grown.test[node]
+    fields = grown.fields[node]
+    test = fields[TEST]
     if test in (THRESHOLD, INTERVALS):
-        number = grown.numbers[slot, row]
+        number = grown.numbers[row, fields[SLOT]]
         if np.isnan(number):
-            return grown.missing[node]
+            return fields[MISSING]
         if test == THRESHOLD:
-            return 1 if number > grown.cut[node] else 0
-        branch = 0
-        for place in range(grown.bound_start[node], grown.bound_start[node + 1]):
+            return np.int32(1) if number > grown.cut[node] else np.int32(0)
+        branch = np.int32(0)
+        for place in range(fields[BOUNDS_AT], fields[BOUNDS_AT] + fields[BOUNDS]):
             if grown.bounds[place] < number:
-                branch += 1
+                branch += np.int32(1)
         return branch
-    code = grown.codes[slot, row]
-    branch = grown.value_branch[grown.value_start[node] + code] if code >= 0 else -1
-    return branch if branch >= 0 else grown.missing[node]
+    code = np.int64(grown.codes[row, fields[SLOT]])
+    branch = grown.value_branch[fields[VALUES_AT] + code] if code >= 0 else np.int32(-1)
+    return branch if branch >= 0 else fields[MISSING]
 
 
 @kernel
-def _give(state: State, place: Number, rows: Array, grown: Grown) -> None:
-    """Count the cases of a place, and let it say another class only if that has more."""
-    counts = state.counts[place]
-    for k in range(len(counts)):
-        counts[k] = 0.0
-    for p in range(state.first[place], state.first[place] + state.size[place]):
-        counts[grown.target[rows[p]]] += grown.weights[rows[p]]
+def _class_of(grown: Grown, row: Number) -> Number:
+    return np.int64(grown.codes[row, grown.codes.shape[1] - 1])
+
+
+@kernel
+def _weight_of(grown: Grown, row: Number) -> Number:
+    return grown.weights[row] if len(grown.weights) else 1.0
+
+
+@kernel
+def _give(state: State, place: Number, first: Number, size: Number, counts: Array) -> None:
+    """Give a place its stretch and its counts, and let it say another class only if that has more."""
+    state.first[place] = first
+    state.size[place] = size
+    own = state.counts[place]
     best = 0
-    for k in range(1, len(counts)):
+    for k in range(len(counts)):
+        own[k] = counts[k]
         if counts[k] > counts[best]:
             best = k
     if counts[best] > counts[state.outcome[place]] * (1 + TOLERANCE):
@@ -141,91 +172,99 @@ def _give(state: State, place: Number, rows: Array, grown: Grown) -> None:
 
 
 @kernel
-def _send_down(state: State, place: Number, rows: Array, spare: Array, grown: Grown, most: Number) -> None:
+def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Room) -> None:
     """Divide the cases of a place among those below; places that get what they have are left alone."""
     waiting = np.empty(64, dtype=np.int64)
     waiting[0] = place
     n = 1
-    sizes = np.zeros(most, dtype=np.int64)
-    at = np.zeros(most, dtype=np.int64)
+    sizes, at, tally, spare, taken = room.sizes, room.at, room.tally, room.spare, room.taken
+    width = tally.shape[1]
     while n > 0:
         n -= 1
         here = waiting[n]
         node = state.source[here]
-        if grown.attribute[node] == LEAF:
+        if grown.fields[node, SLOT] == LEAF:
             continue
         first, size = state.first[here], state.size[here]
-        begin = grown.child_start[node]
-        branches = grown.child_start[node + 1] - begin
+        begin = grown.fields[node, CHILDREN_AT]
+        branches = grown.fields[node, BRANCHES]
         for branch in range(branches):
             sizes[branch] = 0
-        for p in range(first, first + size):
-            sizes[_branch(grown, node, rows[p])] += 1
-        start = 0
+            for k in range(width):
+                tally[branch, k] = 0.0
+        for p in range(size):
+            row = rows[first + p]
+            branch = _branch(grown, node, row)
+            taken[p] = branch
+            spare[p] = row
+            sizes[branch] += 1
+            tally[branch, _class_of(grown, row)] += _weight_of(grown, row)
+        start = first
         for branch in range(branches):
             at[branch] = start
             start += sizes[branch]
-        for p in range(first, first + size):
-            branch = _branch(grown, node, rows[p])
-            spare[at[branch]] = rows[p]
-            at[branch] += 1
         for p in range(size):
-            rows[first + p] = spare[p]
+            branch = taken[p]
+            rows[at[branch]] = spare[p]
+            at[branch] += 1
         if n + branches > len(waiting):
             waiting = longer(waiting, 2 * (n + branches))
-        start = first
         for branch in range(branches):
             child = grown.children[begin + branch]
-            if sizes[branch] > 0 and state.size[child] != sizes[branch]:
-                first_time = state.size[child] == 0
-                state.first[child] = start
-                state.size[child] = sizes[branch]
-                _give(state, child, rows, grown)
-                classes = 0
-                for k in range(state.counts.shape[1]):
-                    if state.counts[child, k] != 0:
-                        classes += 1
-                pure = classes <= 1
-                if grown.attribute[state.source[child]] == LEAF and (
-                    state.stop[child] == EMPTY or not (first_time or pure)
-                ):
-                    state.stop[child] = PURE if pure else PRUNED
+            if sizes[branch] == 0 or state.size[child] == sizes[branch]:
+                continue
+            first_time = state.size[child] == 0
+            _give(state, child, at[branch] - sizes[branch], sizes[branch], tally[branch])
+            if grown.fields[state.source[child], SLOT] != LEAF:
                 waiting[n] = child
                 n += 1
-            start += sizes[branch]
+                continue
+            classes = 0
+            for k in range(width):
+                if tally[branch, k] != 0:
+                    classes += 1
+            pure = classes <= 1
+            if state.stop[child] == EMPTY or not (first_time or pure):
+                state.stop[child] = PURE if pure else PRUNED
 
 
 @kernel
 def _change_by(
-    state: State, place: Number, heir: Number, rows: Array, grown: Grown, slot_of: Array, confidence: Number, q: Number
+    state: State, place: Number, heir: Number, rows: Array, grown: Grown, room: Room, confidence: Number, q: Number
 ) -> Number:
     """Return how the estimate of a settled branch changes if the cases of its sisters come in addition."""
+    if grown.fields[state.source[heir], SLOT] == LEAF:  # all come to this one leaf
+        return _as_leaf(state.counts[place], confidence, q) - state.estimate[heir]
     node = state.source[place]
-    newcomers = state.size[place] - state.size[heir]
     width = state.counts.shape[1]
-    touched = np.empty(max(newcomers, 1), dtype=np.int64)
-    added = np.zeros((max(newcomers, 1), width))
+    touched = np.empty(64, dtype=np.int64)
+    added = np.empty((64, width))
+    slot_of = room.slot_of
     n = 0
-    for edge in range(grown.child_start[node], grown.child_start[node + 1]):
+    begin = grown.fields[node, CHILDREN_AT]
+    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
         child = grown.children[edge]
         if child == heir:
             continue
         for p in range(state.first[child], state.first[child] + state.size[child]):
             row = rows[p]
-            leaf = heir
+            leaf = np.int64(heir)
             source = state.source[leaf]
-            while grown.attribute[source] != LEAF:
-                leaf = grown.children[grown.child_start[source] + _branch(grown, source, row)]
+            while grown.fields[source, SLOT] != LEAF:
+                leaf = np.int64(grown.children[grown.fields[source, CHILDREN_AT] + _branch(grown, source, row)])
                 source = state.source[leaf]
             slot = slot_of[leaf]
             if slot < 0:
+                if n == len(touched):
+                    touched = longer(touched, 2 * n)
+                    added = taller(added, 2 * n)
                 slot = n
                 slot_of[leaf] = n
                 touched[n] = leaf
                 for k in range(width):
                     added[n, k] = state.counts[leaf, k]
                 n += 1
-            added[slot, grown.target[row]] += grown.weights[row]
+            added[slot, _class_of(grown, row)] += _weight_of(grown, row)
     change = 0.0
     for slot in range(n):
         leaf = touched[slot]
@@ -243,16 +282,23 @@ def prune_kernel(
     `leaf` is the number of some leaf: a place that becomes one takes it as its source.
     """
     n_cases = len(rows)
-    spare = np.empty(n_cases, dtype=np.int32)
-    slot_of = np.full(len(grown.attribute), -1, dtype=np.int32)
+    width = state.counts.shape[1]
+    most = 1  # branches
+    for node in range(len(grown.fields)):
+        most = max(most, grown.fields[node, BRANCHES])
+    room = Room(
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.zeros((most, width)),
+        np.full(len(grown.fields), -1, dtype=np.int32),
+    )
     end = n_cases
-    most = 2  # branches
-    for node in range(len(grown.attribute)):
-        most = max(most, grown.child_start[node + 1] - grown.child_start[node])
-    state.first[0] = 0
-    state.size[0] = n_cases
-    _give(state, 0, rows, grown)
-    _send_down(state, 0, rows, spare, grown, most)
+    for row in range(n_cases):
+        room.tally[0, _class_of(grown, row)] += _weight_of(grown, row)
+    _give(state, 0, 0, n_cases, room.tally[0])
+    _send_down(state, 0, rows, grown, room)
     waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
     waiting[0] = 0
     n = 1
@@ -261,7 +307,8 @@ def prune_kernel(
         here = waiting[n]
         if here >= 0:
             node = state.source[here]
-            begin, stop = grown.child_start[node], grown.child_start[node + 1]
+            begin = grown.fields[node, CHILDREN_AT]
+            stop = begin + grown.fields[node, BRANCHES]
             if n + 1 + stop - begin > len(waiting):
                 waiting = longer(waiting, 2 * (n + 1 + stop - begin))
             waiting[n] = -1 - here
@@ -275,13 +322,14 @@ def prune_kernel(
         node = state.source[here]
         as_leaf = _as_leaf(state.counts[here], confidence, q)
         state.to_settle[here] = False
-        if grown.attribute[node] == LEAF:
+        if grown.fields[node, SLOT] == LEAF:
             state.estimate[here] = as_leaf
             continue
         as_tree = 0.0
         heir = -1
         greatest = 0.0
-        for edge in range(grown.child_start[node], grown.child_start[node + 1]):
+        begin = grown.fields[node, CHILDREN_AT]
+        for edge in range(begin, begin + grown.fields[node, BRANCHES]):
             child = grown.children[edge]
             if state.size[child] == 0:
                 continue
@@ -294,7 +342,7 @@ def prune_kernel(
                 greatest = weight
         raised = np.inf
         if raising and heir >= 0:
-            raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, slot_of, confidence, q)
+            raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, room, confidence, q)
         if _at_most(as_leaf, raised + SLACK) and _at_most(as_leaf, as_tree + SLACK):
             state.source[here] = leaf
             state.stop[here] = PRUNED
@@ -308,10 +356,9 @@ def prune_kernel(
                 rows = longer(rows, 2 * (end + size))
             for p in range(size):
                 rows[end + p] = rows[state.first[here] + p]
-            state.first[here] = end
+            _give(state, here, end, size, state.counts[here])
             end += size
-            _give(state, here, rows, grown)
-            _send_down(state, here, rows, spare, grown, most)
+            _send_down(state, here, rows, grown, room)
             waiting[n] = here
             n += 1
         else:
@@ -331,28 +378,7 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     raising : bool
     """
     inner = tree.attribute != LEAF
-    used = np.unique(tree.attribute[inner])
-    numeric = [a for a in used.tolist() if tree.schema.attributes[a].is_numeric]
-    nominal = [a for a in used.tolist() if not tree.schema.attributes[a].is_numeric]
-    slot = np.full(len(tree.schema.attributes), -1, dtype=np.int64)
-    slot[numeric], slot[nominal] = np.arange(len(numeric)), np.arange(len(nominal))
-    grown = Grown(
-        tree.attribute,
-        tree.test,
-        tree.cut,
-        tree.missing,
-        tree.child_start,
-        tree.children,
-        tree.value_start,
-        tree.value_branch,
-        tree.bound_start,
-        tree.bounds,
-        slot,
-        _stacked([dataset.columns[a] for a in nominal], np.int32),
-        _stacked([dataset.columns[a] for a in numeric], np.float64),
-        np.asarray(dataset.target, dtype=np.int32),
-        np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights,
-    )
+    grown = _grown(tree, dataset)
     n = tree.n_nodes
     state = State(
         np.arange(n, dtype=np.int32),
@@ -377,5 +403,28 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     )
 
 
-def _stacked(columns: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
-    return np.stack(columns).astype(dtype) if columns else np.zeros((0, 0), dtype=dtype)
+def _grown(tree: Tree, dataset: Dataset) -> Grown:
+    """Put together what a case meets on its way, and what the tree asks of a case."""
+    inner = tree.attribute != LEAF
+    attributes = tree.schema.attributes
+    used = np.unique(tree.attribute[inner]).tolist()
+    numeric = [a for a in used if attributes[a].is_numeric]
+    nominal = [a for a in used if not attributes[a].is_numeric]
+    slot = np.full(len(attributes) + 1, LEAF, dtype=np.int32)  # the last one for leaves, whose attribute is -1
+    slot[numeric], slot[nominal] = np.arange(len(numeric)), np.arange(len(nominal))
+    fields = np.empty((tree.n_nodes, 8), dtype=np.int32)
+    fields[:, SLOT] = slot[tree.attribute]
+    fields[:, TEST], fields[:, MISSING] = tree.test, tree.missing
+    fields[:, CHILDREN_AT], fields[:, BRANCHES] = tree.child_start[:-1], np.diff(tree.child_start)
+    fields[:, VALUES_AT] = tree.value_start[:-1]
+    fields[:, BOUNDS_AT], fields[:, BOUNDS] = tree.bound_start[:-1], np.diff(tree.bound_start)
+    most = max(len(tree.schema.classes), *(len(attributes[a].values) for a in [0, *nominal]))
+    codes = np.empty((dataset.n_rows, len(nominal) + 1), dtype=np.int8 if most <= SMALL else np.int32)
+    for place, a in enumerate(nominal):
+        codes[:, place] = dataset.columns[a]
+    codes[:, -1] = dataset.target
+    numbers = np.empty((dataset.n_rows, len(numeric)))
+    for place, a in enumerate(numeric):
+        numbers[:, place] = dataset.columns[a]
+    weights = np.zeros(0) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)
+    return Grown(fields, tree.cut, tree.children, tree.value_branch, tree.bounds, codes, numbers, weights)
