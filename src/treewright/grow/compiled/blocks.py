@@ -73,7 +73,7 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space."""
+    """Scratch space; `tally` and `sizes` are zeros whenever nobody works there."""
 
     scores: Array
     places: Array
@@ -83,6 +83,8 @@ class Room(NamedTuple):
     unknown: Array
     known: Array
     left: Array
+    tally: Array
+    sizes: Array
 
 
 class Found(NamedTuple):
@@ -139,6 +141,8 @@ def new_room(n_cases: Number, n_attributes: Number, most_values: Number, width: 
         np.empty(width),
         np.empty(width),
         np.empty(width),
+        np.zeros((most_values + 1) * width, dtype=np.int32),
+        np.zeros(most_values + 1, dtype=np.int32),
     )
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, kernel
-from treewright.grow.compiled.arithmetic import VARIANCE, branch_information, first_of_ties, weight_of
+from treewright.grow.compiled.arithmetic import VARIANCE, branch_information, first_of_ties, impurity, weight_of
 from treewright.grow.compiled.blocks import (
     Block,
     Found,
@@ -37,6 +37,7 @@ from treewright.grow.compiled.blocks import (
 )
 from treewright.grow.compiled.drawing import child_key, shuffle
 from treewright.grow.compiled.examine import examine_cut, examine_values
+from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
 from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
 from treewright.model.tree import STOPS, Stop
 
@@ -340,6 +341,8 @@ def _examine(
         shuffle(key, order, n_free)
         limit = opt["drawn"]
     weight = weight_of(summary, criterion)
+    by_ones = counts_by_ones(opt)
+    before = impurity(summary, criterion, rules.table) if by_ones else 0.0
     considered = False
     for place in range(n_free):
         if place >= limit and considered:
@@ -347,6 +350,12 @@ def _examine(
         a = free[order[place]]
         if rules.tests[a] == NOT_TESTED:
             continue
+        if by_ones and rules.tests[a] == MULTIWAY:
+            state = examine_multiway(a, visits, first, size, before, block, rules, room, found)
+            if state != HAS_MISSING:
+                found.state[a] = state
+                considered = considered or state == 1
+                continue
         cut = rules.tests[a] == CUT
         if cut:
             lost = examine_cut(a, first, size, summary, key, block, rules, room, found)

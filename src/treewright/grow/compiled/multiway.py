@@ -1,0 +1,136 @@
+"""A branch for each value, where every case weighs one: what `examine_values` finds, in whole numbers.
+
+Most nodes of a tree over nominal attributes are small, and most of their tables is empty. So only what occurs is looked
+at; a branch of one case has no impurity and adds nothing to the sums.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.candidates import SHORT
+from treewright.grow.compiled.arithmetic import ENTROPY, GINI, decrease
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules
+from treewright.grow.compiled.options import DIVIDED, HIGHEST
+
+HAS_MISSING = -2
+"""Instead of a state: some cases have no value, and `examine_values` is to be asked."""
+
+
+@kernel
+def counts_by_ones(opt: Array) -> Number:
+    """Say whether `examine_multiway` knows the rules."""
+    return opt["unit"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
+
+
+@kernel
+def whole_nlogn(n: Number, table: Array) -> Number:
+    """Return n log2 n of a whole number."""
+    if n < len(table):
+        return table[n]
+    return n * log2(n)
+
+
+@kernel
+def examine_multiway(
+    a: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    before: Number,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    found: Found,
+) -> Number:
+    """Examine the test of an attribute with a branch for each value; return the state of `found`, or `HAS_MISSING`.
+
+    `before` is the impurity of the node. ``room.tally`` and ``room.sizes`` hold zeros before and after.
+    """
+    opt = rules.opt[0]
+    codes, target, tally, sizes = block.codes[a], block.target, room.tally, room.sizes
+    width = len(room.unknown)
+    n_values = rules.n_values[a]
+    for p in range(first, first + size):
+        i = visits[p]
+        code = codes[i]
+        sizes[code] += 1
+        tally[code * width + target[i]] += 1
+    state = HAS_MISSING
+    if sizes[0] == 0:
+        state = _judge(n_values, width, size, before, opt, rules.table, tally, sizes, found.score[a:], found.info[a:])
+        if state == 1:
+            found.home[a] = -1 if opt["missing"] == DIVIDED else _heaviest(n_values, sizes)
+    if size < (n_values + 1) * width:
+        for p in range(first, first + size):
+            i = visits[p]
+            code = codes[i]
+            sizes[code] = 0
+            tally[code * width + target[i]] = 0
+    else:
+        for cell in range((n_values + 1) * width):
+            tally[cell] = 0
+        for code in range(n_values + 1):
+            sizes[code] = 0
+    return state
+
+
+@kernel
+def _judge(
+    n_values: Number,
+    width: Number,
+    size: Number,
+    before: Number,
+    opt: Array,
+    table: Array,
+    tally: Array,
+    sizes: Array,
+    score: Array,
+    info: Array,
+) -> Number:
+    """Write score and information of a table; return 1, or -1 if it is no test."""
+    least, min_leaf = opt["min_branch"] * SHORT, opt["min_leaf"]
+    entropy = opt["criterion"] == ENTROPY
+    enough = 0
+    after = logs = 0.0
+    for code in range(1, n_values + 1):
+        n = sizes[code]
+        if n == 0:
+            continue
+        if n >= least and n >= min_leaf:
+            enough += 1
+        if n == 1:
+            continue
+        at = code * width
+        if entropy:
+            own = whole_nlogn(n, table)
+            logs += own
+            total = 0.0
+            for k in range(width):
+                total += table[tally[at + k]]
+            after += own - total
+        else:
+            logs += whole_nlogn(n, table)
+            squares = 0.0
+            for k in range(width):
+                squares += float(tally[at + k]) * float(tally[at + k])
+            after += n - squares / n
+    if enough < 2:
+        return -1
+    score[0] = decrease(before, after, float(size), opt["criterion"])
+    if opt["choice"] != HIGHEST:
+        info[0] = (whole_nlogn(size, table) - logs) / size
+    return 1
+
+
+@kernel
+def _heaviest(n_values: Number, sizes: Array) -> Number:
+    """Return the first value that no other outweighs."""
+    most = 0
+    for code in range(1, n_values + 1):
+        most = max(most, sizes[code])
+    home = 0
+    while sizes[home + 1] < most * SHORT:
+        home += 1
+    return home
