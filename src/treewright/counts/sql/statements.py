@@ -167,13 +167,23 @@ class Statements:
     def _nested(self, path: int, labels: Mapping[int, str], below: Mapping[int, Mapping[int, int]]) -> str:
         if path in labels:
             return labels[path]
-        parts = []
-        for branch, child in sorted(below[path].items()):
-            step = self.steps[child]
-            split = step.split if step is not None else None
-            if split is not None:
-                parts.append(f"WHEN {self.condition(split, branch)} THEN {self._nested(child, labels, below)}")
+        split = self._split_above(next(iter(below[path].values())))
+        # Whatever no other branch takes goes to that of missing values: the last condition need not be asked.
+        rest = split.missing if len(below[path]) == split.n_branches else -1
+        parts = [
+            f"WHEN {self.condition(split, branch)} THEN {self._nested(child, labels, below)}"
+            for branch, child in sorted(below[path].items())
+            if branch != rest
+        ]
+        if rest >= 0:
+            parts.append(f"ELSE {self._nested(below[path][rest], labels, below)}")
         return f"CASE {' '.join(parts)} END"
+
+    def _split_above(self, path: int) -> Split:
+        step = self.steps[path]
+        if step is None:
+            raise AssertionError(path)
+        return step.split
 
     def _flat(self, labels: Mapping[int, str], copied: Mapping[int, str]) -> str:
         parts = []
