@@ -17,8 +17,9 @@ from treewright._base.errors import DataError, DataWarning, EngineError, Paramet
 from treewright.counts.sql.engine import SqlEngine
 from treewright.counts.sql.over_duckdb import DuckDBConnection, DuckDBRelation
 from treewright.data.samples import sample
+from treewright.grow.recipe import Recipe
 from treewright.learn import fit
-from treewright.learn_in_place import fit_in_place, fit_table
+from treewright.learn_in_place import fit_in_place, fit_table, most_scans
 from treewright.model.format import model_to_json
 from treewright.plans import c45, c45_rules, cal2, cart, chaid, id3
 
@@ -230,3 +231,21 @@ def test_huge_counts_are_exact() -> None:
     tree = fit_table(rows, id3(), target="y", overrides=Overrides(weight="w"), finish_rows=0).tree
     assert tree.counts[0].tolist() == [2251799813685247, 3 * 2251799813685247]
     assert np.array_equal(tree.counts[1] + tree.counts[2], tree.counts[0])
+
+
+@pytest.mark.parametrize("few_numbers", [20_000, 5])
+@pytest.mark.parametrize("name", ["id3", "c45", "c45 unpruned", "c45 without raising", "cart", "number"])
+def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_numbers: int) -> None:
+    for seed in (101, 109) if few_numbers > 5 else (101,):
+        for depth in (1, 3):
+            data = random_table(seed, rows=150, missing="c45" not in name, regression=name == "number")
+            plan = replace(PLANS[name if name != "number" else "cart"])
+            assert isinstance(plan.learner, Recipe)
+            stopping = replace(plan.learner.stopping, max_depth=depth)
+            plan = replace(plan, learner=replace(plan.learner, stopping=stopping))
+            engine = duckdb_engine(data, few_numbers=few_numbers)
+            told = most_scans(engine, plan, depth)
+            fit_in_place(engine, plan, finish_rows=0)
+            assert engine.scans <= told
+            if name == "cart":
+                assert told <= 2 * depth + 1

@@ -29,7 +29,7 @@ from treewright.grow.chaid.working import chaid_working_over
 from treewright.grow.grower import Grown, Progress
 from treewright.grow.growth_state import GrowthFile
 from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place, place_cuts
-from treewright.grow.recipe import MissingPolicy, Recipe
+from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.learn import MANY_VALUES, VALUES_PER_ROW, as_it_was_done, described, fit
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree
@@ -272,6 +272,34 @@ def fit_in_place(
     if kept is not None:
         kept.remove()
     return TreeModel(tree, described(plan), _provenance(engine), working, smoothing, plan.voting, costs)
+
+
+def most_scans(engine: DistantEngine, recipe: Plan | Learner, depth: int) -> int:
+    """Return how many scans learning to a depth takes at most, those that were made already included.
+
+    Tables that are too large for one answer, and nodes that are finished in memory, take more.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    recipe : Recipe, CHAID or Plan
+    depth : int
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from treewright.plans import id3
+    >>> rows = duckdb.sql("SELECT 'v' || i % 3 AS x, i % 2 = 0 AS y FROM range(10) t(i)")
+    >>> most_scans(engine_over(rows, "y"), id3(), 4)
+    5
+    """
+    plan = for_task(as_plan(recipe), engine.schema)
+    scans = engine.scans + engine.scans_ahead + depth * engine.scans_per_level
+    cuts = plan.learner.numeric if isinstance(plan.learner, Recipe) else None
+    placed = isinstance(cuts, Cuts) and cuts.placement is Placement.DATA_VALUE
+    if engine.scans_per_level > 1 and (placed or isinstance(cuts, Intervals)):
+        scans += 1  # the numbers next to the cuts, or all numbers to make intervals of
+    return scans + sum(isinstance(method, ErrorBased) for method in plan.pruning)
 
 
 def _provenance(engine: DistantEngine) -> dict[str, Any]:

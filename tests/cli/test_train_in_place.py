@@ -55,7 +55,11 @@ def test_numbers_are_predicted_from_a_database_file(shell: Shell) -> None:
 def test_a_dry_run_prints_the_first_statement_and_the_scans(shell: Shell) -> None:
     told = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3")
     assert told.out.startswith("SELECT GROUPING(")
-    assert "(at most 4 to depth 3)" in told.err
+    assert "depth + 3 in all: at most 6 to depth 3" in told.err  # C4.5 reads once more to prune
+    told = shell.fine(
+        "train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3", "-a", "cart"
+    )
+    assert "depth + 2 in all: at most 5 to depth 3" in told.err
     assert shell.files() == ["weather.csv"]
     plain = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--json").json
     assert plain["scans"] is None

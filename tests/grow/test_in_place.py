@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from engine_tables import random_table
 from place_data import duckdb_engine
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.counts.memory import MemoryEngine
+from treewright.counts.sql.connect import connect
+from treewright.counts.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.grower import Grown, grow
 from treewright.grow.growth_state import GrowthFile
@@ -132,8 +135,16 @@ def test_a_level_with_numbers_is_two_scans_at_most(few_numbers: int) -> None:
     for depth in (1, 2, 4):
         engine = duckdb_engine(data, few_numbers=few_numbers)
         grow_in_place(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0)
-        assert engine.scans <= 2 * depth + 2
-        # one statement tells about all columns, and one about the classes, before the first level
+        assert engine.scans <= 2 * depth + 1  # one statement tells about all columns and classes
+
+
+def test_a_table_without_a_schema_takes_one_scan_more_to_see_its_values() -> None:
+    relation = duckdb.sql("SELECT 'v' || i % 3 AS a, 'w' || i % 5 AS b, i % 7 < 3 AS y FROM range(400) t(i)")
+    for depth in (1, 2, 3):
+        engine = SqlEngine.over(connect(relation), "y")
+        assert engine.scans == 1
+        tree = grow_in_place(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
+        assert engine.scans == tree.depth + 1
 
 
 @pytest.mark.parametrize("finish", [0, 30])

@@ -203,18 +203,19 @@ def _table_line(engine: DistantEngine) -> str:
 def _tell_plan(engine: Any, plan: Plan, *, as_json: bool) -> None:
     """Say what would be asked, without growing."""
     from treewright.grow.recipe import Recipe
+    from treewright.learn_in_place import most_scans
 
     depth = plan.learner.stopping.max_depth if isinstance(plan.learner, Recipe) else None
-    numeric = any(column.is_numeric for column in engine.schema.attributes)
-    factor = "2 x depth" if numeric else "depth"
-    known = "" if depth is None else f" (at most {(2 if numeric else 1) * depth + 1} to depth {depth})"
     statement = engine.first_statement()
     if as_json:
-        scans = None if depth is None else (2 if numeric else 1) * depth + 1
+        scans = None if depth is None else most_scans(engine, plan, depth)
         say_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
         return
     say(f"{statement};")
-    note(f"scans: {engine.scans} so far, then {factor} + 1 at most{known}; each level is one statement like this one")
+    least, level = most_scans(engine, plan, 0), engine.scans_per_level
+    known = "" if depth is None else f": at most {least + level * depth} to depth {depth}"
+    factor = "depth" if level == 1 else f"{level} x depth"
+    note(f"scans: {engine.scans} so far, {factor} + {least} in all{known}; each level is one statement like this one")
 
 
 def _print(model: TreeModel, path: str | None, scans: int) -> None:

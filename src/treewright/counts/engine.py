@@ -117,6 +117,14 @@ class DistantEngine(Engine, Protocol):
     def scans(self) -> int:
         """Statements, or passes, that have read the data so far."""
 
+    @property
+    def scans_ahead(self) -> int:
+        """Scans that it takes from now on, at most, before the first level is counted."""
+
+    @property
+    def scans_per_level(self) -> int:
+        """Scans that a level takes at most, if its tables fit one answer: 2 where numbers are searched by runs."""
+
     def count(
         self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
     ) -> list[list[FrequencyTable]]:

@@ -172,6 +172,17 @@ class DaskEngine(OutsideEngine):
         """Let go of what the workers keep."""
         self._cases, self._parts, self._members, self._tables = [], [], None, {}
 
+    @property
+    def scans_per_level(self) -> int:
+        """Passes that a level takes at most, if its tables are of bearable size."""
+        known = {} if self._facts is None else self._facts.numbers
+        return 1 if self._regression or all(one.distinct is not None for one in known.values()) else 2
+
+    @property
+    def scans_ahead(self) -> int:
+        """Passes before the first level: none, as the facts, or that level, tell about the target."""
+        return 0
+
     def first_statement(self) -> str:
         """Return what is done at the root, for people to read."""
         attributes = len(self._schema.attributes)
@@ -195,32 +206,23 @@ class DaskEngine(OutsideEngine):
     def incomplete(self) -> dict[str, int]:
         """Return the number of missing values of each attribute that has some."""
         self._root_summary()
-        found: dict[str, int] = {}
-        for index, column in enumerate(self._schema.attributes):
-            if self._facts is not None and index in self._facts.numbers:
-                number = self._facts.numbers[index].missing
-            else:
-                if index not in self._tables.get(ROOT, {}):
-                    self._count_at([ROOT], [index])
-                number = self._tables[ROOT][index].table.unknown_cases
-            if number:
-                found[column.name] = number
-        return found
+        names = self._schema.attribute_names
+        if self._facts is not None:
+            return {names[index]: number for index, number in self._facts.missing.items() if number}
+        tables = self._tables[ROOT]
+        numbers = {name: tables[index].table.unknown_cases for index, name in enumerate(names)}
+        return {name: number for name, number in numbers.items() if number}
 
     def _measured_root(self) -> Summary:
         if self._facts is not None and self._facts.target is not None:
             return self._facts.target
-        attributes = [index for index in range(len(self._schema.attributes)) if index not in self._coding.edges]
-        if attributes:
-            self._count_at([ROOT], attributes)
-            table = self._tables[ROOT][attributes[0]].table
-        elif self._schema.attributes:
-            # Bins tell the classes as well.
-            [coded_tables] = self._pass([ROOT], Request({ROOT: 0}, (0,), self._classes))
-            counts = self._counts(coded_tables.counts[0])
-            return self._classes_seen(class_summary(counts.sum(axis=0), int(coded_tables.cases.sum())))
-        else:
+        if self._facts is not None and self._facts.classes is not None and self._coding.edges:
+            return self._classes_seen(class_summary(self._counts(self._facts.classes), self._facts.cases))
+        attributes = list(range(len(self._schema.attributes)))
+        if not attributes:
             raise ParameterError("there is no attribute to learn from")
+        self._count_at([ROOT], attributes)
+        table = self._tables[ROOT][0].table
         counts = table.counts.sum(axis=0) + table.unknown
         return self._classes_seen(class_summary(counts, int(table.cases.sum()) + table.unknown_cases))
 

@@ -138,12 +138,10 @@ class Numbers:
         Ascending; None if there are many.
     points : array
         Some of them, at about equal ranks.
-    missing : int
     """
 
     distinct: Floats | None
     points: Floats
-    missing: int
 
     @property
     def edges(self) -> Floats:
@@ -162,39 +160,52 @@ class Facts:
         Those of weight zero, too.
     whole_weights : bool
     numbers : dict of int to Numbers
+    missing : dict of int to int
+        Missing values of each attribute.
     target : Summary or None
         Of a numeric target.
     low, high : float
         Its extremes.
+    classes : array or None
+        Weight of each class.
+    cases : int
+        Those of weight zero left out.
     """
 
     n_rows: int
     whole_weights: bool
     numbers: Mapping[int, Numbers]
+    missing: Mapping[int, int]
     target: Summary | None = None
     low: float = np.inf
     high: float = -np.inf
+    classes: Floats | None = None
+    cases: int = 0
 
 
 def facts_of(cases: Cases, few: int) -> Facts:
     """Look at the numbers of a partition."""
     data = cases.dataset
     numbers: dict[int, Numbers] = {}
+    missing: dict[int, int] = {}
     for attribute, column in enumerate(data.columns):
         if column.dtype.kind != "f":
+            missing[attribute] = int(np.count_nonzero(column < 0))
             continue
         known: Floats = np.sort(column[~np.isnan(column)].astype(np.float64))
         distinct = np.unique(known)
-        missing = len(column) - len(known)
-        numbers[attribute] = Numbers(distinct if len(distinct) <= few else None, _thinned(known), missing)
+        missing[attribute] = len(column) - len(known)
+        numbers[attribute] = Numbers(distinct if len(distinct) <= few else None, _thinned(known))
     whole = data.weights is None or bool(np.all(data.weights == np.floor(data.weights)))
     if data.weights is not None and np.isinf(data.weights).any():
         raise DataError("a weight must be a number of at least 0", source=data.source, column=data.schema.weight)
-    if data.schema.task is not Task.REGRESSION or data.target is None:
-        return Facts(cases.n_rows, whole, numbers)
+    if data.schema.task is not Task.REGRESSION:
+        codes = np.zeros(0, dtype=np.intp) if data.target is None else data.target.astype(np.intp)
+        counts: Floats = np.bincount(codes, data.weights, len(data.schema.classes)).astype(np.float64)
+        return Facts(cases.n_rows, whole, numbers, missing, classes=counts, cases=data.n_rows)
     if data.n_rows == 0:
-        return Facts(cases.n_rows, whole, numbers, Summary(0.0, 0, np.zeros(3), pure=True))
-    target = data.target.astype(np.float64)
+        return Facts(cases.n_rows, whole, numbers, missing, Summary(0.0, 0, np.zeros(3), pure=True))
+    target = np.zeros(0) if data.target is None else data.target.astype(np.float64)
     largest = float(np.abs(target).max())
     if largest > LARGEST_TARGET:
         message = f"{largest:g} is too large: sums of squares would overflow"
@@ -205,7 +216,7 @@ def facts_of(cases: Cases, few: int) -> Facts:
     mean += float((w * (target - mean)).sum()) / total
     sse = float((w * (target - mean) ** 2).sum())
     summary = Summary(total, len(target), np.zeros(3), pure=False, mean=mean, sse=sse)
-    return Facts(cases.n_rows, whole, numbers, summary, float(target.min()), float(target.max()))
+    return Facts(cases.n_rows, whole, numbers, missing, summary, float(target.min()), float(target.max()))
 
 
 def _thinned(ordered: Floats) -> Floats:
@@ -217,13 +228,15 @@ def add_facts(facts: Sequence[Facts], few: int) -> Facts:
     numbers = {
         attribute: _all_numbers([one.numbers[attribute] for one in facts], few) for attribute in facts[0].numbers
     }
+    missing = {attribute: sum(one.missing[attribute] for one in facts) for attribute in facts[0].missing}
     n_rows = sum(one.n_rows for one in facts)
     whole = all(one.whole_weights for one in facts)
     targets = [one.target for one in facts if one.target is not None]
     if not targets:
-        return Facts(n_rows, whole, numbers)
+        classes = np.sum([one.classes for one in facts if one.classes is not None], axis=0)
+        return Facts(n_rows, whole, numbers, missing, classes=classes, cases=sum(one.cases for one in facts))
     low, high = min(one.low for one in facts), max(one.high for one in facts)
-    return Facts(n_rows, whole, numbers, _joined(targets, low, high), low, high)
+    return Facts(n_rows, whole, numbers, missing, _joined(targets, low, high), low, high)
 
 
 def _all_numbers(parts: Sequence[Numbers], few: int) -> Numbers:
@@ -233,7 +246,7 @@ def _all_numbers(parts: Sequence[Numbers], few: int) -> Numbers:
         distinct = np.unique(np.concatenate(known))
         distinct = distinct if len(distinct) <= few else None
     points = _thinned(np.sort(np.concatenate([part.points for part in parts])))
-    return Numbers(distinct, points, sum(part.missing for part in parts))
+    return Numbers(distinct, points)
 
 
 def _joined(parts: Sequence[Summary], low: float, high: float) -> Summary:

@@ -163,6 +163,25 @@ class SqlEngine(OutsideEngine):
         """Close the connection; temporary tables go with it, so nothing is left behind."""
         self._connection.close()
 
+    @property
+    def scans_per_level(self) -> int:
+        """Scans that a level takes at most, if its tables fit one answer."""
+        return 1 if self._regression or not self._many() else 2
+
+    @property
+    def scans_ahead(self) -> int:
+        """Scans that it takes before the first level is counted: classes may be told by the facts, or by that level."""
+        if self._root is not None:
+            return 0
+        return 2 if self._regression else int(bool(self._many()) and self._told_classes is None)
+
+    @property
+    def _told_classes(self) -> tuple[float, ...] | None:
+        return None if self._facts is None or self._statements.has_factors else self._facts.classes
+
+    def _many(self) -> list[int]:
+        return [index for index in range(len(self._schema.attributes)) if self._sizes.is_many(index)]
+
     def first_statement(self) -> str:
         """Return the statement that counts at the root, for people to read."""
         attributes = range(len(self._schema.attributes))
@@ -195,7 +214,13 @@ class SqlEngine(OutsideEngine):
         return self._number_root() if self._regression else self._class_root()
 
     def _class_root(self) -> Summary:
-        """Count all but the attributes of many numbers at once: classes are sums of any table."""
+        """Return the classes as the facts tell them, where the first level has to be counted with a sieve.
+
+        Else all attributes are counted at once: classes are sums of any table.
+        """
+        if self._facts is not None and self._told_classes is not None and self._many():
+            kind = np.int64 if self._facts.whole_weights else np.float64
+            return class_summary(np.array(self._told_classes, dtype=kind), self._facts.cases)
         attributes = [index for index in range(len(self._schema.attributes)) if not self._sizes.is_many(index)]
         if attributes and self._sizes.estimate(attributes, [self._size_of_all()]) <= self._sizes.most:
             self._count_at([ROOT], attributes)
@@ -318,17 +343,17 @@ class SqlEngine(OutsideEngine):
     def incomplete(self) -> dict[str, int]:
         """Return the number of missing values of each attribute that has some."""
         self._root_summary()
-        found: dict[str, int] = {}
-        for index, column in enumerate(self._schema.attributes):
-            if self._facts is not None and column.name in self._facts.missing:
-                number = self._facts.missing[column.name]
-            else:
-                if index not in self._tables.get(ROOT, {}):
-                    self._count_at([ROOT], [index])
-                number = self._tables[ROOT][index].table.unknown_cases
-            if number:
-                found[column.name] = number
-        return found
+        known = {} if self._facts is None else self._facts.missing
+        names = self._schema.attribute_names
+        tables = self._tables.get(ROOT, {})
+        lacking = [index for index, name in enumerate(names) if name not in known and index not in tables]
+        if lacking:
+            self._count_at([ROOT], lacking)
+        numbers = {
+            name: known[name] if name in known else self._tables[ROOT][index].table.unknown_cases
+            for index, name in enumerate(names)
+        }
+        return {name: number for name, number in numbers.items() if number}
 
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
         """Answer for many bounds of many attributes: from the tables of the root, else in one statement."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from treewright._base.errors import DataError
 from treewright._base.near_names import unknown_name
 from treewright.counts.sql.columns import EXACT, Family, StoredColumn, named
 from treewright.counts.sql.connection import Answer, Connection
+from treewright.counts.sql.dialect import Dialect
 from treewright.data.infer import CLASS_LIMIT, Overrides, infer_schema
 from treewright.data.raw import NumberColumn, RawTable, TextColumn, numbers_as_text, text_column
 from treewright.data.schema import Kind, Schema, Task
@@ -27,6 +28,9 @@ MOST_VALUES = 1_000_000
 
 BINS = 256
 """Quantiles that numbers are divided by, where there are too many to look at all of them."""
+
+MOST_BESIDE = 500
+"""Conditions that are counted beside the facts: statements have no room for any number of columns."""
 
 _PLAIN = "^[+-]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
@@ -43,10 +47,14 @@ class Facts:
     edges : dict of str to list of float
         Quantiles of numeric columns with many.
     missing : dict of str to int
-        Missing values of numeric columns.
+        Missing values of attributes.
     whole_weights : bool
     scans : int
         Statements that it took.
+    classes : tuple of float or None
+        Weight of each declared class; None where it is not known, or not to the last digit.
+    cases : int
+        Rows of any weight, if the classes are known.
     """
 
     n_rows: int
@@ -55,6 +63,8 @@ class Facts:
     missing: dict[str, int] = field(default_factory=dict)
     whole_weights: bool = True
     scans: int = 0
+    classes: tuple[float, ...] | None = None
+    cases: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,8 +90,47 @@ def facts_for(connection: Connection, schema: Schema, columns: Sequence[StoredCo
         wanted.append(named(columns, schema.weight))
     if not wanted:
         return None
-    n_rows, about = _ask_about(connection, wanted, set(schema.attribute_names))
-    return _facts(connection, schema, n_rows, about, 1)
+    beside = _beside(schema, columns, connection.dialect)
+    n_rows, about, told = _ask_about(connection, wanted, set(schema.attribute_names), beside)
+    facts = _facts(connection, schema, n_rows, about, 1)
+    if not told:
+        return facts
+    nominal = [column.name for column in schema.attributes if not column.is_numeric]
+    missing = facts.missing | {name: n_rows - int(known) for name, known in zip(nominal, told, strict=False)}
+    cases, declared, *classes = told[len(nominal) :]
+    # Classes that are not declared are told by whoever decodes the tables; whole numbers of any size by the tables.
+    exact = not facts.whole_weights or sum(classes) < EXACT
+    known = tuple(classes) if classes and exact and declared == n_rows else None
+    return replace(facts, missing=missing, classes=known, cases=int(cases))
+
+
+def _beside(schema: Schema, columns: Sequence[StoredColumn], dialect: Dialect) -> list[tuple[str, str]]:
+    """Return what else is asked with the facts: known cells of nominal attributes, cases, and the weight of each class.
+
+    Each is an expression over the table and an aggregate of it, called ``{}`` there; none at all if they are too many
+    for one statement.
+    """
+    asked = []
+    for column in schema.attributes:
+        if not column.is_numeric:
+            stored = named(columns, column.name)
+            markers = [marker for marker in schema.missing_markers if marker not in stored.codes(column)]
+            texts = [] if stored.family.is_number or stored.family is Family.BOOLEAN else map(dialect.text, markers)
+            listed = ", ".join(texts)
+            value = stored.nominal(dialect)
+            known = f"{value} NOT IN ({listed})" if listed else f"{value} IS NOT NULL"
+            asked.append((f"CASE WHEN {known} THEN 1 END", "COUNT({})"))
+    weight = "1" if schema.weight is None else named(columns, schema.weight).numeric(dialect)
+    target, stored = schema.target_column, named(columns, schema.target_column.name)
+    literals = [stored.literal(value, dialect) for value in target.values]
+    value = stored.nominal(dialect)
+    declared = ", ".join(literal for literal in literals if literal is not None)
+    asked.append((f"CASE WHEN {weight} > 0 THEN 1 END", "COUNT({})"))
+    asked.append((f"CASE WHEN {value} IN ({declared}) THEN 1 END" if declared else "NULL", "COUNT({})"))
+    for literal in literals:
+        mine = "0" if literal is None else f"CASE WHEN {value} = {literal} THEN {weight} ELSE 0 END"
+        asked.append((dialect.cast(mine, "double"), "SUM({})"))
+    return asked if len(asked) <= MOST_BESIDE else []
 
 
 def inferred(
@@ -101,16 +150,22 @@ def inferred(
     used = [column for column in columns if column.name not in chosen.ignore]
     for column in used:
         column.require_known(connection.source)
-    n_rows, about = _ask_about(connection, used, set(names) - {target, chosen.weight})
     kinds = chosen.kinds(target)
     few = max(CLASS_LIMIT, nominal_limit)
+    # Text is listed anyway: a table of nothing else takes one statement.
+    asked = [column for column in used if not _is_text(column, kinds.get(column.name))]
+    n_rows, about, _ = _ask_about(connection, asked, set(names) - {target, chosen.weight}) if asked else (0, {}, [])
     listed = [
         column
         for column in used
-        if (_is_numeric(column, about[column.name], kinds.get(column.name)) is False)
+        if column.name not in about
+        or (_is_numeric(column, about[column.name], kinds.get(column.name)) is False)
         or (about[column.name].distinct <= 3 * few and kinds.get(column.name) is not Kind.NUMERIC)
     ]
-    values = _values(connection, listed) if listed else {}
+    values: dict[str, list[object]] = {}
+    if listed:
+        n_rows, values, known = _values(connection, listed)
+        about = {name: _About(known[name], len(values[name])) for name in values} | about
     raw: dict[str, NumberColumn | TextColumn] = {}
     for column in columns:
         raw[column.name] = (
@@ -119,7 +174,12 @@ def inferred(
             else _left_out(column)
         )
     schema = infer_schema(RawTable(raw, n_rows, connection.source), target, overrides, nominal_limit=nominal_limit)
-    return schema, _facts(connection, schema, n_rows, about, 2 if listed else 1)
+    return schema, _facts(connection, schema, n_rows, about, bool(asked) + bool(listed))
+
+
+def _is_text(column: StoredColumn, wanted: Kind | None) -> bool:
+    """Tell whether the values of a column are listed, whatever they are."""
+    return not column.family.is_number and column.family is not Family.CELL and wanted is not Kind.NUMERIC
 
 
 def _left_out(column: StoredColumn) -> NumberColumn | TextColumn:
@@ -180,13 +240,17 @@ def _facts(connection: Connection, schema: Schema, n_rows: int, about: dict[str,
         whole = weights.broken == 0
     distinct = {name: about[name].distinct for name in numeric}
     edges = {name: sorted(set(about[name].edges)) for name in numeric}
-    holes = {name: n_rows - about[name].known for name in numeric}
+    holes = {name: n_rows - about[name].known for name in schema.attribute_names if name in about}
     return Facts(n_rows, distinct, edges, holes, whole, scans)
 
 
 def _ask_about(
-    connection: Connection, columns: Sequence[StoredColumn], with_edges: set[str]
-) -> tuple[int, dict[str, _About]]:
+    connection: Connection,
+    columns: Sequence[StoredColumn],
+    with_edges: set[str],
+    beside: Sequence[tuple[str, str]] = (),
+) -> tuple[int, dict[str, _About], list[float]]:
+    """Ask about columns, and for aggregates of further expressions."""
     dialect = connection.dialect
     picks = ["COUNT(*) AS rows_"]
     shares = [step / BINS for step in range(1, BINS)]
@@ -205,10 +269,14 @@ def _ask_about(
             picks.append(
                 f"SUM(CASE WHEN REGEXP_MATCHES({value}, {dialect.text(_PLAIN)}) THEN 0 ELSE 1 END) AS a{place}_2"
             )
-    inner = ", ".join(
+    written = [
         f"{column.numeric(dialect) if column.family.is_number else column.nominal(dialect)} AS v{place}"
         for place, column in enumerate(columns)
-    )
+    ]
+    for place, (expression, aggregate) in enumerate(beside):
+        written.append(f"{expression} AS b{place}")
+        picks.append(f"{aggregate.format(f'b{place}')} AS d{place}")
+    inner = ", ".join(written)
     answer = connection.ask(f"SELECT {', '.join(picks)} FROM (SELECT {inner} FROM {connection.relation}) r")
     cells = iter(answer)
     n_rows = int(next(cells).integers()[0])
@@ -227,21 +295,25 @@ def _ask_about(
             about[column.name] = _About(known, distinct, not_numbers=int(next(cells).integers()[0]) - (n_rows - known))
         else:
             about[column.name] = _About(known, distinct)
-    return n_rows, about
+    return n_rows, about, [float(cell.numbers()[0]) for cell in cells]
 
 
-def _values(connection: Connection, columns: Sequence[StoredColumn]) -> dict[str, list[object]]:
-    """Return the different values of columns, without NULL."""
+def _values(
+    connection: Connection, columns: Sequence[StoredColumn]
+) -> tuple[int, dict[str, list[object]], dict[str, int]]:
+    """Return the number of rows, and of columns the different values without NULL and how many cells are not NULL."""
     dialect = connection.dialect
     names = [f"k{place}" for place in range(len(columns))]
     found: dict[str, list[object]] = {}
+    known: dict[str, int] = {}
+    n_rows = 0
     inner = ", ".join(f"{column.nominal(dialect)} AS k{place}" for place, column in enumerate(columns))
     widest = dialect.widest_grouping
     parts = [names[start : start + widest] for start in range(0, len(names), widest)]
     masks = [f"{dialect.grouped_by(part)} AS m{place}" for place, part in enumerate(parts)]
     sets = ", ".join(f"({name})" for name in names)
     statement = (
-        f"SELECT {', '.join((*masks, *names))} FROM (SELECT {inner} FROM {connection.relation}) r "
+        f"SELECT {', '.join((*masks, *names))}, COUNT(*) AS n FROM (SELECT {inner} FROM {connection.relation}) r "
         f"GROUP BY GROUPING SETS ({sets})"
     )
     answer: Answer = connection.ask(statement)
@@ -250,7 +322,9 @@ def _values(connection: Connection, columns: Sequence[StoredColumn]) -> dict[str
         for position, name in enumerate(part):
             place = names.index(name)
             expected = (1 << len(part)) - 1 - (1 << (len(part) - 1 - position))
-            cells = answer[len(parts) + place].take(np.flatnonzero(mask == expected))
+            rows = np.flatnonzero(mask == expected)
+            cells, many = answer[len(parts) + place].take(rows), answer[-1].integers()[rows]
+            n_rows, known[columns[place].name] = int(many.sum()), int(many[~cells.null].sum())
             found[columns[place].name] = [
                 cell for cell, null in zip(cells.cells.tolist(), cells.null.tolist(), strict=True) if not null
             ]
@@ -261,4 +335,4 @@ def _values(connection: Connection, columns: Sequence[StoredColumn]) -> dict[str
                 source=connection.source,
                 column=column.name,
             )
-    return found
+    return n_rows, found, known

@@ -108,6 +108,11 @@ class Statements:
         """Whether cases have weights."""
         return self._weight is not None or self._factors is not None
 
+    @property
+    def has_factors(self) -> bool:
+        """Whether classes have factors on their weights."""
+        return self._factors is not None
+
     # -- paths -------------------------------------------------------------------------------------------------------
 
     def path_below(self, parent: int, split: Split, branch: int) -> int:
