@@ -20,12 +20,19 @@ from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.chaid.working import chaid_working
-from treewright.grow.engines import by_kernels, check_engine, counting_engine, grow_tree, is_compiled
+from treewright.grow.engines import (
+    by_kernels,
+    check_engine,
+    counting_engine,
+    grow_tree,
+    is_compiled,
+    with_compiled_criterion,
+)
 from treewright.grow.grower import Progress, examine_tree, grow, keeps_working
 from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.grow.release8.growing import Release8, grow_release8
-from treewright.grow.subsets import SEARCH
+from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
 from treewright.grow.tree_engine import engine_for
 from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
@@ -368,6 +375,8 @@ def _examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Wo
 def _examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
     judge = plan.judge
     counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(engine, dataset):
+        judge = with_compiled_criterion(judge)
     working = examine_tree(counting, judge, tree)
     if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
         return working
@@ -408,6 +417,8 @@ def _grown(
         if by_kernels(engine, dataset, learner):
             return grow_tree(dataset, learner, engine=engine, n_jobs=n_jobs, progress=progress), None
         counting = counting_engine(dataset, engine, fractional=learner.missing is MissingPolicy.FRACTIONAL)
+        if is_compiled(engine, dataset):
+            learner = with_compiled_criterion(learner)
         grown = grow(counting, learner, progress=progress)
         return grown.tree, grown.working
     if isinstance(learner, CHAID):
@@ -484,7 +495,7 @@ def described(plan: Plan) -> dict[str, Any]:
     """Return the recipe as a model keeps it."""
     plain = plan.to_dict()
     if isinstance(plan.learner, Recipe) and plan.learner.nominal is NominalTest.SUBSETS:
-        plain["subset_search"] = SEARCH
+        plain["subset_search"] = SEARCH if plan.learner.own is None else SEARCH_BY_OWN
     return plain
 
 

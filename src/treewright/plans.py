@@ -28,6 +28,7 @@ from treewright.data.schema import Schema, Task
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID
 from treewright.grow.j48.growing import J48
+from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, NominalTest, Recipe, for_regression
 from treewright.grow.release8.growing import Release8
 from treewright.model.model import Voting
@@ -126,7 +127,8 @@ class Plan:
             return ", ".join([*_told(self.learner), *pruned])
         if isinstance(self.learner, (RpartLearner, MedianLearner)):
             return ", ".join([*self.learner.told(), *pruned])
-        words = [self.criterion.replace("_", " ")]
+        told = self.learner.criterion_told if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
+        words = [told]
         if not isinstance(self.learner, Recipe) and self.learner.prune:
             pruned.append(ErrorBased(self.learner.confidence).describe())
         return ", ".join([*words, *(pruned or ["unpruned"])])
@@ -236,7 +238,7 @@ def pruning_from(
 
 def id3(
     *,
-    criterion: str = "gain",
+    criterion: str | CriterionFunction = "gain",
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
@@ -277,7 +279,7 @@ def cart(*, prune: str | Method | None = None, alpha: float | None = None, **opt
 def c45(
     *,
     dialect: str = "c45",
-    criterion: str = "gain_ratio",
+    criterion: str | CriterionFunction = "gain_ratio",
     min_objects: float = 2,
     confidence: float = 0.25,
     prune: bool | str | Method | None = True,
@@ -298,7 +300,9 @@ def c45(
     Parameters
     ----------
     dialect : {"c45", "r8", "j48"}
-    criterion : {"gain_ratio", "gain"}
+    criterion : {"gain_ratio", "gain"} or function
+        A function of the table (see `treewright.grow.own_criterion`) goes with dialect ``c45``, without `subset`, and
+        without the correction of cuts, which is in bits.
     min_objects : float
         Weight that two branches of a test need.
     confidence : float
@@ -330,7 +334,7 @@ def c45(
         "max_depth": (max_depth, None, ("c45",)),
         "max_leaves": (max_leaves, None, ("c45",)),
         "grow_significance": (grow_significance, None, ("c45",)),
-        "criterion": (criterion, "gain_ratio", ("c45", "r8")),
+        "criterion": (criterion, "gain_ratio", ("c45",) if callable(criterion) else ("c45", "r8")),
     }
     for name, (value, usual, dialects) in given.items():
         if value != usual and dialect not in dialects:
@@ -361,7 +365,7 @@ def c45(
         return Plan(recipe, (*((Collapse(),) if collapse else ()), *pruning))
     whole = _whole(min_objects)
     if dialect == "r8":
-        return Plan(Release8(whole, criterion, subset, confidence, by_program), pruning)
+        return Plan(Release8(whole, str(criterion), subset, confidence, by_program), pruning)
     return Plan(J48(whole, confidence, by_program, raising, binary, mdl_correction, collapse), pruning)
 
 

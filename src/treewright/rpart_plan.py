@@ -24,6 +24,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.grow.median_cart import MedianCart, grow_median_cart
 from treewright.grow.monotonic import constraints_from
+from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
 from treewright.grow.rpart.nodes import RpartGrowth
@@ -239,7 +240,7 @@ def _with_priors(tree: Tree, facts: dict[str, Any], cases: Dataset, priors: tupl
 
 def cart_learner(
     *,
-    criterion: str = "gini",
+    criterion: str | CriterionFunction = "gini",
     missing: str | None = None,
     stopping: Stopping | None = None,
     draw: Draw | None = None,
@@ -258,7 +259,8 @@ def cart_learner(
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "chi2", "variance", "absolute_error"}
+    criterion : {"gini", "entropy", "chi2", "variance", "absolute_error"} or function
+        A function of the table: see `treewright.grow.own_criterion`; not with rpart's options.
     missing : {"best_side", "majority", "surrogate"} or None
         Where cases without a value go. None is "surrogate" with rpart's options, else "best_side".
     stopping : Stopping or None
@@ -314,11 +316,11 @@ def cart_learner(
         "min_weight_fraction_leaf": limits.min_share > 0,
         "min_impurity_decrease": limits.min_decrease > 0,
         "missing='best_side'": missing == "best_side",
-        f"criterion={criterion!r}": criterion not in RPART_CRITERIA,
+        f"criterion={criterion!r}": callable(criterion) or criterion not in RPART_CRITERIA,
     }
     _refuse(others, because)
     options = Rpart(
-        criterion=RPART_CRITERIA[criterion],
+        criterion=RPART_CRITERIA[str(criterion)],
         min_split=limits.min_cases,
         min_bucket=limits.min_leaf,
         cp=0.0 if cp is None else _plain(cp),

@@ -245,6 +245,7 @@ def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Pla
     """Make the plan of one tree, or of rules."""
     from treewright import plans
     from treewright._base.errors import ParameterError
+    from treewright._base.near_names import did_you_mean
     from treewright.grow.recipe import Stopping
 
     for name, value in options.items():
@@ -261,7 +262,8 @@ def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Pla
     if algorithm == "cart":
         criterion = given.get("criterion", "gini")
         if criterion not in ("gini", "entropy", "chi2"):
-            raise ParameterError(f"--criterion must be gini, entropy or chi2 for cart, not {criterion!r}")
+            hint = did_you_mean(criterion, ("gini", "entropy", "chi2"))
+            raise ParameterError(f"--criterion must be gini, entropy or chi2 for cart, not {criterion!r}{hint}")
         limits = {"max_depth", "max_leaves", "min_split", "min_leaf", "min_decrease", "grow_significance"}
         names = {"min_split": "min_cases", "grow_significance": "significance"}
         stopping = _renamed({name: given.pop(name) for name in limits & set(given)}, names)

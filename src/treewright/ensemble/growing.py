@@ -22,7 +22,7 @@ from treewright.data.dataset import Dataset
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
-from treewright.grow.engines import announce_compilation
+from treewright.grow.engines import announce_compilation, with_compiled_criterion
 from treewright.grow.grower import grow
 from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import Draw, MissingPolicy, Recipe
@@ -80,7 +80,9 @@ class SharedGrower:
             return self._interpreted.grow(recipe, weights)
         from treewright.grow.compiled.options import understood
 
-        return (self._compiled if understood(recipe) else self._interpreted).grow(recipe, weights)
+        if understood(recipe):
+            return self._compiled.grow(recipe, weights)
+        return self._interpreted.grow(with_compiled_criterion(recipe), weights)
 
 
 def grower_for(dataset: Dataset) -> Grower:

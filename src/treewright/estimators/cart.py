@@ -20,9 +20,11 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from treewright._base.errors import ParameterError
+from treewright._base.near_names import did_you_mean
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.estimators.base import TreeClassifier, TreeEstimator, TreeRegressor, cases_from, seed_of
+from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import Draw, Recipe, Stopping
 from treewright.model.model import TreeModel
 from treewright.plans import Plan, cart, costs_from
@@ -40,7 +42,7 @@ RPART: dict[str, Any] = {"min_samples_split": 20, "cp": 0.01, "max_depth": 30, "
 class _CART(TreeEstimator):
     """What CART's classifier and regressor share."""
 
-    criterion: str
+    criterion: str | CriterionFunction
     max_depth: int | None
     min_samples_split: int | float
     min_samples_leaf: int | float
@@ -87,7 +89,7 @@ class _CART(TreeEstimator):
         )
         return cls(**chosen)
 
-    def _cart(self, criterion: str, n_rows: int, n_attributes: int) -> Plan:
+    def _cart(self, criterion: str | CriterionFunction, n_rows: int, n_attributes: int) -> Plan:
         stopping = Stopping(
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
@@ -182,7 +184,10 @@ class CARTClassifier(_CART, TreeClassifier):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "chi2"}, default "gini"
+    criterion : {"gini", "entropy", "chi2"} or function, default "gini"
+        A function takes the table of a test, branches x classes (doubles, classes in the order of the schema), and
+        returns a score: the test with the highest is taken, one of 0 or less is none. Both engines take it, the
+        compiled one compiles it. `feature_importances_` then go by entropy, `ccp_alpha` by Gini.
     max_depth : int or None
     min_samples_split, min_samples_leaf : int or float
         Cases (or share of all cases) that a node needs to be divided, that each branch needs.
@@ -257,7 +262,7 @@ class CARTClassifier(_CART, TreeClassifier):
     def __init__(
         self,
         *,
-        criterion: str = "gini",
+        criterion: str | CriterionFunction = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -312,9 +317,10 @@ class CARTClassifier(_CART, TreeClassifier):
         self.n_jobs = n_jobs
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
-        if self.criterion not in CLASS_CRITERIA:
+        if not callable(self.criterion) and self.criterion not in CLASS_CRITERIA:
             allowed = ", ".join(map(repr, CLASS_CRITERIA))
-            raise ParameterError(f"criterion must be one of {allowed}, not {self.criterion!r}")
+            hint = did_you_mean(str(self.criterion), CLASS_CRITERIA)
+            raise ParameterError(f"criterion must be one of {allowed}, or a function, not {self.criterion!r}{hint}")
         return self._cart(self.criterion, n_rows, n_attributes)
 
     def _of_classes(self) -> dict[str, Any]:
@@ -431,7 +437,7 @@ class CARTRegressor(_CART, TreeRegressor):
         if self.criterion not in NUMBER_CRITERIA:
             allowed = ", ".join(map(repr, NUMBER_CRITERIA))
             raise ParameterError(f"criterion must be one of {allowed}, not {self.criterion!r}")
-        return self._cart(NUMBER_CRITERIA[self.criterion], n_rows, n_attributes)
+        return self._cart(NUMBER_CRITERIA[str(self.criterion)], n_rows, n_attributes)
 
 
 # -- details ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from treewright.ensemble.plan import ForestPlan, forest, tree_plan
 from treewright.estimators.bagging import Bagging, BaggingClassifier, BaggingRegressor
 from treewright.estimators.base import cases_from
 from treewright.estimators.ensembles import refuse_beside_tree
+from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import Stopping
 from treewright.plans import Plan, cart
 
@@ -28,7 +29,7 @@ _GROWING: dict[str, Any] = {
 class _Drawing(Bagging):
     """What the random forests add: drawn attributes and cuts, and CART's limits of growing."""
 
-    criterion: str
+    criterion: str | CriterionFunction
     max_depth: int | None
     min_samples_split: int | float
     min_samples_leaf: int | float
@@ -39,7 +40,7 @@ class _Drawing(Bagging):
     features_per: str
     random_cuts: bool
 
-    def _forest(self, n_rows: int, criterion: str, usual_criterion: str) -> ForestPlan:
+    def _forest(self, n_rows: int, criterion: str | CriterionFunction, usual_criterion: str) -> ForestPlan:
         if self.tree is not None:
             refuse_beside_tree(self, {"criterion": usual_criterion, **_GROWING})
             plan = tree_plan(self.tree, cart())
@@ -54,7 +55,7 @@ class _Drawing(Bagging):
             **self._bootstraps(),
         )
 
-    def _cart(self, n_rows: int, criterion: str) -> Plan:
+    def _cart(self, n_rows: int, criterion: str | CriterionFunction) -> Plan:
         stopping = Stopping(
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
@@ -76,7 +77,8 @@ class RandomForestClassifier(_Drawing, BaggingClassifier):
     tree : None, "cart", "c45", "id3", Recipe or Plan
         The trees: None is CART with the limits below; a forest of C4.5 trees with branches for every value and
         fractional cases is ``tree="c45"``.
-    criterion : {"gini", "entropy", "chi2"}, default "gini"
+    criterion : {"gini", "entropy", "chi2"} or function, default "gini"
+        A function as for `CARTClassifier`.
     max_depth, max_leaf_nodes : int or None
     min_samples_split, min_samples_leaf : int or float
     min_weight_fraction_leaf, min_impurity_decrease : float
@@ -119,7 +121,7 @@ class RandomForestClassifier(_Drawing, BaggingClassifier):
         n_estimators: int = 100,
         *,
         tree: Any = None,
-        criterion: str = "gini",
+        criterion: str | CriterionFunction = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -170,7 +172,7 @@ class RandomForestClassifier(_Drawing, BaggingClassifier):
         self.schema = schema
 
     def _recipe(self, n_rows: int, n_attributes: int) -> ForestPlan:
-        if self.criterion not in ("gini", "entropy", "chi2"):
+        if not callable(self.criterion) and self.criterion not in ("gini", "entropy", "chi2"):
             raise ParameterError(f"criterion must be 'gini', 'entropy' or 'chi2', not {self.criterion!r}")
         return self._forest(n_rows, self.criterion, "gini")
 

@@ -8,6 +8,7 @@ from typing import Any
 from treewright.data.schema import Schema
 from treewright.estimators.base import TreeClassifier, cases_from
 from treewright.estimators.cart import CARTClassifier, CARTRegressor
+from treewright.grow.own_criterion import CriterionFunction
 from treewright.plans import Plan, c45, id3
 
 __all__ = ["C45Classifier", "CARTClassifier", "CARTRegressor", "ID3Classifier"]
@@ -18,8 +19,8 @@ class ID3Classifier(TreeClassifier):
 
     Parameters
     ----------
-    criterion : {"gain", "gini", "chi2"}, default "gain"
-        What the chosen attribute has most of.
+    criterion : {"gain", "gini", "chi2"} or function, default "gain"
+        What the chosen attribute has most of; a function as for `CARTClassifier`.
     max_depth, max_leaf_nodes : int or None
     min_samples_split : int or float, default 2
         Cases (or share of all cases) that a node needs to be divided.
@@ -68,7 +69,7 @@ class ID3Classifier(TreeClassifier):
     def __init__(
         self,
         *,
-        criterion: str = "gain",
+        criterion: str | CriterionFunction = "gain",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: int | float = 2,
@@ -122,7 +123,8 @@ class C45Classifier(TreeClassifier):
     ----------
     dialect : {"c45", "r8", "j48"}, default "c45"
         Ours (double precision, ties by rule), the tree of Quinlan's Release 8 to the last node, or that of Weka's J48.
-    criterion : {"gain_ratio", "gain"}, default "gain_ratio"
+    criterion : {"gain_ratio", "gain"} or function, default "gain_ratio"
+        A function as for `CARTClassifier` (dialect c45): the highest score is taken, with no correction of cuts.
     min_objects : float, default 2
         Weight that at least two branches of a test need.
     confidence : float, default 0.25
@@ -176,7 +178,7 @@ class C45Classifier(TreeClassifier):
         self,
         *,
         dialect: str = "c45",
-        criterion: str = "gain_ratio",
+        criterion: str | CriterionFunction = "gain_ratio",
         min_objects: float = 2,
         confidence: float = 0.25,
         prune: Any = True,

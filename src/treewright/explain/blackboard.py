@@ -134,7 +134,7 @@ def _attribute(explanation: NodeExplanation, one: AttributeExplanation, say: Wor
     columns = max(width(label) for label in labels)
     after, gain = (Formula(padded(label, columns, "left"), latex_name(label)) for label in labels)
     lines = [(after + EQUALS + _remainder(one, measure), ""), _gain(gain, one, measure, say)]
-    further = _further(one, measure, say)
+    further = _further(explanation, one, say)
     table = _table(explanation, one, say)
     if further:
         return Together((table, Working(tuple(lines)), Paragraph(further)))
@@ -175,8 +175,10 @@ def _gain(label: Formula, one: AttributeExplanation, measure: str, say: Words) -
     return formula, behind
 
 
-def _further(one: AttributeExplanation, measure: str, say: Words) -> str:
-    further = []
+def _further(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> str:
+    further, measure = [], explanation.measure
+    if one.own_score is not None:
+        further.append(_own_score(explanation.criterion, one, say))
     if one.split_information is not None and one.ratio is not None:
         further.append(say("further.ratio", split=f"{one.split_information:.3f}", ratio=f"{one.ratio:.3f}"))
     if one.gini_decrease is not None and measure != "gini":
@@ -187,6 +189,16 @@ def _further(one: AttributeExplanation, measure: str, say: Words) -> str:
     if one.adjusted_p is not None:
         further.append(say("further.adjusted_p", p=f"{one.adjusted_p:.3g}"))
     return say("join.semicolon").join(further)
+
+
+def _own_score(criterion: str, one: AttributeExplanation, say: Words) -> str:
+    """Return the score by a criterion of the user's, with the share of known cases where that counts."""
+    score = one.own_score or 0.0
+    if not one.unknown:
+        return f"{name(criterion)} {score:.4g}"
+    whole = one.known + one.unknown
+    share = fraction(one.known, whole).plain
+    return f"{name(criterion)} {score * whole / one.known:.4g}" + say("gain.known", share=share, result=f"{score:.4g}")
 
 
 def _fix(value: float, measure: str) -> str:
@@ -221,13 +233,15 @@ def _summary(explanation: NodeExplanation, say: Words) -> Table:
     with_ratio = any(one.ratio is not None for one in attributes)
     with_gini = measure == "entropy" and any(one.gini_decrease is not None for one in attributes)
     with_test = any(one.chi_square is not None for one in attributes)
-    heads = [say("head.attribute"), say(f"gain.{measure}")]
+    with_own = explanation.worth == "own"
+    heads = [say("head.attribute"), *([name(explanation.criterion)] if with_own else []), say(f"gain.{measure}")]
     heads += [say("head.split"), say("head.ratio")] if with_ratio else []
     heads += ["Gini"] if with_gini else []
     heads += [say("head.chi_square"), "p"] if with_test else []
     rows = []
     for one in attributes:
-        cells = [name(one.name), "-" if one.decrease is None else _fix(one.decrease, measure)]
+        cells = [name(one.name), *([_or_dash(one.own_score, ".4g")] if with_own else [])]
+        cells.append("-" if one.decrease is None else _fix(one.decrease, measure))
         if with_ratio:
             compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, *_BEST_BUT}
             cells.append(_or_dash(one.split_information))
@@ -242,8 +256,8 @@ def _summary(explanation: NodeExplanation, say: Words) -> Table:
     return Table((*heads, ""), tuple(rows), last_left=True, marked=chosen)
 
 
-def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _or_dash(value: float | None, form: str = ".3f") -> str:
+    return "-" if value is None else f"{value:{form}}"
 
 
 def _remark(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> str:
@@ -265,7 +279,7 @@ def _reason(explanation: NodeExplanation, say: Words) -> str:
         key = "order" if explanation.worth == "order" else "only"
         return say(f"reason.{key}", attribute=chosen)
     runner_up, margin = name(explanation.runner_up), explanation.margin
-    what = say(f"worth.{explanation.worth}")
+    what = name(explanation.criterion) if explanation.worth == "own" else say(f"worth.{explanation.worth}")
     if abs(margin) <= _TIE:
         return say("reason.tie", attribute=chosen, what=what, other=runner_up)
     if margin < 0:

@@ -7,7 +7,7 @@ Vocabulary
 ----------
 worth
     The number by which the attributes were compared: the gain, the gain ratio, the decrease of impurity, chi-square, or
-    the adjusted p (of which the smallest wins).
+    the adjusted p (of which the smallest wins), or the score by a criterion of the user's.
 runner-up, margin
     The attribute that would have been chosen next, and how much its worth falls short.
 note
@@ -103,6 +103,8 @@ class AttributeExplanation:
     chi_square: float | None = None
     chi_square_df: int | None = None
     chi_square_p: float | None = None
+    own_score: float | None = None
+    """By a criterion of the user's, times the share of known cases."""
 
     @property
     def verdict_code(self) -> str:
@@ -115,6 +117,7 @@ class AttributeExplanation:
             "ratio": self.ratio,
             "chi_square": self.chi_square,
             "adjusted_p": self.adjusted_p,
+            "own": self.own_score,
         }.get(by, self.decrease)
         return number
 
@@ -124,8 +127,9 @@ class NodeExplanation(Explanation):
     """All that was weighed at one node.
 
     `measure` is ``"entropy"``, ``"gini"`` or ``"variance"``; attributes stand in the order of their worth, the chosen
-    one first. `worth` is ``"gain"``, ``"ratio"``, ``"decrease"``, ``"chi_square"``, ``"adjusted_p"`` or, where the
-    learner takes the attributes as they come, ``"order"``.
+    one first. `worth` is ``"gain"``, ``"ratio"``, ``"decrease"``, ``"chi_square"``, ``"adjusted_p"``, ``"own"``
+    (a criterion of the user's, whose name is `criterion`) or, where the learner takes the attributes as they come,
+    ``"order"``.
 
     Examples
     --------
@@ -236,7 +240,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
         attributes=tuple(explained),
         conditions=conditions,
         algorithm=recipe.name,
-        criterion=recipe.criterion,
+        criterion=recipe.criterion if recipe.own is None else recipe.own.name,
         stop_code=None if view.stop is None else view.stop.name.lower(),
         worth=worth,
         runner_up=runner_up,
@@ -262,6 +266,8 @@ def _worth(model: TreeModel, recipe: Recipe, explained: Sequence[AttributeExplan
         return "order"
     if any(one.adjusted_p is not None for one in explained):
         return "adjusted_p"
+    if recipe.own is not None:
+        return "own"
     if recipe.criterion == "chi2":
         return "chi_square"
     if recipe.choice is Choice.RATIO:
@@ -316,7 +322,9 @@ def _rank(recipe: Recipe, one: AttributeExplanation) -> tuple[int, float, float]
     if one.adjusted_p is not None:
         return place, one.adjusted_p, -(one.decrease or 0.0)
     worth = one.decrease
-    if recipe.criterion == "chi2":
+    if recipe.own is not None:
+        worth = one.own_score
+    elif recipe.criterion == "chi2":
         worth = one.chi_square
     elif recipe.choice is Choice.RATIO and place <= 1:
         worth = one.ratio
@@ -356,6 +364,7 @@ def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> Attri
         tries=one.tries,
         adjusted_p=one.p_value,
         correction=correction,
+        own_score=None if one.own_score is None else one.own_score * known / (known + unknown),
         **_further(counts, one.unknown, decrease, measure, recipe),
     )
 

@@ -133,7 +133,7 @@ def explain_tree(model: TreeModel) -> TreeExplanation:
     tests = tuple(_test(model, node) for node in inner[:MOST_NODES])
     return TreeExplanation(
         algorithm=recipe.name,
-        criterion=recipe.criterion,
+        criterion=recipe.criterion if recipe.own is None else recipe.own.name,
         target=tree.schema.target or "",
         nodes=tree.n_nodes,
         leaves=tree.n_leaves,

@@ -37,7 +37,9 @@ def tree_document(explanation: TreeExplanation, say: Words) -> Document:
 
 def _tests(explanation: TreeExplanation, say: Words) -> Block:
     worths = [test.worth for test in explanation.tests if test.worth is not None and test.worth != "order"]
-    worth = say(f"worth.{worths[0]}") if worths else "-"
+    worth = "-"
+    if worths:
+        worth = name(explanation.criterion) if worths[0] == "own" else say(f"worth.{worths[0]}")
     heads = (say("head.node"), say("head.cases"), say("head.test"), worth, say("head.runner_up"), say("head.margin"))
     rows = tuple(_row(test, say) for test in explanation.tests)
     more = say("tree.more_tests", n=explanation.more) if explanation.more else ""

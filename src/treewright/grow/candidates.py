@@ -61,6 +61,8 @@ class Candidate:
         Entropy of the branches.
     tries : int
         Cuts compared.
+    own_score : float or None
+        By a criterion of the user's, as its function returned it.
     """
 
     attribute: int
@@ -71,6 +73,7 @@ class Candidate:
     score: float = 0.0
     split_info: float = 0.0
     tries: int = 0
+    own_score: float | None = None
 
 
 def first_of_ties(scores: Floats) -> int:
@@ -121,7 +124,8 @@ class Examiner:
         self._recipe = recipe
         self._engine = engine
         self._bounds = bounds
-        self._criterion: Criterion = criterion_named(recipe.criterion)
+        self._own = recipe.own
+        self._criterion: Criterion = recipe.own or criterion_named(recipe.criterion)
         self._classification = recipe.criterion != "variance"
         self._signs = signs_for(recipe.monotonic, engine.schema)
         self._random_cuts = recipe.draw is not None and recipe.draw.random_cuts
@@ -194,7 +198,9 @@ class Examiner:
         if column.kind is Kind.ORDINAL:
             sides = ordered_cuts(table.cases, missing=learned)
         else:
-            sides = subsets_to_compare(counts, cases, regression=not self._classification, missing=learned)
+            sides = subsets_to_compare(
+                counts, cases, regression=not self._classification, missing=learned, any_order=self._own is not None
+            )
         left = _sums_of(sides, counts)
         right = counts.sum(axis=0) - left
         fits = self._large_enough(_sums_of(sides, cases[:, None])[:, 0], int(cases.sum())) & self._heavy_enough(
@@ -206,7 +212,8 @@ class Examiner:
             fits &= self._in_order(attribute, left, right, None if learned else table.unknown)
             if not fits.any():
                 return Candidate(attribute, Verdict.MONOTONIC, table.counts, table.unknown)
-        scores = np.where(fits, self._criterion.of_cuts(left, right), -np.inf)
+        scores = np.full(len(sides), -np.inf)
+        scores[fits] = self._criterion.of_cuts(left[fits], right[fits])
         best = first_of_ties(scores)
         branch_of = np.where(sides[best], 0, 1)
         if column.kind is not Kind.ORDINAL:
@@ -370,6 +377,11 @@ class Examiner:
     # -- scores ------------------------------------------------------------------------------------------------------
 
     def _scored(self, split: Split, counts: Counts, unknown: Counts, score: float, *, tries: int = 0) -> Candidate:
+        own_score = None
+        if self._own is not None:
+            if score == -np.inf:
+                return Candidate(split.attribute, Verdict.NO_GAIN, counts, unknown, split, tries=tries)
+            own_score = score
         known = float(self._branch_weights(counts).sum())
         weight = known + float(self._branch_weights(unknown[None, :]).sum())
         if self._recipe.missing is not MissingPolicy.LEARNED:
@@ -385,7 +397,17 @@ class Examiner:
             if score <= 0:
                 verdict = Verdict.NO_GAIN
         information = split_information(counts, unknown) if self._classification else 0.0
-        return Candidate(split.attribute, verdict, counts, unknown, split, score, information, tries)
+        return Candidate(split.attribute, verdict, counts, unknown, split, score, information, tries, own_score)
+
+    def own_score(self, split: Split, counts: Counts, unknown: Counts) -> float | None:
+        """Return what the user's criterion says of any test by its table; None without such a criterion or a score."""
+        if self._own is None:
+            return None
+        table = counts.astype(np.float64)
+        if self._recipe.missing is MissingPolicy.LEARNED:
+            table[split.missing] += unknown
+        score = self._own.of_table(table)
+        return None if score == -np.inf else score
 
     def _branch_weights(self, rows: Counts) -> Floats:
         return (rows.sum(axis=1) if self._classification else rows[:, 0]).astype(np.float64)

@@ -6,6 +6,7 @@ The choice depends on the size of the data alone, so that the same data give the
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
@@ -79,6 +80,16 @@ def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> Memor
     return CompiledEngine(dataset, fractional=fractional)
 
 
+def with_compiled_criterion(recipe: Recipe) -> Recipe:
+    """Return the recipe with the user's own criterion compiled, where it has one."""
+    if recipe.own is None or recipe.own.function is None:
+        return recipe
+    from treewright.grow.own_kernel import compiled_scan
+
+    scan = compiled_scan(recipe.own.name, recipe.own.function)
+    return replace(recipe, own=replace(recipe.own, scan=scan))
+
+
 def grow_tree(
     dataset: Dataset,
     recipe: Recipe,
@@ -106,6 +117,8 @@ def grow_tree(
 
         return CompiledGrower(dataset, jobs).grow(recipe, progress=progress)
     counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(engine, dataset):
+        recipe = with_compiled_criterion(recipe)
     return grow(counting, recipe, progress=progress).tree
 
 

@@ -160,7 +160,10 @@ class _Grower:
                 [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
                 counts = branch_counts(table, split)
                 tries = one.tries if split.cut is not None else 0
-                judged.append(Examined(one.attribute, Verdict.CHOSEN, split, counts, one.unknown, tries))
+                own_score = self._examiner.own_score(split, counts, one.unknown)
+                judged.append(
+                    Examined(one.attribute, Verdict.CHOSEN, split, counts, one.unknown, tries, own_score=own_score)
+                )
             elif one.verdict is Verdict.CHOSEN:
                 beaten = Verdict.CONSIDERED if split is not None else Verdict.PRUNED
                 judged.append(replace(one, verdict=beaten))
@@ -454,4 +457,7 @@ def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
     counts, unknown = candidate.counts, candidate.unknown
     if candidate.split is None:
         counts = counts[:0]
-    return Examined(candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries)
+    own_score = candidate.own_score
+    return Examined(
+        candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries, own_score=own_score
+    )

@@ -146,7 +146,8 @@ class _InPlaceGrower(_Grower):
         self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
         draw = self._recipe.draw
-        exact = self._regression or self._signs or (draw is not None and draw.random_cuts)
+        # Bounds hold for the named criteria only, and not where cuts are drawn or constrained.
+        exact = self._regression or self._signs or self._recipe.own or (draw is not None and draw.random_cuts)
         sieve = None if exact else NumberSieve(self._recipe, self._examiner)
         return self._distant.count(
             [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], sieve

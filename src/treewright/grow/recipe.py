@@ -8,14 +8,16 @@ rule chooses among them, and when to stop. ID3, C4.5 and CART are three such val
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
 from treewright._base.errors import ModelFormatError, ParameterError
+from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.grow.criteria import criterion_named
 from treewright.grow.monotonic import Constraints
+from treewright.grow.own_criterion import OWN, CriterionFunction, OwnCriterion, named_or_own
 
 
 def _check_limit(name: str, value: int | None, least: int) -> None:
@@ -179,7 +181,7 @@ class Recipe:
     name : str
         For people.
     criterion : str
-        Name in `treewright.grow.criteria.CRITERIA`.
+        Name in `treewright.grow.criteria.CRITERIA`, or ``"own"``.
     nominal, ordinal : NominalTest, OrdinalTest
     numeric : Cuts or Intervals
     missing : MissingPolicy
@@ -192,6 +194,8 @@ class Recipe:
         Whole-number columns with at most this many values are proposed as nominal when the schema is inferred.
     monotonic : tuple of pairs
         Attributes and the sign by which the prediction may change with them (see `treewright.grow.monotonic`).
+    own : OwnCriterion or None
+        The user's own criterion (see `treewright.grow.own_criterion`).
 
     Examples
     --------
@@ -211,9 +215,17 @@ class Recipe:
     draw: Draw | None = None
     nominal_limit: int = 0
     monotonic: Constraints = ()
+    own: OwnCriterion | None = None
 
     def __post_init__(self) -> None:
-        criterion_named(self.criterion)
+        if (self.criterion == OWN) != (self.own is not None):
+            raise ParameterError(f"criterion {OWN!r} goes with a function of the user's, and such a function with it")
+        if self.own is None:
+            criterion_named(self.criterion)
+        elif self.choice is not Choice.HIGHEST or self.nominal is NominalTest.GROUPS:
+            raise ParameterError("a criterion of the user's goes with the highest score, and not with grouped values")
+        elif isinstance(self.numeric, Cuts) and self.numeric.correction:
+            raise ParameterError("the correction of cuts is in bits, which a criterion of the user's is not")
         if self.criterion == "gain_ratio" and self.choice is not Choice.RATIO:
             raise ParameterError("the gain ratio goes with its own rule of choice, Choice.RATIO")
         if self.missing is MissingPolicy.LEARNED and (
@@ -231,18 +243,28 @@ class Recipe:
         if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
             raise ParameterError(f"the method of intervals must be 'mdl', not {self.numeric.method!r}")
 
+    @property
+    def criterion_told(self) -> str:
+        """The criterion in words; a criterion of the user's by the name of its function."""
+        return self.criterion.replace("_", " ") if self.own is None else f"{self.own.name} (own criterion)"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
-        plain = asdict(self)
+        plain: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         plain["numeric"] = {"kind": type(self.numeric).__name__.lower(), **asdict(self.numeric)}
+        plain["stopping"] = asdict(self.stopping)
+        plain["draw"] = None if self.draw is None else asdict(self.draw)
         if not self.monotonic:
             del plain["monotonic"]
+        del plain["own"]
+        if self.own is not None:
+            plain["own_criterion"] = self.own.name  # and never the function: loading must not run anything
         return plain
 
 
 def ID3(  # noqa: N802
     *,
-    criterion: str = "gain",
+    criterion: str | CriterionFunction = "gain",
     max_depth: int | None = None,
     max_leaves: int | None = None,
     min_cases: int = 2,
@@ -251,11 +273,13 @@ def ID3(  # noqa: N802
 ) -> Recipe:
     """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
     allowed = ("gain", "gini", "chi2")
-    if criterion not in allowed:
-        raise ParameterError(f"criterion must be one of {', '.join(map(repr, allowed))} for ID3, not {criterion!r}")
+    if not callable(criterion) and criterion not in allowed:
+        hint = did_you_mean(str(criterion), allowed)
+        names = ", ".join(map(repr, allowed))
+        raise ParameterError(f"criterion must be one of {names} for ID3, not {criterion!r}{hint}")
     return Recipe(
         "ID3",
-        criterion,
+        **named_or_own(criterion),
         numeric=Intervals(),
         stopping=Stopping(max_depth, max_leaves, min_cases, min_decrease=min_decrease, significance=significance),
         nominal_limit=NOMINAL_LIMIT,
@@ -265,7 +289,7 @@ def ID3(  # noqa: N802
 def C45(  # noqa: N802
     *,
     min_objects: float = 2,
-    criterion: str = "gain_ratio",
+    criterion: str | CriterionFunction = "gain_ratio",
     subset: bool = False,
     mdl_correction: bool = True,
     max_depth: int | None = None,
@@ -274,18 +298,21 @@ def C45(  # noqa: N802
 ) -> Recipe:
     """Return C4.5's growth: gain ratio among gains of at least the average, cuts at data values, fractional cases."""
     choices = {"gain_ratio": Choice.RATIO, "gain": Choice.GAIN}
-    if criterion not in choices:
-        raise ParameterError(f"criterion must be 'gain_ratio' or 'gain' for C4.5, not {criterion!r}")
+    if not callable(criterion) and criterion not in choices:
+        hint = did_you_mean(str(criterion), choices)
+        raise ParameterError(f"criterion must be 'gain_ratio' or 'gain' for C4.5, not {criterion!r}{hint}")
     if not 0 < min_objects < float("inf"):
         raise ParameterError(f"min_objects must be a positive number, not {min_objects!r}")
     return Recipe(
         "C4.5",
-        criterion,
+        **named_or_own(criterion),
         nominal=NominalTest.GROUPS if subset else NominalTest.MULTIWAY,
         ordinal=OrdinalTest.GROUPS if subset else OrdinalTest.MULTIWAY,
-        numeric=Cuts(Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=mdl_correction),
+        numeric=Cuts(
+            Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=mdl_correction and not callable(criterion)
+        ),
         missing=MissingPolicy.FRACTIONAL,
-        choice=choices[criterion],
+        choice=Choice.HIGHEST if callable(criterion) else choices[criterion],
         stopping=Stopping(
             max_depth, max_leaves, min_weight=2 * min_objects, min_branch=min_objects, significance=significance
         ),
@@ -294,7 +321,7 @@ def C45(  # noqa: N802
 
 def CART(  # noqa: N802
     *,
-    criterion: str = "gini",
+    criterion: str | CriterionFunction = "gini",
     missing: MissingPolicy = MissingPolicy.LEARNED,
     stopping: Stopping | None = None,
     draw: Draw | None = None,
@@ -303,7 +330,7 @@ def CART(  # noqa: N802
     """Return CART's growth: two branches, Gini (or entropy), variance for a numeric target."""
     return Recipe(
         "CART",
-        criterion,
+        **named_or_own(criterion),
         nominal=NominalTest.SUBSETS,
         ordinal=OrdinalTest.ORDERED,
         missing=missing,
@@ -316,6 +343,8 @@ def CART(  # noqa: N802
 
 def for_regression(recipe: Recipe) -> Recipe:
     """Return the recipe with variance as its criterion, for a numeric target."""
+    if recipe.own is not None:
+        raise ParameterError(f"the criterion {recipe.own.name!r} is for classes, and the target is a number")
     return replace(recipe, criterion="variance")
 
 
@@ -345,6 +374,7 @@ def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
             draw=None if plain["draw"] is None else Draw(**plain["draw"]),
             nominal_limit=plain["nominal_limit"],
             monotonic=tuple((name, sign) for name, sign in plain.get("monotonic", ())),
+            own=OwnCriterion(str(plain["own_criterion"])) if "own_criterion" in plain else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFormatError(f"the recipe in the model cannot be understood: {error!r:.100}") from error

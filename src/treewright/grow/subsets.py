@@ -25,6 +25,9 @@ SEARCH = (
     f"exact for two classes, for a numeric target and up to {EXHAUSTIVE} values; beyond, along the shares of each class"
 )
 
+SEARCH_BY_OWN = f"exact up to {EXHAUSTIVE} values; beyond, along the shares of each class"
+"""The same for a criterion of the user's, of which nothing is known."""
+
 
 def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Sides:
     """Return the divisions of ordered values into lower and higher ones, each with cases on both sides.
@@ -55,14 +58,20 @@ def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Side
 
 
 def subsets_to_compare(
-    counts: Counts, cases: npt.NDArray[np.int64], *, regression: bool, missing: bool = False
+    counts: Counts,
+    cases: npt.NDArray[np.int64],
+    *,
+    regression: bool,
+    missing: bool = False,
+    any_order: bool = False,
 ) -> Sides:
     """Return the divisions among which the best is sure (or, with many values and classes, likely) to be.
 
     With `missing` the last row stands for the cases without a value. It goes with the values of one side and is never a
-    side of its own: known against missing is nothing that a test of values can say.
+    side of its own: known against missing is nothing that a test of values can say. With `any_order` nothing is known
+    of the criterion that would make one order enough, not even for two classes.
     """
-    divisions = _divisions(counts, cases, regression, missing)
+    divisions = _divisions(counts, cases, regression, missing or any_order)
     if not missing:
         return divisions
     known = divisions[:, :-1] & (cases[:-1] > 0)
@@ -71,11 +80,11 @@ def subsets_to_compare(
     return of_both_sides
 
 
-def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, missing: bool) -> Sides:
+def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, any_order: bool) -> Sides:
     present = np.flatnonzero(cases > 0)
     occurring_counts = counts[present].astype(np.float64)
-    if missing and len(present) <= EXHAUSTIVE:
-        # The orders below do not hold once known against missing is out of the question.
+    if any_order and len(present) <= EXHAUSTIVE:
+        # Also the orders below do not hold once known against missing is out of the question.
         return _spread(_all_divisions(len(present)), present, len(cases))
     if regression:
         orders = [occurring_counts[:, 1] / occurring_counts[:, 0]]

@@ -217,6 +217,8 @@ def examined_to_plain(one: Examined) -> dict[str, Any]:
         plain["tries"] = one.tries
     if one.p_value is not None:
         plain["p_value"] = one.p_value
+    if one.own_score is not None:
+        plain["own_score"] = one.own_score
     return plain
 
 
@@ -262,7 +264,10 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
     p_value = _number(plain["p_value"], "p_value") if "p_value" in plain else None
     if p_value is not None and not 0 <= p_value < float("inf"):
         raise ModelFormatError("'working' has a damaged p-value")
-    return Examined(attribute, verdict, split, counts, unknown, tries, p_value)
+    own_score = _number(plain["own_score"], "own_score") if "own_score" in plain else None
+    if own_score is not None and not np.isfinite(own_score):
+        raise ModelFormatError("'working' has a damaged score")
+    return Examined(attribute, verdict, split, counts, unknown, tries, p_value, own_score)
 
 
 def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) -> Split:

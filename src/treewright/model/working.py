@@ -1,7 +1,8 @@
 """What was looked at when a node was divided: the counted tables and the verdict on each attribute.
 
 Only counts and verdicts are kept, never derived numbers: whoever explains a node computes gains and entropies from
-these, and gets the same ones on every machine.
+these, and gets the same ones on every machine. The score by a criterion of the user's is kept, as nobody else can
+compute it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class Examined:
         For a cut: how many cuts were compared.
     p_value : float or None
         By which a learner that goes by significance judged the attribute, adjusted for the ways to form its groups.
+    own_score : float or None
+        By a criterion of the user's.
     """
 
     attribute: int
@@ -67,6 +70,7 @@ class Examined:
     unknown: Counts
     tries: int = 0
     p_value: float | None = None
+    own_score: float | None = None
 
     @property
     def cells(self) -> int:

@@ -186,7 +186,11 @@ def plan_of(model: TreeModel | RuleModel) -> Plan | None:
     for plain in model.recipe.get("pruning", ()):
         given = {key: value for key, value in dict(plain).items() if key != "method"}
         pruning.append(pruner_named(plain["method"], **given))
-    return Plan(recipe_from_dict(model.recipe) if learner is None else learner, tuple(pruning))
+    if learner is None:
+        learner = recipe_from_dict(model.recipe)
+        if learner.own is not None:  # of whose function there is only the name
+            return None
+    return Plan(learner, tuple(pruning))
 
 
 def _learn(model: TreeModel | RuleModel, plan: Plan | RulePlan) -> Learn:
