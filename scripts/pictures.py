@@ -17,6 +17,7 @@ import tempfile
 import textwrap
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
@@ -74,6 +75,12 @@ def diabetes(path: Path) -> None:
 
 def critical_difference(path: Path) -> None:
     """Draw the ranks of four learners over small tables."""
+    save_figure(critical_difference_figure(treewright.compare_over(_scores())), path)
+
+
+@cache
+def _scores() -> dict[str, dict[str, float]]:
+    """Return the accuracies of four learners on small tables."""
     tables = {name: treewright.sample(name) for name in ("play-tennis", "contact-lenses", "restaurant")}
     for name, load in (("iris", load_iris), ("wine", load_wine), ("breast cancer", load_breast_cancer)):
         frame = load(as_frame=True).frame
@@ -83,11 +90,10 @@ def critical_difference(path: Path) -> None:
     plans = {"ID3": treewright.id3(), "C4.5": treewright.c45(), "CART": treewright.cart(), "CHAID": treewright.chaid()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # small tables have folds without one class or another
-        scores = {
+        return {
             table: {name: treewright.estimate(data, plan, n_jobs=1).pooled for name, plan in plans.items()}
             for table, data in tables.items()
         }
-    save_figure(critical_difference_figure(treewright.compare_over(scores)), path)
 
 
 # -- screens -----------------------------------------------------------------------------------------------------------
