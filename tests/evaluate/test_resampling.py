@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle_sets import load_set
 from treewright._base.errors import DataError, DataWarning, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -37,7 +36,8 @@ from treewright.evaluate.resampling import (
     estimate,
     summed_up,
 )
-from treewright.evaluate.runs import FoldResult, FoldRun, run_pair
+from treewright.evaluate.runs import FoldResult, FoldRun
+from treewright.grow.recipe import C45
 from treewright.learn import fit
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
@@ -484,20 +484,63 @@ def test_without_working_the_tree_is_the_same(plan: object) -> None:
     assert np.array_equal(with_working.tree.counts, without.tree.counts)
 
 
-@pytest.mark.slow
-@pytest.mark.oracle
-def test_a_fold_of_adult_costs_no_more_than_a_fit() -> None:
-    import time
+@pytest.fixture
+def _by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels grow and prune small trees, too, and let there be two processors."""
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    monkeypatch.setattr(runs_module, "processors", lambda: 2)
 
-    data = load_set("adult")
-    fit(data, c45())
-    whole: list[float] = []
-    folds: list[float] = []
-    for fold, (train, test) in list(enumerate(KFold(10).pairs(data)))[:6]:  # in turns: a busy machine slows both alike
-        start = time.process_time()
-        fit(data, c45())
-        middle = time.process_time()
-        run_pair(data, Learn(c45()), fold, train, test)
-        whole.append(middle - start)
-        folds.append(time.process_time() - middle)
-    assert np.median(folds) < 1.2 * np.median(whole)  # about nine tenths; the rest is for noise
+
+@pytest.mark.usefixtures("_by_kernels")
+@pytest.mark.parametrize("plan", [c45(), cart(), C45()], ids=["C4.5", "CART", "a recipe"])
+def test_folds_of_trees_by_kernels_are_shared_among_threads(plan: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cases(120, 3)
+    alone = estimate(data, plan, KFold(5), n_jobs=1)
+    seen: list[tuple[bool, int | None]] = []
+    learn = Learn.__call__
+
+    def watched(self: Learn, part: Dataset) -> Any:
+        seen.append((threading.current_thread() is threading.main_thread(), self.n_jobs))
+        return learn(self, part)
+
+    monkeypatch.setattr(Learn, "__call__", watched)
+    monkeypatch.setattr(runs_module, "_shared", None)  # no processes
+    for jobs in (None, -1, 2, 3):
+        seen.clear()
+        told: list[tuple[int, int]] = []
+        shared = estimate(data, plan, KFold(5), lambda *how_far: told.append(how_far), n_jobs=jobs)  # noqa: B023
+        assert seen == [(False, 1)] * 5  # a thread of one's own for each fold at work, and no more
+        assert told == [(done, 5) for done in range(1, 6)]
+        assert [replace(fold, seconds=0.0) for fold in shared.folds] == [replace(f, seconds=0.0) for f in alone.folds]
+        assert np.array_equal(shared.predicted, alone.predicted)
+        assert np.array_equal(shared.rows, alone.rows)
+
+
+@pytest.mark.usefixtures("_by_kernels")
+def test_an_error_in_a_thread_ends_the_estimate() -> None:
+    values = tuple(f"v{i}" for i in range(120))
+    schema = Schema((Column("name", Kind.NOMINAL, values), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
+    data = Dataset(schema, (np.arange(120, dtype=np.int32),), 120, (np.arange(120) % 2).astype(np.int32))
+    with pytest.raises(DataWarning, match="names the cases"):
+        estimate(data, id3(), KFold(3))
+    with pytest.warns(DataWarning, match="names the cases"):
+        estimate(data, id3(), KFold(3))
+
+
+def test_folds_take_rows_of_the_cases_that_were_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cases(60, 3)
+    monkeypatch.setattr("treewright.data.encode.encode", None)
+    parts: list[Dataset] = []
+
+    def learn(part: Dataset) -> TreeModel:
+        parts.append(part)
+        return fit(part, c45())
+
+    found = estimate(data, learn, KFold(4))
+    for fold, part in enumerate(parts):
+        test = found.rows[15 * fold : 15 * (fold + 1)]
+        train = np.setdiff1d(np.arange(60), test)
+        assert part.schema is data.schema
+        for column, whole in zip(part.columns, data.columns, strict=True):
+            assert column.dtype == whole.dtype
+            assert np.array_equal(np.sort(column), np.sort(whole[train]))

@@ -12,9 +12,11 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.grower import grow
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy
+from treewright.model.split import STAY
 from treewright.prune import error_based
+from treewright.prune.compiled.divided import prune_divided_cases
 from treewright.prune.compiled.error_based import extra_errors_of, prune_whole_cases
-from treewright.prune.error_based import never_divided, prune_error_based
+from treewright.prune.error_based import never_divided, prune_error_based, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
 
 
@@ -56,7 +58,29 @@ def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) 
     assert difference(readable, prune_error_based(tree, table), exact=True) is None
 
 
-def test_divided_cases_are_left_to_the_readable_pruner() -> None:
-    table = next(t for t in map(made_table, range(60)) if t.has_missing and t.weights is None)
+@pytest.mark.parametrize("raising", [True, False])
+@pytest.mark.parametrize("seed", range(40))
+def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: bool) -> None:
+    table = made_table(seed, rows=300)
+    cases = table if table.weights is None else table.take(table.weights > 0)
+    divided = grow(MemoryEngine(cases, fractional=True), C45(min_objects=1)).tree
+    staying = replace(divided, missing=np.where(divided.attribute >= 0, STAY, divided.missing).astype(np.int32))
+    some = np.where(np.arange(len(divided)) % 2 == 0, staying.missing, divided.missing).astype(np.int32)
+    for tree in (divided, staying, replace(divided, missing=some)):
+        if tree.n_nodes == 1 or never_divided(tree, cases):
+            continue
+        for confidence in (0.25, 0.9):
+            expected = error_based._Pruner(tree, cases, confidence, raising).run()
+            found = prune_divided_cases(tree, cases, settled_order(cases), confidence, raising=raising)
+            assert difference(expected, found, exact=False) is None
+            assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)
+
+
+def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = next(t for t in (made_table(seed, rows=400) for seed in range(100)) if t.has_missing and t.n_rows > 300)
     tree = grow(MemoryEngine(table, fractional=True), C45(min_objects=1)).tree
-    assert tree.n_nodes == 1 or not never_divided(tree, table) or not np.any(tree.missing[tree.attribute >= 0] < 0)
+    assert not never_divided(tree, table)
+    readable = prune_error_based(tree, table)
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    monkeypatch.setattr(error_based, "_Pruner", None)
+    assert difference(readable, prune_error_based(tree, table), exact=False) is None

@@ -12,14 +12,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from treewright._base.errors import ParameterError
 from treewright.model.forest import Forest
 from treewright.model.tree import Tree
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 Job = Callable[[int], Tree]
 """Makes the tree of a number."""
@@ -105,7 +108,7 @@ def _made(job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
     backend, jobs = _configured(n_jobs)
     if backend is not None:
         return _by_joblib(backend, job, first, last, jobs)
-    return _by_threads(job, first, last, jobs)
+    return by_threads(job, range(first, last), jobs)
 
 
 def _configured(n_jobs: int | None) -> tuple[Any, int]:
@@ -123,20 +126,28 @@ def _configured(n_jobs: int | None) -> tuple[Any, int]:
     return None, jobs if jobs is not None and jobs > 0 else max(1, cores + 1 + (jobs or -1))
 
 
-def _by_threads(job: Job, first: int, last: int, n_jobs: int) -> Trees:
-    """Make trees in threads, even by one only: Ctrl-C reaches the main thread, which must not be inside a kernel."""
+def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Generator[Result, None, None]:
+    """Yield what a job makes of each item, in order, by threads.
+
+    Even one thread is one of its own: Ctrl-C reaches the main thread, which must not be inside a kernel.
+
+    Examples
+    --------
+    >>> list(by_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    numbers = iter(range(first, last))
+    left = iter(items)
     pool = ThreadPoolExecutor(n_jobs)
     try:
         # A few more than there are threads: none waits, and little is in vain when the work ends early.
         ahead = n_jobs + 2 if n_jobs > 1 else 1
-        waiting: list[Future[Tree]] = [pool.submit(job, number) for number in islice(numbers, ahead)]
+        waiting: list[Future[Result]] = [pool.submit(job, item) for item in islice(left, ahead)]
         while waiting:
-            tree = waiting.pop(0).result()
-            waiting += [pool.submit(job, number) for number in islice(numbers, 1)]
-            yield tree
+            made = waiting.pop(0).result()
+            waiting += [pool.submit(job, item) for item in islice(left, 1)]
+            yield made
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -70,7 +70,7 @@ class Learn:
     Parameters
     ----------
     plan : Plan, RulePlan, ForestPlan, BoostPlan or recipe
-    class_weights, smoothing, costs
+    class_weights, smoothing, costs, n_jobs
         As of `treewright.fit`; not for rules.
 
     Examples
@@ -84,6 +84,7 @@ class Learn:
     class_weights: Mapping[str, float] | None = None
     smoothing: Smoothing = None
     costs: tuple[tuple[float, ...], ...] | None = None
+    n_jobs: int | None = None
 
     def __call__(self, part: Dataset) -> TreeModel | RuleModel | Forest:
         """Learn from these cases, without the working that only an explanation needs."""
@@ -98,6 +99,7 @@ class Learn:
             smoothing=self.smoothing,
             costs=self.costs,
             keep_working=False,
+            n_jobs=self.n_jobs,
         )
 
 

@@ -248,8 +248,9 @@ def estimate(
     progress : callable or None
         Called with fits done and fits in all.
     n_jobs : int or None
-        Processes that share the work, -1 for one on each processor; None begins with one and takes more when the
-        first fits show that it pays. The result does not depend on it, the seconds apart.
+        Threads (where kernels grow the trees) or processes that share the work, -1 for one on each processor; None
+        takes more than one where that pays, processes only when the first fits have shown it. The result does not
+        depend on it, the seconds apart.
 
     Examples
     --------

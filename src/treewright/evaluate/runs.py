@@ -9,8 +9,8 @@ run
 
 Invariants
 ----------
-Runs come in the order of their pairs and do not depend on how many processes share the work, the seconds apart. The
-encoded cases are made once: a pair only takes rows of them.
+Runs come in the order of their pairs and do not depend on how many threads or processes share the work, the seconds
+apart. The encoded cases are made once: a pair only takes rows of them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ import numpy.typing as npt
 from treewright._base.errors import DataWarning, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
+from treewright.ensemble.running import by_threads
 from treewright.evaluate.estimate import Fit, Rows
 from treewright.evaluate.learners import Learn, LearnByEstimator
 from treewright.evaluate.ways import target_of
+from treewright.grow.engines import by_kernels
+from treewright.grow.recipe import Recipe
 from treewright.model.forest import Forest
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
+from treewright.plans import Plan
 
 NumberedPairs = Iterable[tuple[int, tuple[Rows, Rows]]]
 
@@ -138,8 +142,20 @@ def _whole(model: Predictor) -> tuple[int | None, str]:
 
 
 def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_jobs: int | None) -> Iterator[FoldRun]:
-    """Yield what comes of each pair, in order, by so many processes; None takes more than one where that pays."""
+    """Yield what comes of each pair, in order, by so many threads or processes; None takes more where that pays.
+
+    Trees that kernels grow are shared among threads, as kernels do not hold the interpreter; others among processes.
+    """
     waiting = iter(pairs)
+    many = processors() if n_jobs is None or n_jobs < 0 else n_jobs
+    first = next(waiting, None)
+    if first is None:
+        return
+    waiting = chain([first], waiting)
+    if many > 1 and isinstance(fit, Learn) and _by_kernels(dataset.take(first[1][0]), fit):
+        alone = replace(fit, n_jobs=1)
+        yield from by_threads(lambda pair: run_pair(dataset, alone, pair[0], *pair[1]), waiting, many)
+        return
     if n_jobs is None:
         for done, (fold, (train, test)) in enumerate(waiting, start=1):
             run = run_pair(dataset, fit, fold, train, test)
@@ -147,13 +163,18 @@ def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_j
             warmed_up = done > 1 or run.result.seconds > WARMING_UP
             if warmed_up and _pays(fit, run.result.seconds, number - done):
                 break
-        n_jobs = -1
     elif n_jobs == 1:
         yield from (run_pair(dataset, fit, fold, train, test) for fold, (train, test) in waiting)
         return
     first = next(waiting, None)
     if first is not None:
-        yield from _shared(dataset, fit, chain([first], waiting), processors() if n_jobs < 0 else n_jobs)
+        yield from _shared(dataset, fit, chain([first], waiting), many)
+
+
+def _by_kernels(cases: Dataset, fit: Learn) -> bool:
+    """Tell whether kernels do most of the learning from such cases."""
+    learner = fit.plan.learner if isinstance(fit.plan, Plan) else fit.plan
+    return isinstance(learner, Recipe) and by_kernels("auto", cases, learner)
 
 
 def _pays(fit: Fit, seconds: float, left: int) -> bool:

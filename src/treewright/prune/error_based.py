@@ -97,10 +97,14 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
     extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
     cases = weighing_cases(tree, dataset)
-    if is_compiled("auto", cases) and tree.n_nodes > 1 and tree.p_value is None and never_divided(tree, cases):
-        from treewright.prune.compiled.error_based import prune_whole_cases
+    if is_compiled("auto", cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
+        if never_divided(tree, cases):
+            from treewright.prune.compiled.error_based import prune_whole_cases
 
-        return prune_whole_cases(tree, cases, confidence, raising=raising)
+            return prune_whole_cases(tree, cases, confidence, raising=raising)
+        from treewright.prune.compiled.divided import prune_divided_cases
+
+        return prune_divided_cases(tree, cases, settled_order(cases), confidence, raising=raising)
     return _Pruner(tree, cases, confidence, raising).run()
 
 
@@ -119,6 +123,13 @@ def never_divided(tree: Tree, cases: Dataset) -> bool:
     )
     owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.value_start))
     return not lost and not bool(np.any((tree.value_branch < 0) & (tree.missing[owner] < 0)))
+
+
+def settled_order(cases: Dataset) -> Rows:
+    """Return an order of cases that follows from what they are, not from where they stand."""
+    keys: list[npt.NDArray[np.generic]] = list(cases.columns[::-1])
+    weights = () if cases.weights is None else (cases.weights,)
+    return np.lexsort((*keys, *weights, np.asarray(cases.target)))
 
 
 @dataclass(frozen=True)
@@ -407,8 +418,7 @@ class _Pruner:
         weights = dataset.weights
         if self._whole and (weights is None or bool(np.all(weights == np.floor(weights)))):
             return np.arange(dataset.n_rows, dtype=np.intp)
-        keys: list[npt.NDArray[np.generic]] = list(dataset.columns[::-1])
-        return np.lexsort((*keys, *(() if weights is None else (weights,)), self._classes))
+        return settled_order(dataset)
 
     def _weights_of(self, cases: Part) -> Floats | None:
         rows, weights = cases

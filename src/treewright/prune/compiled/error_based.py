@@ -107,7 +107,8 @@ def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) ->
 
 
 @kernel
-def _as_leaf(counts: Array, confidence: Number, q: Number) -> Number:
+def as_leaf_of(counts: Array, confidence: Number, q: Number) -> Number:
+    """Return the errors expected of a leaf."""
     weight = 0.0
     most = counts[0]
     for k in range(len(counts)):
@@ -118,14 +119,15 @@ def _as_leaf(counts: Array, confidence: Number, q: Number) -> Number:
 
 
 @kernel
-def _at_most(number: Number, bound: Number) -> Number:
+def at_most(number: Number, bound: Number) -> Number:
+    """Say whether a number is at most a bound, rounding aside."""
     if number <= bound or number == np.inf:
         return number <= bound
     return abs(number - bound) <= TOLERANCE * max(abs(number), abs(bound))
 
 
 @kernel
-def _branch(grown: Grown, node: Number, row: Number) -> Number:
+def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
     """Return the branch that a case takes by the test of a node."""
     fields = grown.fields[node]
     test = fields[TEST]
@@ -146,7 +148,8 @@ def _branch(grown: Grown, node: Number, row: Number) -> Number:
 
 
 @kernel
-def _class_of(grown: Grown, row: Number) -> Number:
+def class_of(grown: Grown, row: Number) -> Number:
+    """Return the class of a case."""
     return np.int64(grown.codes[row, grown.codes.shape[1] - 1])
 
 
@@ -194,11 +197,11 @@ def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Roo
                 tally[branch, k] = 0.0
         for p in range(size):
             row = rows[first + p]
-            branch = _branch(grown, node, row)
+            branch = branch_of_case(grown, node, row)
             taken[p] = branch
             spare[p] = row
             sizes[branch] += 1
-            tally[branch, _class_of(grown, row)] += _weight_of(grown, row)
+            tally[branch, class_of(grown, row)] += _weight_of(grown, row)
         start = first
         for branch in range(branches):
             at[branch] = start
@@ -234,7 +237,7 @@ def _change_by(
 ) -> Number:
     """Return how the estimate of a settled branch changes if the cases of its sisters come in addition."""
     if grown.fields[state.source[heir], SLOT] == LEAF:  # all come to this one leaf
-        return _as_leaf(state.counts[place], confidence, q) - state.estimate[heir]
+        return as_leaf_of(state.counts[place], confidence, q) - state.estimate[heir]
     node = state.source[place]
     width = state.counts.shape[1]
     touched = np.empty(64, dtype=np.int64)
@@ -251,7 +254,7 @@ def _change_by(
             leaf = np.int64(heir)
             source = state.source[leaf]
             while grown.fields[source, SLOT] != LEAF:
-                leaf = np.int64(grown.children[grown.fields[source, CHILDREN_AT] + _branch(grown, source, row)])
+                leaf = np.int64(grown.children[grown.fields[source, CHILDREN_AT] + branch_of_case(grown, source, row)])
                 source = state.source[leaf]
             slot = slot_of[leaf]
             if slot < 0:
@@ -264,11 +267,11 @@ def _change_by(
                 for k in range(width):
                     added[n, k] = state.counts[leaf, k]
                 n += 1
-            added[slot, _class_of(grown, row)] += _weight_of(grown, row)
+            added[slot, class_of(grown, row)] += _weight_of(grown, row)
     change = 0.0
     for slot in range(n):
         leaf = touched[slot]
-        change += _as_leaf(added[slot], confidence, q) - state.estimate[leaf]
+        change += as_leaf_of(added[slot], confidence, q) - state.estimate[leaf]
         slot_of[leaf] = -1
     return change
 
@@ -296,7 +299,7 @@ def prune_kernel(
     )
     end = n_cases
     for row in range(n_cases):
-        room.tally[0, _class_of(grown, row)] += _weight_of(grown, row)
+        room.tally[0, class_of(grown, row)] += _weight_of(grown, row)
     _give(state, 0, 0, n_cases, room.tally[0])
     _send_down(state, 0, rows, grown, room)
     waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
@@ -320,7 +323,7 @@ def prune_kernel(
             continue
         here = -1 - here
         node = state.source[here]
-        as_leaf = _as_leaf(state.counts[here], confidence, q)
+        as_leaf = as_leaf_of(state.counts[here], confidence, q)
         state.to_settle[here] = False
         if grown.fields[node, SLOT] == LEAF:
             state.estimate[here] = as_leaf
@@ -337,17 +340,17 @@ def prune_kernel(
             weight = 0.0
             for k in range(state.counts.shape[1]):
                 weight += state.counts[child, k]
-            if heir < 0 or _at_most(greatest, weight):
+            if heir < 0 or at_most(greatest, weight):
                 heir = child
                 greatest = weight
         raised = np.inf
         if raising and heir >= 0:
             raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, room, confidence, q)
-        if _at_most(as_leaf, raised + SLACK) and _at_most(as_leaf, as_tree + SLACK):
+        if at_most(as_leaf, raised + SLACK) and at_most(as_leaf, as_tree + SLACK):
             state.source[here] = leaf
             state.stop[here] = PRUNED
             state.estimate[here] = as_leaf
-        elif _at_most(raised, as_tree + SLACK):
+        elif at_most(raised, as_tree + SLACK):
             state.source[here] = state.source[heir]
             state.stop[here] = state.stop[heir]
             state.outcome[here] = state.outcome[heir]
@@ -378,7 +381,7 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     raising : bool
     """
     inner = tree.attribute != LEAF
-    grown = _grown(tree, dataset)
+    grown = grown_of(tree, dataset)
     n = tree.n_nodes
     state = State(
         np.arange(n, dtype=np.int32),
@@ -403,7 +406,7 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     )
 
 
-def _grown(tree: Tree, dataset: Dataset) -> Grown:
+def grown_of(tree: Tree, dataset: Dataset) -> Grown:
     """Put together what a case meets on its way, and what the tree asks of a case."""
     inner = tree.attribute != LEAF
     attributes = tree.schema.attributes
