@@ -29,6 +29,12 @@ BINS = 255
 SAMPLE = 50_000
 """Numbers from which the borders of the bins are taken."""
 
+CELLS = 2048
+"""Cells of equal length between the first and the last border of a column."""
+
+MOST_IN_CELL = 4
+"""Borders in the fullest cell, up to which comparing with them is quicker than searching."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -86,20 +92,93 @@ def few_distinct(column: Array, limit: Number) -> Array:
 
 @kernel
 def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
-    """Write the code of each number: one more than the borders below it."""
-    size = 1
-    while size <= len(borders):
-        size *= 2
-    padded = np.full(size, np.inf)
-    padded[: len(borders)] = borders
+    """Write the code of each number: one more than the borders below it.
+
+    The way from the first border to the last is divided into cells, of equal length, or where that puts too many
+    borders into one, of equal steps of the bits, which are nearly those of a logarithm. A number is compared with the
+    borders of its cell only. Where neither helps, borders are searched by halves.
+    """
+    n = len(borders)
+    padded = np.full(n + MOST_IN_CELL, np.inf)
+    padded[:n] = borders
+    keys = _keys(padded[:n])
+    below_cell = np.zeros(CELLS + 1, dtype=np.int64)
+    first, scale = _even_cells(borders)
+    if scale > 0:
+        for i in range(n):
+            below_cell[_cell_of(borders[i], first, scale) + 1] += 1
+        fullest = _add_up(below_cell)
+        if fullest <= MOST_IN_CELL:
+            for row in range(len(column)):
+                number = column[row]
+                below = below_cell[_cell_of(number, first, scale)]
+                for _ in range(fullest):
+                    below += padded[below] < number
+                codes[row] = 0 if np.isnan(number) else below + 1
+            return
+    shift = np.int64(0)
+    while n > 0 and (keys[n - 1] >> shift) - (keys[0] >> shift) >= CELLS:
+        shift += 1
+    start = keys[0] >> shift if n > 0 else np.int64(0)
+    below_cell[:] = 0
+    for i in range(n):
+        below_cell[(keys[i] >> shift) - start + 1] += 1
+    fullest = _add_up(below_cell)
+    if fullest <= MOST_IN_CELL:
+        bits = column.view(np.int64)
+        for row in range(len(column)):
+            number = column[row]
+            cell = (_key_of(bits[row]) >> shift) - start
+            below = below_cell[min(max(cell, 0), CELLS - 1)]
+            for _ in range(fullest):
+                below += padded[below] < number
+            codes[row] = 0 if np.isnan(number) else below + 1
+        return
     for row in range(len(column)):
         number = column[row]
-        below = 0
-        half = size >> 1
-        while half > 0:  # the same steps for every number: nothing to be mispredicted
-            below += half * (padded[below + half - 1] < number)
-            half >>= 1
-        codes[row] = 0 if np.isnan(number) else below + 1
+        codes[row] = 0 if np.isnan(number) else np.searchsorted(borders, number) + 1
+
+
+@kernel
+def _even_cells(borders: Array) -> tuple[Number, Number]:
+    """Return the first border and cells per unit, none where the borders are too near or too far apart."""
+    if len(borders) == 0:
+        return 0.0, 0.0
+    length = borders[len(borders) - 1] - borders[0]
+    return borders[0], (CELLS - 1) / length if 1e-290 < length < 1e290 else 0.0
+
+
+@kernel
+def _cell_of(number: Number, first: Number, scale: Number) -> Number:
+    """Return the cell of a number; it never falls where numbers rise, so those of other cells need not be compared."""
+    along = (number - first) * scale
+    if not along > 0.0:
+        return np.int64(0)
+    return np.int64(along) if along < CELLS - 1 else np.int64(CELLS - 1)
+
+
+@kernel
+def _key_of(bits: Number) -> Number:
+    """Return a whole number that rises with the double of these bits."""
+    return bits if bits >= 0 else ~(bits & np.int64(0x7FFFFFFFFFFFFFFF))
+
+
+@kernel
+def _keys(numbers: Array) -> Array:
+    keys = numbers.view(np.int64).copy()
+    for i in range(len(keys)):
+        keys[i] = _key_of(keys[i])
+    return keys
+
+
+@kernel
+def _add_up(below_cell: Array) -> Number:
+    """Turn the borders of each cell (one place on) into those below it; return how many the fullest cell has."""
+    fullest = np.int64(0)
+    for cell in range(len(below_cell) - 1):
+        fullest = max(fullest, below_cell[cell + 1])
+        below_cell[cell + 1] += below_cell[cell]
+    return fullest
 
 
 @kernel

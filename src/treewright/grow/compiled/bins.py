@@ -1,347 +1,351 @@
-"""The best cut of a binned attribute, exactly: borders from the histogram, and a look inside the few bins that matter.
+"""Numeric attributes of a large node by their histograms: scores of the borders, and what a look inside could bring.
 
 Vocabulary
 ----------
 border
     The place of a cut between two bins; its score needs the histogram only.
 bound
-    More than any cut inside a bin can score. The criteria are convex in the class counts, so over all ways to put the
-    cases of a bin on two sides the best is a corner: whole classes to the left, the others to the right. Where a bin
-    has many classes, a looser bound serves: no cut leaves less impurity than the cases on both sides of the bin have
-    among themselves (Alsabti, Ranka and Singh 1998 have the idea of looking into few intervals only).
+    No cut inside a bin scores more. Impurity times weight never falls when cases are added, so no cut leaves less than
+    what the cases on both sides of the bin have among themselves: that bound comes with the borders. Where it reaches
+    too far a nearer one is found. The scores are convex in the class counts, so over all ways to put the cases of a
+    bin on two sides the best is a corner: whole classes to the left, the others to the right. For numbers to predict,
+    weight and sum of what goes to the left lie in an ellipse, and the corners are those of an octagon around it.
+    (Alsabti, Ranka and Singh 1998 have the idea of looking into few intervals only.)
 alive
     A bin whose bound reaches the best score that is known. Only its cases are sorted.
 turn
     Where the side of missing cases is learned every cut is tried twice: first with them on the right, then on the left.
+single
+    An attribute whose codes stand for one number each: there is nothing inside.
 """
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, kernel
-from treewright.grow.compiled.arithmetic import (
-    CHI_SQUARE,
-    first_of_ties,
-    impurity,
-    score_of_sides,
-    weight_of,
-)
+from treewright.grow.compiled.arithmetic import CHI_SQUARE, VARIANCE, decrease, impurity, score_of_sides, weight_of
+from treewright.grow.compiled.examine import least_relative_side
+from treewright.grow.compiled.options import LEARNED
 
-CORNERS = 5
+CORNERS = 6
 """Up to so many classes in a bin all corners are tried."""
 
 SLACK = 1 - 4e-9
 """A bound must fall short of the best score by more than what counts as a tie."""
 
+ROUNDING = 1e-13
+"""So much of the impurity a bound may be too low by rounding."""
+
+BEST, REACH, SCALE, LEAST, TURNS, LAST, CASES = 0, 1, 2, 3, 4, 5, 6
+"""What is noted of an attribute: best score of a border; most that any cut can reach; share of known cases, by which
+scores are multiplied; least weight of a side; turns; last code that occurs; number of cases that are divided."""
+
+FACTS = 7
+
+OCTAGON = (
+    (0.0, 0.2071067811865476), (0.0, -0.2071067811865476), (1.0, 0.2071067811865476), (1.0, -0.2071067811865476),
+    (0.2928932188134524, 0.5), (0.2928932188134524, -0.5), (0.7071067811865476, 0.5), (0.7071067811865476, -0.5),
+)  # fmt: skip
+"""Corners around the circle of all shares t of a bin's weight and distances u from the mean, |u| <= sqrt(t (1 - t))."""
+
 
 @kernel
-def bound_bins(
-    counts: Array, cases: Array, learn: bool, opt: Array, table: Array, borders: Array, bounds: Array
-) -> Number:
-    """Score the borders and bound the bins of one attribute; return the best score of a border.
+def limit_of(best: Number) -> Number:
+    """Return the score below which nothing ties with the best one."""
+    return best * SLACK if best > 0 else best - 1e-12
 
-    Parameters
-    ----------
-    counts, cases : array
-        Statistics and numbers of cases of every code, the missing ones first.
-    learn : bool
-        Whether there are two turns.
-    opt, table : array
-    borders, bounds : array, 2 x codes
-        To be filled; -inf where a border is not admitted or a bin is empty.
+
+@kernel
+def cases_of(counts: Array, cases: Array, place: Number) -> Number:
+    """Return the number of cases of a code; where it is not counted apart every case weighs one."""
+    if len(cases) > 0:
+        return cases[place]
+    total = 0.0
+    for k in range(counts.shape[1]):
+        total += counts[place, k]
+    return np.int64(total)
+
+
+@kernel
+def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
+    """Return the impurity times the weight; for chi-square that of classes weighed by how rare they are.
+
+    Pearson's statistic of two branches is the fall of this impurity times the number of cases.
     """
-    o = opt[0]
-    criterion = o["criterion"]
-    n_codes, width = counts.shape
-    whole = np.zeros(width)
-    cases_all, last = _sum_codes(counts, cases, learn, whole)
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
-    left = np.zeros(width)
-    right = np.zeros(width)
-    corner = np.zeros(width)
-    inside = np.zeros(width, dtype=np.int64)
-    best = -np.inf
-    for turn in range(2 if learn else 1):
-        cases_left = 0
-        for k in range(width):
-            left[k] = 0.0
-        if turn == 1:
-            cases_left = cases[0]
-            for k in range(width):
-                left[k] = counts[0, k]
-        for code in range(1, n_codes):
-            borders[turn, code] = bounds[turn, code] = -np.inf
-            if cases[code] == 0:
-                continue
-            if cases[code] > 1:
-                bounds[turn, code] = _bound(
-                    left, counts[code], whole, before, weight, criterion, table, corner, right, inside
-                )
-            cases_left += cases[code]
-            for k in range(width):
-                left[k] += counts[code, k]
-                right[k] = whole[k] - left[k]
-            if code == last and (turn == 1 or not learn):
-                break
-            if cases_left < o["min_leaf"] or cases_all - cases_left < o["min_leaf"]:
-                continue
-            if weight_of(left, criterion) < o["least_side"] or weight_of(right, criterion) < o["least_side"]:
-                continue
-            borders[turn, code] = score_of_sides(left, right, before, weight, criterion, table)
-            best = max(best, borders[turn, code])
-        for code in range(last + 1, n_codes):
-            borders[turn, code] = bounds[turn, code] = -np.inf
-    return best
+    if criterion != CHI_SQUARE:
+        return impurity(statistics, criterion, table)
+    n = weight_of(statistics, criterion)
+    total = 0.0
+    for k in range(len(statistics)):
+        if statistics[k] > 0:
+            total += statistics[k] / whole[k] * (1.0 - statistics[k] / n)
+    return total
 
 
 @kernel
-def _sum_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
+def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
+    """Return the score of a fall of the impurity, and a little more for rounding."""
+    if criterion == CHI_SQUARE:
+        return (before - after + ROUNDING * before) * weight
+    return (before - after + ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
+
+
+@kernel
+def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
     """Add up all codes into `whole`, the missing ones only if their side is learned.
 
     Returns the number of cases and the last code that has some.
     """
-    n = 0
-    last = 0
+    n = np.int64(0)
+    last = np.int64(0)
+    for k in range(len(whole)):
+        whole[k] = 0.0
     for code in range(0 if learn else 1, counts.shape[0]):
-        n += cases[code]
-        if cases[code] > 0:
-            last = code
-        for k in range(counts.shape[1]):
+        here = cases_of(counts, cases, code)
+        n += here
+        if here > 0:
+            last = np.int64(code)
+        for k in range(len(whole)):
             whole[k] += counts[code, k]
     return n, last
 
 
 @kernel
-def _bound(
+def score_borders(
+    counts: Array,
+    cases: Array,
+    starts: Array,
+    attributes: Array,
+    gaps: Array,
+    opt: Array,
+    table: Array,
+    borders: Array,
+    bounds: Array,
+    facts: Array,
+) -> None:
+    """Score the borders of attributes and bound their bins.
+
+    Parameters
+    ----------
+    counts, cases : array
+        Statistics and numbers of cases of every code of every attribute, the missing ones first; no numbers of cases
+        where each weighs one.
+    starts, attributes : array of int
+        First place of each attribute in `counts`; those to be looked at.
+    gaps : array of bool
+        Whether the numbers beside each border are far enough apart; empty where they need not be.
+    opt, table : array
+    borders, bounds : array, 2 x places
+        To be filled; -inf where a border is not admitted or a bin has nothing inside.
+    facts : array, attributes x `FACTS`
+        To be filled.
+    """
+    o = opt[0]
+    criterion = o["criterion"]
+    width = counts.shape[1]
+    whole = np.empty(width)
+    left = np.empty(width)
+    right = np.empty(width)
+    for one in range(len(attributes)):
+        first, end = starts[attributes[one]], starts[attributes[one] + 1]
+        own, own_cases = counts[first:end], cases[first:end]
+        fact = facts[one]
+        lost = cases_of(own, own_cases, 0)
+        learn = o["missing"] == LEARNED and lost > 0
+        all_cases, last = sum_of_codes(own, own_cases, learn, whole)
+        weight = weight_of(whole, criterion)
+        before = spread_of(whole, whole, criterion, table)
+        fact[SCALE] = 1.0
+        if o["missing"] != LEARNED and lost > 0:
+            unknown = weight_of(own[0], criterion)
+            fact[SCALE] = weight / (weight + unknown)
+        fact[LEAST] = o["least_side"]
+        if o["relative_side"] and not learn:
+            fact[LEAST] = max(fact[LEAST], least_relative_side(weight, width, o["min_branch"]))
+        fact[TURNS], fact[LAST], fact[CASES] = 2 if learn else 1, last, all_cases
+        fact[BEST] = fact[REACH] = -np.inf
+        for turn in range(2 if learn else 1):
+            cases_left = lost if turn == 1 else np.int64(0)
+            for k in range(width):
+                left[k] = own[0, k] if turn == 1 else 0.0
+            below = spread_of(left, whole, criterion, table)
+            for code in range(1, last + 1):
+                here = cases_of(own, own_cases, code)
+                if here == 0:
+                    continue
+                cases_left += here
+                weight_left = 0.0
+                for k in range(width):
+                    left[k] += own[code, k]
+                    right[k] = whole[k] - left[k]
+                above = spread_of(right, whole, criterion, table)
+                if here > 1:
+                    bound = bound_from(before, below + above, weight, criterion)
+                    bounds[turn, first + code] = bound
+                    fact[REACH] = max(fact[REACH], bound)
+                below = spread_of(left, whole, criterion, table)
+                if code == last and (turn == 1 or not learn):
+                    break
+                if len(gaps) > 0 and not gaps[first + code]:
+                    continue
+                if cases_left < o["min_leaf"] or all_cases - cases_left < o["min_leaf"]:
+                    continue
+                weight_left = weight_of(left, criterion)
+                if weight_left < fact[LEAST] or weight_of(right, criterion) < fact[LEAST]:
+                    continue
+                if criterion == CHI_SQUARE:
+                    score = score_of_sides(left, right, before, weight, criterion, table)
+                else:
+                    score = decrease(before, below + above, weight, criterion)
+                borders[turn, first + code] = score
+                fact[BEST] = max(fact[BEST], score)
+
+
+@kernel
+def find_alive(
+    counts: Array,
+    cases: Array,
+    starts: Array,
+    attributes: Array,
+    single: Array,
+    limits: Array,
+    opt: Array,
+    table: Array,
+    bounds: Array,
+    facts: Array,
+    alive: Array,
+) -> None:
+    """Mark the bins that must be looked into, after a nearer bound.
+
+    Parameters
+    ----------
+    counts, cases, starts, attributes, opt, table, bounds, facts : array
+        As in `score_borders`; the reach of an attribute becomes that of its living bins and of its borders.
+    single : array of bool
+        Of every attribute.
+    limits : array
+        Least score that matters, for each attribute to be looked at.
+    alive : array of bool
+        To be filled, by places.
+    """
+    o = opt[0]
+    criterion = o["criterion"]
+    width = counts.shape[1]
+    whole = np.empty(width)
+    left = np.empty(width)
+    room = np.empty((2, width))
+    inside = np.empty(width, dtype=np.int64)
+    for one in range(len(attributes)):
+        a = attributes[one]
+        fact = facts[one]
+        reach = fact[REACH]
+        fact[REACH] = fact[BEST]
+        if single[a] or (reach < limits[one] and not o["correction"]):
+            continue
+        first, end = starts[a], starts[a + 1]
+        own, own_cases = counts[first:end], cases[first:end]
+        learn = fact[TURNS] == 2
+        all_cases, last = sum_of_codes(own, own_cases, learn, whole)
+        weight = weight_of(whole, criterion)
+        before = spread_of(whole, whole, criterion, table)
+        for turn in range(2 if learn else 1):
+            cases_left = np.int64(0)
+            for k in range(width):
+                left[k] = own[0, k] if turn == 1 else 0.0
+            for code in range(1, last + 1):
+                here = cases_of(own, own_cases, code)
+                bound = bounds[turn, first + code]
+                if here > 1 and bound >= limits[one]:
+                    nearer = near_bound(left, own[code], whole, before, weight, criterion, table, room, inside)
+                    bound = min(bound, nearer)
+                    if bound >= limits[one]:
+                        alive[first + code] = True
+                        fact[REACH] = max(fact[REACH], bound)
+                if here > 1 and o["correction"] and not alive[first + code]:
+                    # Where only some of the cuts in a bin are admitted they must be counted one by one.
+                    low = weight_of(left, criterion)
+                    high = low + weight_of(own[code], criterion)
+                    all_fit = (
+                        low >= fact[LEAST]
+                        and weight - high >= fact[LEAST]
+                        and cases_left >= o["min_leaf"]
+                        and all_cases - cases_left - here >= o["min_leaf"]
+                    )
+                    none_fits = (
+                        high < fact[LEAST]
+                        or weight - low < fact[LEAST]
+                        or cases_left + here < o["min_leaf"]
+                        or all_cases - cases_left < o["min_leaf"]
+                    )
+                    alive[first + code] = not all_fit and not none_fits
+                cases_left += here
+                for k in range(width):
+                    left[k] += own[code, k]
+
+
+@kernel
+def near_bound(
     left: Array,
-    bin_counts: Array,
+    inner: Array,
     whole: Array,
     before: Number,
     weight: Number,
     criterion: Number,
     table: Array,
-    corner: Array,
-    right: Array,
+    room: Array,
     inside: Array,
 ) -> Number:
-    """Return more than any cut inside a bin can score."""
+    """Return more than any cut inside a bin can score, by the corners; infinite where there are too many.
+
+    Parameters
+    ----------
+    left, inner, whole : array
+        Statistics of what lies left of the bin, in the bin, and of all.
+    before, weight : float
+        Impurity and weight of all.
+    room, inside : array
+        Scratch space.
+    """
+    if criterion == VARIANCE:
+        return _octagon_bound(left, inner, whole, before, weight)
     width = len(left)
     n = 0
     for k in range(width):
-        if bin_counts[k] > 0:
+        if inner[k] > 0:
             inside[n] = k
             n += 1
-    if n > CORNERS and criterion != CHI_SQUARE:
-        for k in range(width):
-            right[k] = whole[k] - left[k] - bin_counts[k]
-        return (before - impurity(left, criterion, table) - impurity(right, criterion, table)) / weight
     if n > CORNERS:
         return np.inf
     best = -np.inf
+    corner, right = room[0], room[1]
     for choice in range(1 << n):
         for k in range(width):
             corner[k] = left[k]
         for j in range(n):
             if choice >> j & 1:
-                corner[inside[j]] += bin_counts[inside[j]]
+                corner[inside[j]] += inner[inside[j]]
         for k in range(width):
             right[k] = whole[k] - corner[k]
-        best = max(best, score_of_sides(corner, right, before, weight, criterion, table))
+        after = spread_of(corner, whole, criterion, table) + spread_of(right, whole, criterion, table)
+        best = max(best, bound_from(before, after, weight, criterion))
     return best
 
 
 @kernel
-def alive_bins(borders: Array, bounds: Array, turns: Number, best: Number, alive: Array) -> Number:
-    """Mark the bins to be looked into, and those beside the best border, whose cut needs their numbers.
-
-    Returns the greatest bound.
-    """
-    n_codes = bounds.shape[1]
-    limit = best * SLACK if best > 0 else best - 1e-12
-    greatest = -np.inf
-    for code in range(n_codes):
-        alive[code] = False
-    for turn in range(turns):
-        here = -np.inf
-        for code in range(1, n_codes):
-            here = max(here, borders[turn, code])
-        for code in range(1, n_codes):
-            greatest = max(greatest, bounds[turn, code])
-            if bounds[turn, code] >= limit:
-                alive[code] = True
-            if borders[turn, code] >= limit and borders[turn, code] == here:
-                alive[code] = True
-                following = code + 1
-                while (
-                    following < n_codes - 1
-                    and bounds[turn, following] == -np.inf
-                    and borders[turn, following] == -np.inf
-                ):
-                    following += 1
-                if following < n_codes:
-                    alive[following] = True
-    return greatest
-
-
-@kernel
-def collect_alive(
-    codes: Array,
-    column: Array,
-    rows: Array,
-    target: Array,
-    weights: Array,
-    alive: Array,
-    values: Array,
-    classes: Array,
-    own_weights: Array,
-    bins: Array,
-) -> Number:
-    """Gather the cases of a node that lie in bins that are alive; return how many there are."""
-    n = 0
-    unit = len(weights) == 0
-    for i in range(len(rows)):
-        row = rows[i]
-        code = codes[row]
-        if alive[code]:
-            values[n] = column[row] + 0.0
-            classes[n] = target[row]
-            own_weights[n] = 1.0 if unit else weights[i]
-            bins[n] = code
-            n += 1
-    return n
-
-
-@kernel
-def best_cut(
-    counts: Array,
-    cases: Array,
-    learn: bool,
-    borders: Array,
-    alive: Array,
-    order: Array,
-    values: Array,
-    classes: Array,
-    weights: Array,
-    bins: Array,
-    n: Number,
-    opt: Array,
-    table: Array,
-    left_out: Array,
-) -> tuple[Number, Number, Number, Number, Number]:
-    """Return score, turn, code, and the numbers on both sides of the best cut of an attribute.
-
-    The numbers are NaN for a border whose bins were not gathered; a code of -1 means that there is no cut, an
-    infinite upper number that known is parted from missing. ``left_out`` becomes the statistics of the known cases on
-    the left.
-
-    Parameters
-    ----------
-    counts, cases, borders, alive
-        As in `bound_bins` and `alive_bins`.
-    order, values, classes, weights, bins : array
-        Gathered cases, and their order by number.
-    n : int
-        How many there are.
-    """
-    o = opt[0]
-    criterion = o["criterion"]
-    n_codes, width = counts.shape
-    whole = np.zeros(width)
-    cases_all, last = _sum_codes(counts, cases, learn, whole)
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
-    room = 2 * (n + n_codes) + 2
-    scores = np.empty(room)
-    turns = np.empty(room, dtype=np.int64)
-    places = np.empty(room, dtype=np.int64)
-    where = np.empty(room, dtype=np.int64)
-    found = 0
-    left = np.zeros(width)
-    start = np.zeros(width)
-    right = np.zeros(width)
-    for turn in range(2 if learn else 1):
-        cases_left = 0
-        for k in range(width):
-            start[k] = 0.0
-        if turn == 1:
-            cases_left = cases[0]
-            for k in range(width):
-                start[k] = counts[0, k]
-        at = 0
-        for code in range(1, last + 1):
-            if cases[code] == 0:
-                continue
-            if alive[code]:
-                for k in range(width):
-                    left[k] = start[k]
-                here = cases_left
-                while at < n and bins[order[at]] == code:
-                    i = order[at]
-                    left[classes[i]] += weights[i]
-                    here += 1
-                    at += 1
-                    if at == n or bins[order[at]] != code:
-                        break
-                    if values[order[at]] == values[i]:
-                        continue
-                    if here < o["min_leaf"] or cases_all - here < o["min_leaf"]:
-                        continue
-                    for k in range(width):
-                        right[k] = whole[k] - left[k]
-                    if weight_of(left, criterion) < o["least_side"] or weight_of(right, criterion) < o["least_side"]:
-                        continue
-                    scores[found] = score_of_sides(left, right, before, weight, criterion, table)
-                    turns[found], places[found], where[found] = turn, code, at
-                    found += 1
-            cases_left += cases[code]
-            for k in range(width):
-                start[k] += counts[code, k]
-            if borders[turn, code] > -np.inf:
-                scores[found] = borders[turn, code]
-                turns[found], places[found], where[found] = turn, code, -1
-                found += 1
-    best = first_of_ties(scores, found)
-    if best < 0:
-        return -np.inf, 0, -1, 0.0, 0.0
-    best_turn, best_code, place = turns[best], places[best], where[best]
-    for k in range(width):
-        left_out[k] = 0.0
-    for below in range(1, best_code):
-        for k in range(width):
-            left_out[k] += counts[below, k]
-    low = high = np.nan
-    if place >= 0:
-        low, high = values[order[place - 1]], values[order[place]]
-        for p in range(place):
-            if bins[order[p]] == best_code:
-                left_out[classes[order[p]]] += weights[order[p]]
-        return scores[best], best_turn, best_code, low, high
-    for k in range(width):
-        left_out[k] += counts[best_code, k]
-    following = best_code + 1
-    while following <= last and cases[following] == 0:
-        following += 1
-    for p in range(n):
-        case = order[p]
-        if bins[case] == best_code:
-            low = values[case]
-        elif following <= last and bins[case] == following and np.isnan(high):
-            high = values[case]
-    if following > last:
-        high = np.inf
-    return scores[best], best_turn, -best_code - 2, low, high
-
-
-@kernel
-def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
-    """Return the greatest number of one bin and the least of another, among the cases of a node."""
-    low, high = -np.inf, np.inf
-    for i in range(len(rows)):
-        row = rows[i]
-        if codes[row] == code:
-            low = max(low, column[row] + 0.0)
-        elif codes[row] == following:
-            high = min(high, column[row] + 0.0)
-    return low, high
+def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number) -> Number:
+    """Return the bound for numbers to predict; infinite at the ends, where the octagon says nothing."""
+    low, high = left[0], whole[0] - left[0] - inner[0]
+    if low <= 0 or high <= 0 or inner[0] <= 0:
+        return np.inf
+    mean = inner[1] / inner[0]
+    deviation = sqrt(max(inner[2] / inner[0] - mean * mean, 0.0))
+    explained = 0.0
+    for t, u in OCTAGON:
+        w = inner[0] * t
+        s = inner[0] * (mean * t + deviation * u)
+        below, above = left[1] + s, whole[1] - left[1] - s
+        explained = max(explained, below * below / (low + w) + above * above / (high + inner[0] - w))
+    return bound_from(before, whole[2] - explained, weight, VARIANCE)

@@ -7,7 +7,7 @@ a kernel grows its whole subtree (`subtree`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,16 +24,18 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import Examiner
+from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.gathering import gather_codes, gather_numbers, sort_columns
-from treewright.grow.compiled.options import CUT, many_valued, options_of, tests_of, understood
+from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
+from treewright.grow.compiled.search import NO_WEIGHTS, Ranked, Table
 from treewright.grow.compiled.subtree import MEAN, NO_ROOM, grow_block
-from treewright.grow.compiled.upper import BLOCK, NO_WEIGHTS, Table, UpperNode, UpperPart
+from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import root_key
 from treewright.grow.grower import Progress
-from treewright.grow.recipe import Choice, Cuts, Intervals, MissingPolicy, Placement, Recipe
+from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.model.tree import Tree
 
 Floats = npt.NDArray[np.float64]
@@ -45,9 +47,6 @@ NARROW = 1 << 16
 
 FEW_RANKS = 254
 """Numeric columns of at most so many different numbers always have a code for each."""
-
-MOST_RANKS = 65_534
-"""With more, codes by rank are not tried."""
 
 
 class CompiledGrower:
@@ -74,8 +73,9 @@ class CompiledGrower:
         self.dataset = dataset
         self.n_jobs = n_jobs
         self._lock = threading.Lock()
-        self._encoded: dict[int, tuple[Codes, tuple[CodedColumn, ...]]] = {}
+        self._encoded: tuple[Codes, tuple[CodedColumn, ...]] | None = None
         self._distinct: dict[int, Floats] = {}
+        self._ranked: dict[int, Ranked] = {}
 
     def grow(
         self,
@@ -112,13 +112,34 @@ class CompiledGrower:
         with _Growth(self, recipe, rows, w).running() as growth:
             return growth.run(progress)
 
-    def codes_for(self, most_ranks: int) -> tuple[Codes, tuple[CodedColumn, ...]]:
-        """Return the codes of all columns; numeric ones of more different numbers than this are binned."""
+    def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
+        """Return the codes of all columns; numeric ones of more than `FEW_RANKS` different numbers are binned."""
         with self._lock:
-            if most_ranks not in self._encoded:
+            if self._encoded is None:
                 values = [len(column.values) for column in self.dataset.schema.attributes]
-                self._encoded[most_ranks] = code_table(self.dataset.columns, values, most_ranks, self.n_jobs)
-            return self._encoded[most_ranks]
+                self._encoded = code_table(self.dataset.columns, values, FEW_RANKS, self.n_jobs)
+            return self._encoded
+
+    def ranked(self, attributes: Sequence[int]) -> dict[int, Ranked]:
+        """Return the ranks of the numbers of binned columns."""
+        coded = self.coded()[1]
+        with self._lock:
+            wanted = [attribute for attribute in attributes if attribute not in self._ranked]
+            with ThreadPoolExecutor(self.n_jobs) as pool:
+                made = pool.map(lambda attribute: self._ranks_of(attribute, coded[attribute]), wanted)
+                self._ranked |= dict(zip(wanted, made, strict=True))
+            return {attribute: self._ranked[attribute] for attribute in attributes}
+
+    def _ranks_of(self, attribute: int, coded: CodedColumn) -> Ranked:
+        column = self.dataset.columns[attribute]
+        known = np.flatnonzero(~np.isnan(column))
+        numbers, ranks_of_known = np.unique(column[known] + 0.0, return_inverse=True)
+        ranks = np.full(len(column), -1, dtype=np.int32)
+        ranks[known] = ranks_of_known
+        self._distinct[attribute] = numbers
+        borders = coded.borders if coded.borders is not None else numbers[:0]
+        ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
+        return Ranked(ranks, numbers, ends.astype(np.int64))
 
     def distinct(self, attribute: int) -> Floats:
         """Return the different numbers of an attribute, ascending."""
@@ -161,7 +182,8 @@ class _Growth:
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
-        self._table = whole_table(int(total) + 1 if whole and not self._regression else 1)
+        looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
+        self._table = whole_table(int(total) + 1 if looked_up else 1)
         self._cancelled = np.zeros(1, dtype=bool)
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
@@ -197,7 +219,7 @@ class _Growth:
         """Grow the tree."""
         used = np.zeros(len(self._tests), dtype=bool)
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        root = UpperNode(self._rows, self._weights, 0, used, root_key(seed), -1, 0, 0.0)
+        root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
         table = self._upper_table() if len(self._rows) > BLOCK else None
         piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress).grow(root)
         if progress is not None:
@@ -207,34 +229,35 @@ class _Growth:
     # -- the upper part ----------------------------------------------------------------------------------------------
 
     def _upper_table(self) -> Table | None:
-        """Return what the upper part needs; None where columns would need codes for too many numbers."""
+        """Return what the upper part needs; None where it does not know the rules for columns of many numbers."""
         recipe = self._recipe
         rule = recipe.numeric
-        every_number = (
-            recipe.choice is not Choice.HIGHEST
-            or self._regression
-            or (isinstance(rule, Cuts) and (rule.correction or rule.relative_side or rule.gap > 0))
-            or bool(self._options["random_cuts"][0])
-        )
-        codes, coded = self._owner.codes_for(MOST_RANKS if every_number and len(self._cuts) else FEW_RANKS)
-        if every_number and any(coded[attribute].is_binned for attribute in self._cuts.tolist()):
+        codes, coded = self._owner.coded()
+        binned = [attribute for attribute in self._cuts.tolist() if coded[attribute].is_binned]
+        asks_for_places = isinstance(rule, Cuts) and (rule.correction or rule.gap > 0)
+        if binned and bool(self._options["random_cuts"][0]):
+            return None
+        if asks_for_places and recipe.missing is MissingPolicy.LEARNED:
             return None
         if self._interval_codes:
             codes, coded = self._with_intervals(codes, coded)
+        placer = cast(Engine, _Placer(self))
         return Table(
             schema=self.schema,
             recipe=recipe,
             codes=codes,
             columns=self._data.columns,
             coded=coded,
+            ranked=self._owner.ranked(binned) if asks_for_places else {},
             target=self._target,
             options=self._options,
             table=self._table,
             tests=self._tests,
-            examiner=Examiner(recipe, cast(Engine, _Placer(self)), self._bounds, self._total),
+            examiner=lambda: Examiner(recipe, placer, self._bounds, self._total),
             regression=self._regression,
             whole=self._whole,
             n_cases=len(self._rows),
+            n_jobs=self._owner.n_jobs,
             pool=self._pool,
             helper=self._helper,
         )

@@ -1,0 +1,343 @@
+"""Inside the bins of a large node: the best cut of a numeric attribute, exactly.
+
+Vocabulary
+----------
+place
+    Where a cut may lie: between two different numbers that are next to each other in the node.
+tries
+    Places that were compared, which C4.5 makes the best of them pay for.
+stretch
+    The cases of one bin in their order by number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.compiled.arithmetic import VARIANCE, first_of_ties, score_of_sides, weight_of
+from treewright.grow.compiled.bins import (
+    CASES,
+    LAST,
+    LEAST,
+    TURNS,
+    bound_from,
+    cases_of,
+    limit_of,
+    near_bound,
+    spread_of,
+    sum_of_codes,
+)
+from treewright.grow.compiled.sorting import sort_numbers
+
+STEP = 32
+"""Cases of a stretch that are passed over together if no cut among them can be the best."""
+
+CASE = np.int64(0xFFFFFFFF)
+"""The bits of a case in a sorted entry."""
+
+
+class Cases(NamedTuple):
+    """The cases of a node.
+
+    Parameters
+    ----------
+    rows : array of int
+    weights : array
+        None where each case weighs one.
+    target : array of int
+        Class of every row of the table.
+    deviation : array
+        For a number to predict, its distance from the mean, of every case of the node.
+    """
+
+    rows: Array
+    weights: Array
+    target: Array
+    deviation: Array
+
+
+class Binned(NamedTuple):
+    """The histogram of an attribute.
+
+    Parameters
+    ----------
+    counts, cases : array
+        As in `bins.score_borders`.
+    borders : array, 2 x codes
+        Their scores.
+    alive : array of bool
+        Bins to be looked into.
+    inner : array of int
+        Places inside each bin; empty where nobody asks for tries.
+    facts : array
+        See `bins.FACTS`.
+    """
+
+    counts: Array
+    cases: Array
+    borders: Array
+    alive: Array
+    inner: Array
+    facts: Array
+
+
+@kernel
+def look_inside(
+    binned: Binned, codes: Array, column: Array, node: Cases, limit: Number, opt: Array, table: Array, left_out: Array
+) -> tuple[Number, Number, Number, Number, Number, Number]:
+    """Find the best cut of an attribute among its borders and the places in bins that are alive.
+
+    Parameters
+    ----------
+    binned : Binned
+    codes, column : array
+        Of the attribute, by rows of the table.
+    node : Cases
+    limit : float
+        What scores less does not matter.
+    opt, table : array
+    left_out : array
+        Becomes the statistics of the known cases on the left.
+
+    Returns
+    -------
+    score, turn, code, low, high, tries
+        The code is -1 if there is no cut. Where the cut is a border, low and high are NaN: nobody has looked.
+    """
+    o = opt[0]
+    criterion = o["criterion"]
+    counts, cases, facts = binned.counts, binned.cases, binned.facts
+    width = counts.shape[1]
+    whole = np.empty(width)
+    turns, last = np.int64(facts[TURNS]), np.int64(facts[LAST])
+    sum_of_codes(counts, cases, turns == 2, whole)
+    who, order, numbers = _sorted_cases(binned, codes, column, node, last)
+    n = len(who)
+    room = turns * (n + len(binned.alive)) + 1
+    scores = np.empty(room)
+    turn_of = np.empty(room, dtype=np.int64)
+    code_of = np.empty(room, dtype=np.int64)
+    place_of = np.empty(room, dtype=np.int64)
+    found = tries = 0
+    weight = weight_of(whole, criterion)
+    before = spread_of(whole, whole, criterion, table)
+    start, left, right = np.empty(width), np.empty(width), np.empty(width)
+    ahead = np.empty(width)
+    scratch = np.empty((2, width))
+    which = np.empty(width, dtype=np.int64)
+    unit = len(node.weights) == 0
+    regression = criterion == VARIANCE
+    w = 1.0
+    for turn in range(turns):
+        cases_left = np.int64(0)
+        if turn == 1:
+            cases_left = cases_of(counts, cases, 0)
+        for k in range(width):
+            start[k] = counts[0, k] if turn == 1 else 0.0
+        at = 0
+        for code in range(1, last + 1):
+            here = cases_of(counts, cases, code)
+            if here == 0:
+                continue
+            if binned.alive[code]:
+                for k in range(width):
+                    left[k] = start[k]
+                weight_left = weight_of(left, criterion)
+                so_far = cases_left
+                end = at + here
+                while at < end:
+                    until = min(at + STEP, end)
+                    for k in range(width):
+                        ahead[k] = 0.0
+                    for p in range(at, until):
+                        i = who[order[p] & CASE]
+                        if not unit:
+                            w = node.weights[i]
+                        _add(ahead, i, w, node, regression)
+                    for k in range(width):
+                        right[k] = whole[k] - left[k] - ahead[k]
+                    after = spread_of(left, whole, criterion, table) + spread_of(right, whole, criterion, table)
+                    worth = bound_from(before, after, weight, criterion) >= limit
+                    if worth:
+                        worth = (
+                            near_bound(left, ahead, whole, before, weight, criterion, table, scratch, which) >= limit
+                        )
+                    for p in range(at, until):
+                        i = who[order[p] & CASE]
+                        if not unit:
+                            w = node.weights[i]
+                        _add(left, i, w, node, regression)
+                        weight_left += w
+                        so_far += 1
+                        if p + 1 == end:
+                            break
+                        number, following = order[p] >> 32, order[p + 1] >> 32
+                        if number == following:
+                            continue
+                        if o["gap"] > 0 and not numbers[following] - numbers[number] > o["gap"]:
+                            continue
+                        if so_far < o["min_leaf"] or facts[CASES] - so_far < o["min_leaf"]:
+                            continue
+                        if weight_left < facts[LEAST] or weight - weight_left < facts[LEAST]:
+                            continue
+                        tries += 1
+                        if not worth:
+                            continue
+                        for k in range(width):
+                            right[k] = whole[k] - left[k]
+                        score = score_of_sides(left, right, before, weight, criterion, table)
+                        if score >= limit:
+                            scores[found] = score
+                            turn_of[found], code_of[found], place_of[found] = turn, code, p
+                            found += 1
+                            limit = max(limit, limit_of(score))
+                    at = until
+            elif len(binned.inner) > 0:
+                # Bins of which only a part is admitted are alive.
+                low = weight_of(start, criterion)
+                high = weight - low - weight_of(counts[code], criterion)
+                enough = cases_left >= o["min_leaf"] and facts[CASES] - cases_left - here >= o["min_leaf"]
+                if enough and low >= facts[LEAST] and high >= facts[LEAST]:
+                    tries += binned.inner[code]
+            cases_left += here
+            for k in range(width):
+                start[k] += counts[code, k]
+            if binned.borders[turn, code] > -np.inf:
+                tries += 1
+                if binned.borders[turn, code] >= limit:
+                    scores[found] = binned.borders[turn, code]
+                    turn_of[found], code_of[found], place_of[found] = turn, code, -1
+                    found += 1
+                    limit = max(limit, limit_of(binned.borders[turn, code]))
+    best = first_of_ties(scores, found)
+    if best < 0:
+        return -np.inf, np.int64(0), np.int64(-1), np.nan, np.nan, np.int64(tries)
+    best_turn, best_code, place = turn_of[best], code_of[best], place_of[best]
+    low = high = np.nan
+    for k in range(width):
+        left_out[k] = 0.0
+    for below in range(1, best_code if place >= 0 else best_code + 1):
+        for k in range(width):
+            left_out[k] += counts[below, k]
+    if place >= 0:
+        low, high = numbers[order[place] >> 32], numbers[order[place + 1] >> 32]
+        first = 0
+        for below in range(1, best_code):
+            if binned.alive[below]:
+                first += cases_of(counts, cases, below)
+        for p in range(first, place + 1):
+            i = who[order[p] & CASE]
+            _add(left_out, i, 1.0 if unit else node.weights[i], node, regression)
+    return scores[best], best_turn, best_code, low, high, np.int64(tries)
+
+
+@kernel
+def _add(into: Array, i: Number, w: Number, node: Cases, regression: bool) -> None:
+    """Add a case of the node to statistics."""
+    if regression:
+        d = node.deviation[i]
+        into[0] += w
+        into[1] += w * d
+        into[2] += w * d * d
+    else:
+        into[node.target[node.rows[i]]] += w
+
+
+@kernel
+def _sorted_cases(binned: Binned, codes: Array, column: Array, node: Cases, last: Number) -> tuple[Array, Array, Array]:
+    """Return the cases in bins that are alive, their order by number (number << 32 | place), and the numbers."""
+    n = 0
+    for code in range(1, last + 1):
+        if binned.alive[code]:
+            n += cases_of(binned.counts, binned.cases, code)
+    who = np.empty(n, dtype=np.int32)
+    values = np.empty(n)
+    at = 0
+    if n > 0:
+        for i in range(len(node.rows)):
+            row = node.rows[i]
+            if binned.alive[codes[row]]:
+                who[at] = i
+                values[at] = column[row]
+                at += 1
+    order = np.empty(n, dtype=np.int64)
+    numbers = np.empty(n + 1)
+    sort_numbers(
+        values,
+        n,
+        32,
+        order,
+        np.empty(n, dtype=np.int32),
+        numbers,
+        np.empty((2, n), dtype=np.uint64),
+        np.empty((2, n), dtype=np.int32),
+    )
+    return who, order, numbers
+
+
+@kernel
+def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
+    """Return the greatest number of one bin and the least of another, among the cases of a node."""
+    low, high = -np.inf, np.inf
+    for i in range(len(rows)):
+        row = rows[i]
+        if codes[row] == code:
+            low = max(low, column[row] + 0.0)
+        elif codes[row] == following:
+            high = min(high, column[row] + 0.0)
+    return low, high
+
+
+@kernel
+def count_places(
+    ranks: Array, numbers: Array, ends: Array, rows: Array, gap: Number, inner: Array, gaps: Array
+) -> None:
+    """Count the places inside each bin of an attribute, and say which borders are places.
+
+    Parameters
+    ----------
+    ranks : array of int
+        Of every row of the table; -1 where missing.
+    numbers : array
+        Of each rank.
+    ends : array of int
+        One more than the last rank of each code.
+    rows : array of int
+        Of the node.
+    gap : float
+        Neighbours must be further apart than this.
+    inner, gaps : array, by codes
+        To be filled.
+    """
+    n_words = (len(numbers) + 7) // 8
+    seen = np.zeros(8 * n_words, dtype=np.uint8)
+    for i in range(len(rows)):
+        rank = ranks[rows[i]]
+        if rank >= 0:
+            seen[rank] = 1
+    words = seen.view(np.uint64)
+    code = 1
+    before = np.int64(-1)
+    code_before = 0
+    for k in range(len(inner)):
+        inner[k] = 0
+        gaps[k] = True
+    for word in range(n_words):
+        if words[word] == 0:
+            continue
+        for rank in range(8 * word, 8 * word + 8):
+            if seen[rank] == 0:
+                continue
+            while rank >= ends[code]:
+                code += 1
+            if before >= 0:
+                far = numbers[rank] - numbers[before] > gap
+                if code == code_before:
+                    inner[code] += far
+                else:
+                    gaps[code_before] = far
+            before = np.int64(rank)
+            code_before = code

@@ -1,0 +1,56 @@
+"""Attributes with one branch for each value at a large node: their scores, from the histogram."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.grow.candidates import SHORT
+from treewright.grow.compiled.arithmetic import branch_information, score_of_table, weight_of
+from treewright.grow.compiled.bins import cases_of
+from treewright.grow.compiled.options import HIGHEST
+
+
+@kernel
+def score_values(
+    counts: Array, cases: Array, starts: Array, attributes: Array, opt: Array, table: Array, scores: Array
+) -> None:
+    """Score tests with one branch for each value.
+
+    Parameters
+    ----------
+    counts, cases, starts, attributes, opt, table : array
+        As in `bins.score_borders`.
+    scores : array, attributes x 2
+        To be filled: the score, -inf where there is no test, and the entropy of the branches.
+    """
+    o = opt[0]
+    for one in range(len(attributes)):
+        first, end = starts[attributes[one]], starts[attributes[one] + 1]
+        own, own_cases = counts[first:end], cases[first:end]
+        scores[one, 0] = -np.inf
+        scores[one, 1] = 0.0
+        if _is_test(own, own_cases, o["criterion"], o["min_branch"] * SHORT, o["min_leaf"]):
+            n_values = end - first - 1
+            score = score_of_table(own[1:], n_values, o["criterion"], table)
+            unknown = 0.0
+            if cases_of(own, own_cases, 0) > 0:
+                unknown = weight_of(own[0], o["criterion"])
+                known = 0.0
+                for value in range(1, n_values + 1):
+                    known += weight_of(own[value], o["criterion"])
+                score *= known / (known + unknown)
+            scores[one, 0] = score
+            if o["choice"] != HIGHEST:
+                scores[one, 1] = branch_information(own[1:], n_values, unknown, table)
+
+
+@kernel
+def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_leaf: Number) -> bool:
+    """Say whether two values occur, and two branches have enough cases."""
+    outcomes = enough = 0
+    for code in range(1, len(counts)):
+        here = cases_of(counts, cases, code)
+        outcomes += here > 0
+        enough += here >= min_leaf and weight_of(counts[code], criterion) >= least
+    return outcomes >= 2 and enough >= 2
