@@ -105,6 +105,10 @@ def examine_tree(
     return _Grower(engine, recipe, None).examine(tree, node, cells)
 
 
+AT_ONCE = 8
+"""Nodes of a level that are examined before it is seen whether there is room for more."""
+
+
 class _Grower:
     def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
         self._engine = engine
@@ -129,9 +133,13 @@ class _Grower:
         while level and self._cells_left > 0:
             below: list[_Open] = []
             asked = [node for node in level if wanted is None or node.record == wanted]
-            self._decide(asked)
-            for node in asked:
-                self._judge_as_in_tree(node, tree)
+            for first in range(0, len(asked), AT_ONCE):
+                some = asked[first : first + AT_ONCE]
+                self._decide(some)
+                for node in some:
+                    self._judge_as_in_tree(node, tree)
+                if self._cells_left <= 0:
+                    return self._working
             for node in level:
                 split = tree.split(node.record)
                 if split is None or node.record == wanted:

@@ -92,12 +92,21 @@ def cache_folder() -> Path | None:
 
 def kernel(function: Function) -> Function:
     """Compile a function when it is first called."""
+    return _compiled(function)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Compile a function into those that call it: for a few lines in the innermost loop that are given many arrays."""
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Function, **further: bool) -> Function:
     folder = cache_folder()
     before = numba.core.config.CACHE_DIR
     if folder is not None:
         numba.core.config.CACHE_DIR = str(folder)  # read while the function is decorated, and nobody else's business
     try:
-        compiled: Function = numba.njit(cache=folder is not None, **FLAGS)(function)
+        compiled: Function = numba.njit(cache=folder is not None, **FLAGS, **further)(function)
     finally:
         numba.core.config.CACHE_DIR = before
     return compiled

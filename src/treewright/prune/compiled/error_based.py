@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer, taller
 from treewright.model.build import rebuilt
@@ -30,6 +30,9 @@ from treewright.prune.extra_errors import NEARLY_ALL, NO_ERROR, ONE_ERROR, squar
 THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
 PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.PRUNED))
 SLACK, TOLERANCE = 0.1, 1e-9
+
+AT_HAND = 4096
+"""So many cases fit into the cache."""
 
 SMALL = 127
 """Up to so many values and classes, codes have one byte."""
@@ -126,34 +129,38 @@ def at_most(number: Number, bound: Number) -> Number:
     return abs(number - bound) <= TOLERANCE * max(abs(number), abs(bound))
 
 
-@kernel
+@inlined_kernel
 def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
     """Return the branch that a case takes by the test of a node."""
-    fields = grown.fields[node]
-    test = fields[TEST]
+    slot, test = grown.fields[node, SLOT], grown.fields[node, TEST]
+    branch = np.int64(-1)
     if test in (THRESHOLD, INTERVALS):
-        number = grown.numbers[row, fields[SLOT]]
-        if np.isnan(number):
-            return fields[MISSING]
+        number = grown.numbers[row, slot]
         if test == THRESHOLD:
-            return np.int32(1) if number > grown.cut[node] else np.int32(0)
-        branch = np.int32(0)
-        for place in range(fields[BOUNDS_AT], fields[BOUNDS_AT] + fields[BOUNDS]):
-            if grown.bounds[place] < number:
-                branch += np.int32(1)
-        return branch
-    code = np.int64(grown.codes[row, fields[SLOT]])
-    branch = grown.value_branch[fields[VALUES_AT] + code] if code >= 0 else np.int32(-1)
-    return branch if branch >= 0 else fields[MISSING]
+            if number > grown.cut[node]:
+                branch = np.int64(1)
+            elif number <= grown.cut[node]:
+                branch = np.int64(0)
+        elif not np.isnan(number):
+            branch = np.int64(0)
+            at = grown.fields[node, BOUNDS_AT]
+            for place in range(at, at + grown.fields[node, BOUNDS]):
+                if grown.bounds[place] < number:
+                    branch += 1
+    else:
+        code = np.int64(grown.codes[row, slot])
+        if code >= 0:
+            branch = np.int64(grown.value_branch[grown.fields[node, VALUES_AT] + code])
+    return branch if branch >= 0 else np.int64(grown.fields[node, MISSING])
 
 
-@kernel
+@inlined_kernel
 def class_of(grown: Grown, row: Number) -> Number:
     """Return the class of a case."""
     return np.int64(grown.codes[row, grown.codes.shape[1] - 1])
 
 
-@kernel
+@inlined_kernel
 def _weight_of(grown: Grown, row: Number) -> Number:
     return grown.weights[row] if len(grown.weights) else 1.0
 
@@ -175,8 +182,22 @@ def _give(state: State, place: Number, first: Number, size: Number, counts: Arra
 
 
 @kernel
-def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Room) -> None:
-    """Divide the cases of a place among those below; places that get what they have are left alone."""
+def _is_pure(counts: Array) -> Number:
+    classes = 0
+    for k in range(len(counts)):
+        if counts[k] != 0:
+            classes += 1
+    return classes <= 1
+
+
+@kernel
+def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Room, least: Number) -> Array:
+    """Divide the cases of a place among those below; places that get what they have are left alone.
+
+    Returns the places that were not divided because they have no more than `least` cases.
+    """
+    later = np.empty(64, dtype=np.int64)
+    n_later = 0
     waiting = np.empty(64, dtype=np.int64)
     waiting[0] = place
     n = 1
@@ -189,6 +210,12 @@ def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Roo
         if grown.fields[node, SLOT] == LEAF:
             continue
         first, size = state.first[here], state.size[here]
+        if size <= least:
+            if n_later == len(later):
+                later = longer(later, 2 * n_later)
+            later[n_later] = here
+            n_later += 1
+            continue
         begin = grown.fields[node, CHILDREN_AT]
         branches = grown.fields[node, BRANCHES]
         for branch in range(branches):
@@ -221,14 +248,9 @@ def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Roo
             if grown.fields[state.source[child], SLOT] != LEAF:
                 waiting[n] = child
                 n += 1
-                continue
-            classes = 0
-            for k in range(width):
-                if tally[branch, k] != 0:
-                    classes += 1
-            pure = classes <= 1
-            if state.stop[child] == EMPTY or not (first_time or pure):
-                state.stop[child] = PURE if pure else PRUNED
+            elif state.stop[child] == EMPTY or not (first_time or _is_pure(tally[branch])):
+                state.stop[child] = PURE if _is_pure(tally[branch]) else PRUNED
+    return later[:n_later]
 
 
 @kernel
@@ -277,6 +299,44 @@ def _change_by(
 
 
 @kernel
+def _in_order(table: Array, rows: Array) -> Array:
+    """Return the rows of a table in an order."""
+    ordered = np.empty_like(table)
+    for p in range(len(table)):
+        for column in range(table.shape[1]):
+            ordered[p, column] = table[rows[p], column]
+    return ordered
+
+
+@kernel
+def _send_all_down(state: State, rows: Array, grown: Grown, room: Room) -> Grown:
+    """Give every place its cases; return the cases in an order in which those of a place stand near each other.
+
+    On the way down they come to lie ever further apart. So they are moved once, where those of a place fit the cache.
+    """
+    n = len(rows)
+    tally = room.tally[0]
+    for k in range(len(tally)):
+        tally[k] = 0.0
+    for row in range(n):
+        tally[class_of(grown, row)] += _weight_of(grown, row)
+    _give(state, 0, 0, n, tally)
+    later = _send_down(state, 0, rows, grown, room, AT_HAND)
+    weights = grown.weights
+    if len(weights):
+        weights = np.empty(n)
+        for p in range(n):
+            weights[p] = grown.weights[rows[p]]
+    codes, numbers = _in_order(grown.codes, rows), _in_order(grown.numbers, rows)
+    for p in range(n):
+        rows[p] = p
+    near = Grown(grown.fields, grown.cut, grown.children, grown.value_branch, grown.bounds, codes, numbers, weights)
+    for one in range(len(later)):
+        _send_down(state, later[one], rows, near, room, 0)
+    return near
+
+
+@kernel
 def prune_kernel(
     grown: Grown, state: State, rows: Array, leaf: Number, raising: bool, confidence: Number, q: Number
 ) -> None:
@@ -294,14 +354,11 @@ def prune_kernel(
         np.empty(n_cases, dtype=np.int32),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
-        np.zeros((most, width)),
+        np.empty((most, width)),
         np.full(len(grown.fields), -1, dtype=np.int32),
     )
+    grown = _send_all_down(state, rows, grown, room)
     end = n_cases
-    for row in range(n_cases):
-        room.tally[0, class_of(grown, row)] += _weight_of(grown, row)
-    _give(state, 0, 0, n_cases, room.tally[0])
-    _send_down(state, 0, rows, grown, room)
     waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
     waiting[0] = 0
     n = 1
@@ -361,7 +418,7 @@ def prune_kernel(
                 rows[end + p] = rows[state.first[here] + p]
             _give(state, here, end, size, state.counts[here])
             end += size
-            _send_down(state, here, rows, grown, room)
+            _send_down(state, here, rows, grown, room, 0)
             waiting[n] = here
             n += 1
         else:
