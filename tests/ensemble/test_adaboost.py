@@ -14,7 +14,7 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensemble import adaboost as module
-from treewright.ensemble.adaboost import alpha_of, boost, updated
+from treewright.ensemble.adaboost import alpha_of, boost, midway, updated
 from treewright.ensemble.plan import adaboost, bagging
 from treewright.ensemble.running import Interrupted
 from treewright.grow.recipe import CART, Stopping
@@ -138,8 +138,10 @@ def test_resets_are_bounded() -> None:
         (adaboost(trees=6, max_resets=40), _guessing()),
         (adaboost("cart", trees=4), DATA),
         (adaboost(trees=6, learning_rate=0.5, votes="shares"), DATA),
+        (adaboost(c45(), trees=6, reweighting="midway"), three_classes()),
+        (adaboost(trees=6, max_resets=40, reweighting="midway"), _guessing()),
     ],
-    ids=["stumps", "c45", "three classes", "resets", "perfect", "calm"],
+    ids=["stumps", "c45", "three classes", "resets", "perfect", "calm", "midway", "midway with resets"],
 )
 def test_boosting_goes_on_to_the_same_bytes(plan: Any, data: Dataset) -> None:
     whole = fit(data, plan)
@@ -200,6 +202,48 @@ def test_a_calm_rate_changes_weights_less() -> None:
     assert calm.log["error"][1] != hasty.log["error"][1]
 
 
+def test_the_midway_rule_gives_mistakes_half_of_what_they_lack() -> None:
+    weights, wrong = np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, False])
+    new = midway(weights, wrong)
+    assert new.sum() == pytest.approx(10.0)
+    assert new[wrong].sum() == pytest.approx((3 + 5) / 2)  # midway between what they had and half of all
+    assert (new - weights)[wrong].tolist() == pytest.approx([0.5, 0.5])  # each the same
+    assert (new / weights)[~wrong].tolist() == pytest.approx([6 / 7, 6 / 7])  # in proportion
+
+
+def test_by_the_midway_rule_all_trees_vote_alike() -> None:
+    data = three_classes()
+    model = boost(data, adaboost(trees=8, reweighting="midway"))
+    assert model.weights.tolist() == [1.0] * model.n_trees
+    weights = np.ones(data.n_rows)
+    for tree, error in zip(model.trees, model.log["error"], strict=True):
+        wrong = fit_codes(tree, data) != data.target
+        assert error == pytest.approx(weights[wrong].sum() / weights.sum())
+        assert error < 0.5  # SAMME would take up to two thirds
+        weights = midway(weights, wrong)
+
+
+def fit_codes(tree: Any, data: Dataset) -> Any:
+    from treewright.model.model import TreeModel
+
+    return TreeModel(tree).predict_codes(data)
+
+
+def test_by_the_midway_rule_a_perfect_tree_ends_boosting_and_does_not_decide_alone() -> None:
+    model = boost(DATA, adaboost(CART(stopping=Stopping(max_depth=6)), trees=200, reweighting="midway"))
+    assert model.log["error"][-1] == 0
+    assert model.n_trees > 1
+    assert model.weights.tolist() == [1.0] * model.n_trees
+
+
+def test_cases_without_weight_get_none_by_the_midway_rule() -> None:
+    with_nothing = replace(DATA, weights=(np.arange(120) % 2).astype(np.float64))
+    half = DATA.take(np.arange(120) % 2 == 1)
+    plan = adaboost(trees=4, reweighting="midway")
+    one, other = boost(with_nothing, plan), boost(half, plan)
+    assert one.log["error"] == pytest.approx(other.log["error"])
+
+
 def test_votes_can_be_divided_by_the_leaves() -> None:
     model = boost(DATA, adaboost(trees=5, votes="shares"))
     assert model.combining is Combining.MEAN
@@ -217,7 +261,13 @@ def _probabilities(model: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("how", "words"), [({"learning_rate": 0}, "learning_rate"), ({"votes": "loud"}, "votes must be")]
+    ("how", "words"),
+    [
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"votes": "loud"}, "votes must be"),
+        ({"reweighting": "half"}, "reweighting must be"),
+        ({"reweighting": "midway", "learning_rate": 0.5}, "has its own pace"),
+    ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):

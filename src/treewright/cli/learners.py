@@ -73,6 +73,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "balanced": _DRAWN,
     "learning_rate": ("adaboost",),
     "votes": ("adaboost",),
+    "reweighting": ("adaboost",),
     "max_resets": ("adaboost",),
 }
 """The algorithms that know each option."""
@@ -168,6 +169,9 @@ _LEARNER_OPTIONS = (
     click.option("--balanced", is_flag=True, default=None, help="forest, bagging: draw as many of each class."),
     click.option("--learning-rate", type=float, help="adaboost: share of alpha that changes weights (default 1)."),
     click.option("--votes", type=click.Choice(["class", "shares"]), help="adaboost: of a tree, whole or by the leaf."),
+    click.option(
+        "--reweighting", type=click.Choice(["factor", "midway"]), help="adaboost: as published, or calmer (midway)."
+    ),
     click.option("--max-resets", type=int, help="adaboost: returns to the first weights at most (default 10)."),
 )
 

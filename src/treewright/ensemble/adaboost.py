@@ -5,14 +5,19 @@ the weights of cases are multiplied by e^(-alpha) where the tree is right and by
 back to their sum. With more classes (SAMME; Zhu, Zou, Rosset and Hastie 2009) alpha = ln((1 - eps) / eps) + ln(K - 1),
 and only the wrong cases are multiplied. The classes are chosen by the votes of all trees, weighted by alpha.
 
+The midway rule is calmer, the one that is told of C5.0 (Kuhn and Johnson 2013, section 14.6): the wrong cases get half
+of what they lack to half of the weight, each the same, and the right ones give it up in proportion; all trees vote
+alike. The weight of a case that stays wrong so grows by steps, not by factors: wrong labels do less harm.
+
 Vocabulary
 ----------
 reset
-    A tree that is no better than guessing (eps from 1/2 or 1 - 1/K on) is thrown away: the weights go back to where
+    A tree no better than guessing (eps from 1/2 or, by SAMME, 1 - 1/K on) is thrown away: the weights go back to where
     they began, and the round is repeated on a bootstrap, as the same weights would give the same tree. So many resets
     are allowed in all; then boosting ends.
 perfect
-    A tree without a mistake ends boosting and decides: its vote outweighs all others together.
+    A tree without a mistake ends boosting and decides: its vote outweighs all others together. By the midway rule it
+    ends boosting, as the next would be the same, and votes like the others.
 """
 
 from __future__ import annotations
@@ -72,6 +77,19 @@ def updated(weights: Floats, wrong: Mask, alpha: float, classes: int) -> Floats:
     return scaled
 
 
+def midway(weights: Floats, wrong: Mask) -> Floats:
+    """Return the weights after a round of the midway rule, with the same sum.
+
+    Examples
+    --------
+    >>> midway(np.ones(4), np.array([True, False, False, False])).round(4).tolist()
+    [1.5, 0.8333, 0.8333, 0.8333]
+    """
+    total, mistaken = float(weights.sum()), float(weights[wrong].sum())
+    moved = (total / 2 - mistaken) / 2
+    return np.where(wrong, weights + moved / np.count_nonzero(wrong), weights * (1 - moved / (total - mistaken)))
+
+
 @dataclass
 class _Boosting:
     """The state between rounds."""
@@ -97,7 +115,8 @@ class _Boosting:
 
     def guesses(self, wrong: Mask) -> bool:
         """Say whether a tree with these mistakes is no better than guessing."""
-        return self.error(wrong) >= 1 - 1 / self.classes - GUESSING
+        chance = 0.5 if self.plan.reweighting == "midway" else 1 - 1 / self.classes
+        return self.error(wrong) >= chance - GUESSING
 
     def wrong(self, tree: Tree) -> Mask:
         """Say which cases a tree gets wrong."""
@@ -113,9 +132,13 @@ class _Boosting:
     def accept(self, tree: Tree, wrong: Mask, resets: int) -> None:
         """Take a tree in, and weigh the cases anew."""
         error = self.error(wrong)
+        calm = self.plan.reweighting == "midway"
         if error <= 0:
-            alpha = 1.0 + sum(self.alphas)
+            alpha = 1.0 if calm else 1.0 + sum(self.alphas)
             self.over = True
+        elif calm:
+            alpha = 1.0
+            self.weights = midway(self.weights, wrong & (self.weights > 0))
         else:
             alpha = alpha_of(error, self.classes)
             self.weights = updated(self.weights, wrong, self.plan.learning_rate * alpha, self.classes)

@@ -219,6 +219,9 @@ class BoostPlan:
         published, less heeds mistakes more calmly, which helps where labels are noisy.
     votes : {"class", "shares"}
         Whether a tree votes for one class, as published, or divides its vote by the shares of the classes in the leaf.
+    reweighting : {"factor", "midway"}
+        Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer; then all
+        trees vote alike, and `learning_rate` must be 1.
     max_resets : int
         How often in all the weights may go back to the start because a tree was no better than guessing.
     seed : int
@@ -236,6 +239,7 @@ class BoostPlan:
     votes: str = "class"
     max_resets: int = 10
     seed: int = 0
+    reweighting: str = "factor"
 
     def __post_init__(self) -> None:
         _check_whole("trees", self.trees, 1, MOST_TREES)
@@ -244,6 +248,10 @@ class BoostPlan:
             raise ParameterError(f"learning_rate must be a number above 0 and at most 1, not {self.learning_rate!r}")
         if self.votes not in ("class", "shares"):
             raise ParameterError(f"votes must be 'class' or 'shares', not {self.votes!r}")
+        if self.reweighting not in ("factor", "midway"):
+            raise ParameterError(f"reweighting must be 'factor' or 'midway', not {self.reweighting!r}")
+        if self.reweighting == "midway" and self.learning_rate != 1:
+            raise ParameterError("learning_rate is for reweighting='factor': the midway rule has its own pace")
 
     @property
     def name(self) -> str:
@@ -265,6 +273,8 @@ class BoostPlan:
         words = [f"{self.trees:,} {'round' if self.trees == 1 else 'rounds'} at most"]
         if self.learning_rate != 1:
             words.append(f"learning rate {self.learning_rate:g}")
+        if self.reweighting == "midway":
+            words.append("weights moved midway")
         return ", ".join([*words, *(["votes by shares of the leaves"] if self.votes == "shares" else [])])
 
     def for_schema(self, schema: Schema) -> BoostPlan:
@@ -281,6 +291,7 @@ class BoostPlan:
             "trees": int(self.trees),
             "learning_rate": float(self.learning_rate),
             "votes": self.votes,
+            "reweighting": self.reweighting,
             "max_resets": int(self.max_resets),
             "seed": int(self.seed),
             "tree": self.tree.to_dict(),

@@ -33,6 +33,9 @@ class AdaBoostClassifier(EnsembleClassifier):
         Share of alpha by which the weights of cases are changed; less is calmer where labels are noisy.
     votes : {"class", "shares"}
         Whether a tree votes for one class, as published, or divides its vote by the shares of the classes in the leaf.
+    reweighting : {"factor", "midway"}
+        Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer where
+        labels are noisy; then all trees vote alike.
     smoothing : None, "laplace" or float
         How leaves estimate these shares.
     max_resets : int, default 10
@@ -79,6 +82,7 @@ class AdaBoostClassifier(EnsembleClassifier):
         max_depth: int | None = 1,
         learning_rate: float = 1.0,
         votes: str = "class",
+        reweighting: str = "factor",
         smoothing: str | float | None = None,
         max_resets: int = 10,
         time_limit: float | None = None,
@@ -92,6 +96,7 @@ class AdaBoostClassifier(EnsembleClassifier):
         self.max_depth = max_depth
         self.learning_rate = learning_rate
         self.votes = votes
+        self.reweighting = reweighting
         self.smoothing = smoothing
         self.max_resets = max_resets
         self.time_limit = time_limit
@@ -109,6 +114,7 @@ class AdaBoostClassifier(EnsembleClassifier):
             trees=self.n_estimators,
             learning_rate=self.learning_rate,
             votes=self.votes,
+            reweighting=self.reweighting,
             max_resets=self.max_resets,
             seed=self._seed,
         )
