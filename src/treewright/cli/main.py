@@ -31,6 +31,7 @@ VERBS = {
     "explain": "Print the frequency tables and the calculation for every attribute at a node of MODEL.",
     "report": "Write a report on a tree as one HTML file: tree, working, pruning, quality, rules, data.",
     "prune": "Prune the tree of MODEL by any method, and print what is left.",
+    "distil": "Grow one tree that says what FOREST says; FILE has the cases that the forest was learned from.",
     "data": "Show what the columns of FILE are taken to be; options correct it.",
     "bench": "Compare speed, memory, size and accuracy with other libraries on made data.",
 }
