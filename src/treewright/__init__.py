@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treewright.data.table import Table
     from treewright.data.tables import read
     from treewright.ensemble.distil import Distilled, distil
+    from treewright.ensemble.neighbours import Neighbours, neighbours
     from treewright.ensemble.plan import BoostPlan, ForestPlan, adaboost, bagging, forest
     from treewright.ensemble.running import Interrupted
     from treewright.estimators.bagging import BaggedTreesClassifier, BaggedTreesRegressor
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
 _HOME = {
     "forest": "treewright.ensemble.plan",
     "distil": "treewright.ensemble.distil",
+    "neighbours": "treewright.ensemble.neighbours",
+    "Neighbours": "treewright.ensemble.neighbours",
     "bagging": "treewright.ensemble.plan",
     "adaboost": "treewright.ensemble.plan",
     "RandomForestRegressor": "treewright.estimators.forests",
@@ -218,6 +221,7 @@ __all__ = [
     "Learn",
     "LeaveOneOut",
     "ModelFormatError",
+    "Neighbours",
     "ParameterError",
     "Plan",
     "RandomForestClassifier",
@@ -263,6 +267,7 @@ __all__ = [
     "id3",
     "learning_curve",
     "load",
+    "neighbours",
     "read",
     "regression_report",
     "report",

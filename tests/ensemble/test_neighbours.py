@@ -15,6 +15,8 @@ from treewright.ensemble.plan import bagging, forest
 from treewright.ensemble.random_forest import Sampling
 from treewright.grow.recipe import CART, Stopping, for_regression
 from treewright.learn import fit
+from treewright.model.forest import Forest
+from treewright.model.format import model_from_json, model_to_json
 from treewright.plans import c45, chaid
 
 DATA = two_moons(60)
@@ -113,3 +115,17 @@ def test_other_quantiles_are_refused(wanted: tuple[float, ...]) -> None:
 def test_classes_have_no_quantiles() -> None:
     with pytest.raises(ParameterError, match="predicts classes"):
         neighbours(MODEL, DATA, forest(trees=7))
+
+
+def test_a_saved_forest_finds_its_training_cases_again() -> None:
+    data = wave(80)
+    for plan in (forest(trees=9, seed=4), bagging("cart", trees=5, max_samples=0.5), forest(trees=4, bootstrap=False)):
+        model = fit(data, plan)
+        loaded = model_from_json(model_to_json(model))
+        assert isinstance(loaded, Forest)
+        before, after = neighbours(model, data, plan), neighbours(loaded, data)
+        assert np.array_equal(before.quantiles(data, (0.1, 0.5, 0.9)), after.quantiles(data, (0.1, 0.5, 0.9)))
+    with pytest.raises(ParameterError, match="not the cases that the forest was learned from"):
+        neighbours(loaded, data.take(np.arange(80)[::-1]))
+    with pytest.raises(ParameterError, match="for bagged trees"):
+        neighbours(replace(loaded, recipe={}), data)

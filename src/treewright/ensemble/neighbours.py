@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
-from treewright.ensemble.plan import ForestPlan
-from treewright.ensemble.random_forest import Sampling
+from treewright.ensemble.plan import ForestPlan, bagging
+from treewright.ensemble.random_forest import Sampling, digest_of
 from treewright.model.forest import Forest
 from treewright.model.tree import LEAF
 
@@ -123,12 +123,25 @@ class Neighbours:
         return result
 
 
-def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan) -> Neighbours:
-    """Find the training cases in the leaves of a forest of numbers."""
+def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None) -> Neighbours:
+    """Find the training cases in the leaves of a forest of numbers, also of one that was saved and loaded.
+
+    Parameters
+    ----------
+    forest : Forest
+    dataset : Dataset
+        The cases that the forest was learned from; its file does not keep them, only a digest that they are told by.
+    plan : ForestPlan or None
+        How it was learned; None believes what the forest says of itself.
+    """
     from scipy.sparse import csr_matrix
 
     if not forest.is_regression or dataset.target is None:
         raise ParameterError("quantiles are for a numeric target, and this forest predicts classes")
+    if plan is None:
+        if forest.provenance.get("data") != digest_of(dataset):
+            raise ParameterError("these are not the cases that the forest was learned from, in their order")
+        plan = _bagged_as(forest)
     sampling = Sampling(plan, dataset)
     order = np.argsort(dataset.target, kind="stable")
     nodes = forest.nodes(dataset)[order]
@@ -141,3 +154,12 @@ def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan) -> Neighbours
     members = csr_matrix((share.ravel(), (nodes.ravel(), columns)), shape=shape)
     members.eliminate_zeros()
     return Neighbours(forest, members, dataset.target[order].astype(np.float64))
+
+
+def _bagged_as(forest: Forest) -> ForestPlan:
+    """Return a plan that draws the bags of a forest again: the kind of its trees has no part in that."""
+    told = forest.recipe
+    if told.get("ensemble") != "forest":
+        raise ParameterError("quantiles are for bagged trees and random forests")
+    names = ("bootstrap", "max_samples", "seed")
+    return bagging(trees=forest.n_trees, **{name: told[name] for name in names})

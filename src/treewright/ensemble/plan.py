@@ -221,7 +221,7 @@ class BoostPlan:
         Whether a tree votes for one class, as published, or divides its vote by the shares of the classes in the leaf.
     reweighting : {"factor", "midway"}
         Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer; then all
-        trees vote alike, and `learning_rate` must be 1.
+        trees vote alike, so `votes` should be "shares": a poor tree has mixed leaves. `learning_rate` must be 1.
     max_resets : int
         How often in all the weights may go back to the start because a tree was no better than guessing.
     seed : int

@@ -35,7 +35,7 @@ class AdaBoostClassifier(EnsembleClassifier):
         Whether a tree votes for one class, as published, or divides its vote by the shares of the classes in the leaf.
     reweighting : {"factor", "midway"}
         Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer where
-        labels are noisy; then all trees vote alike.
+        labels are noisy; then all trees vote alike, so `votes` should be "shares".
     smoothing : None, "laplace" or float
         How leaves estimate these shares.
     max_resets : int, default 10
