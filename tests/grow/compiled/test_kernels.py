@@ -56,7 +56,8 @@ def test_criteria_score_tables_as_the_interpreter_does(rows: list[list[int]]) ->
     table = np.array([0.0])
     pairs = ((ENTROPY, ENTROPY_CRITERION), (GINI, GINI_CRITERION), (CHI_SQUARE, CHI_SQUARE_CRITERION))
     for code, criterion in pairs:
-        assert score_of_table(counts.astype(np.float64), len(rows), code, table) == criterion.of_table(counts)
+        found = score_of_table(counts.astype(np.float64), len(rows), code, table, np.zeros(counts.shape[1]))
+        assert found == criterion.of_table(counts)
     assert branch_information(counts.astype(np.float64), len(rows), 0.0, table) == split_information(counts)
 
 
@@ -64,7 +65,7 @@ def test_criteria_score_tables_as_the_interpreter_does(rows: list[list[int]]) ->
 @given(groups=st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_variance_scores_tables_as_the_interpreter_does(groups: list[list[float]]) -> None:
     moments = np.array([[len(group), sum(group), sum(x * x for x in group)] for group in groups])
-    found = score_of_table(moments, len(moments), VARIANCE, np.array([0.0]))
+    found = score_of_table(moments, len(moments), VARIANCE, np.array([0.0]), np.zeros(3))
     assert found == pytest.approx(VARIANCE_CRITERION.of_table(moments), rel=1e-9, abs=1e-12)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
 
 BINS = 255
 """Bins of a column with many different numbers."""
@@ -99,9 +99,12 @@ def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
     borders of its cell only. Where neither helps, borders are searched by halves.
     """
     n = len(borders)
-    padded = np.full(n + MOST_IN_CELL, np.inf)
-    padded[:n] = borders
-    keys = _keys(padded[:n])
+    padded, keys = np.empty(n + MOST_IN_CELL), np.empty(n, dtype=np.int64)
+    bits_of = padded.view(np.int64)
+    for i in range(len(padded)):  # loops compile in a fraction of the time of slices
+        padded[i] = borders[i] if i < n else np.inf
+        if i < n:
+            keys[i] = _key_of(bits_of[i])
     below_cell = np.zeros(CELLS + 1, dtype=np.int64)
     first, scale = _even_cells(borders)
     if scale > 0:
@@ -120,7 +123,8 @@ def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
     while n > 0 and (keys[n - 1] >> shift) - (keys[0] >> shift) >= CELLS:
         shift += 1
     start = keys[0] >> shift if n > 0 else np.int64(0)
-    below_cell[:] = 0
+    for cell in range(len(below_cell)):
+        below_cell[cell] = 0
     for i in range(n):
         below_cell[(keys[i] >> shift) - start + 1] += 1
     fullest = _add_up(below_cell)
@@ -136,10 +140,17 @@ def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
         return
     for row in range(len(column)):
         number = column[row]
-        codes[row] = 0 if np.isnan(number) else np.searchsorted(borders, number) + 1
+        low, high = np.int64(0), np.int64(n)
+        while low < high:
+            middle = (low + high) >> 1
+            if borders[middle] < number:
+                low = middle + 1
+            else:
+                high = middle
+        codes[row] = 0 if np.isnan(number) else low + 1
 
 
-@kernel
+@part
 def _even_cells(borders: Array) -> tuple[Number, Number]:
     """Return the first border and cells per unit, none where the borders are too near or too far apart."""
     if len(borders) == 0:
@@ -148,7 +159,7 @@ def _even_cells(borders: Array) -> tuple[Number, Number]:
     return borders[0], (CELLS - 1) / length if 1e-290 < length < 1e290 else 0.0
 
 
-@kernel
+@part
 def _cell_of(number: Number, first: Number, scale: Number) -> Number:
     """Return the cell of a number; it never falls where numbers rise, so those of other cells need not be compared."""
     along = (number - first) * scale
@@ -157,21 +168,13 @@ def _cell_of(number: Number, first: Number, scale: Number) -> Number:
     return np.int64(along) if along < CELLS - 1 else np.int64(CELLS - 1)
 
 
-@kernel
+@part
 def _key_of(bits: Number) -> Number:
     """Return a whole number that rises with the double of these bits."""
     return bits if bits >= 0 else ~(bits & np.int64(0x7FFFFFFFFFFFFFFF))
 
 
-@kernel
-def _keys(numbers: Array) -> Array:
-    keys = numbers.view(np.int64).copy()
-    for i in range(len(keys)):
-        keys[i] = _key_of(keys[i])
-    return keys
-
-
-@kernel
+@part
 def _add_up(below_cell: Array) -> Number:
     """Turn the borders of each cell (one place on) into those below it; return how many the fullest cell has."""
     fullest = np.int64(0)
@@ -181,7 +184,7 @@ def _add_up(below_cell: Array) -> Number:
     return fullest
 
 
-@kernel
+@borrowing
 def encode_values(column: Array, codes: Array) -> None:
     """Write the code of each declared value."""
     for row in range(len(column)):

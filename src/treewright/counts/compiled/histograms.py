@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing
 
 
-@kernel
+@borrowing
 def count_classes(
     codes: Array, rows: Array, target: Array, weights: Array, attributes: Array, starts: Array, counts: Array
 ) -> None:
@@ -54,7 +54,7 @@ def count_classes(
             flat[at_a + np.int64(codes_a[row]) * width + target[row]] += w
 
 
-@kernel
+@borrowing
 def count_numbers(
     codes: Array, rows: Array, deviation: Array, weights: Array, attributes: Array, starts: Array, counts: Array
 ) -> None:
@@ -74,7 +74,7 @@ def count_numbers(
             counts[place, 2] += w * d * d
 
 
-@kernel
+@borrowing
 def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cases: Array) -> None:
     """Count the cases of each code, whatever they weigh."""
     fours = len(attributes) // 4 * 4
@@ -95,7 +95,7 @@ def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cas
             cases[at_a + np.int64(codes_a[rows[i]])] += 1
 
 
-@kernel
+@borrowing
 def route_rows(
     codes: Array,
     column: Array,
@@ -143,7 +143,7 @@ def route_rows(
         sums[branch] += w
 
 
-@kernel
+@borrowing
 def part_rows(
     rows: Array,
     weights: Array,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.processors import processors
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.data.dataset import Dataset
 from treewright.model.split import Test
 from treewright.model.tree import TESTS
@@ -45,7 +45,7 @@ class Nodes(NamedTuple):
     stands_in: Array
 
 
-@kernel
+@borrowing
 def walk(nodes: Nodes, roots: Array, table: Array, found: Array) -> None:
     """Write the node in which each case ends, for every root (cases x roots).
 
@@ -67,7 +67,7 @@ def walk(nodes: Nodes, roots: Array, table: Array, found: Array) -> None:
             found[case, tree] = node
 
 
-@kernel
+@part
 def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
     """Return the branch of a value, -1 where it is missing or belongs to none."""
     test = nodes.test[node]

@@ -15,20 +15,20 @@ from math import log2
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.grow.criteria import CLEAN, ROUNDING
 
 ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
 
 
-@kernel
+@borrowing
 def fill_nlogn(table: Array, start: Number) -> None:
     """Write n log2 n into a table from a place on."""
     for n in range(max(start, 1), len(table)):
         table[n] = n * log2(n)
 
 
-@kernel
+@borrowing
 def nlogn_of(x: Number, table: Array) -> Number:
     """Return x log2 x, 0 for 0."""
     whole = np.int64(x)
@@ -37,7 +37,7 @@ def nlogn_of(x: Number, table: Array) -> Number:
     return x * log2(x) if x > 0 else 0.0
 
 
-@kernel
+@part
 def weight_of(statistics: Array, criterion: Number) -> Number:
     """Return the weight of a set of cases."""
     if criterion == VARIANCE:
@@ -48,7 +48,7 @@ def weight_of(statistics: Array, criterion: Number) -> Number:
     return total
 
 
-@kernel
+@part
 def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
     """Return the impurity times the weight."""
     if criterion == VARIANCE:
@@ -66,30 +66,51 @@ def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
     return nlogn_of(n, table) - total
 
 
-@kernel
-def chi_square_of(rows: Array, n_rows: Number) -> Number:
-    """Return Pearson's statistic over the rows and columns that are not empty."""
+@part
+def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
+    """Return Pearson's statistic over the rows and columns that are not empty; `columns` become the column sums."""
     width = rows.shape[1]
-    columns = np.zeros(width)
-    sums = np.zeros(n_rows)
+    for k in range(width):
+        columns[k] = 0.0
     whole = 0.0
     for row in range(n_rows):
         for k in range(width):
             columns[k] += rows[row, k]
-            sums[row] += rows[row, k]
             whole += rows[row, k]
     statistic = 0.0
     for row in range(n_rows):
-        if sums[row] <= 0:
-            continue
+        total = 0.0
         for k in range(width):
-            if columns[k] > 0:
-                expected = sums[row] * columns[k] / whole
+            total += rows[row, k]
+        for k in range(width):
+            if total > 0 and columns[k] > 0:
+                expected = total * columns[k] / whole
                 statistic += (rows[row, k] - expected) ** 2 / expected
     return statistic
 
 
-@kernel
+@part
+def chi_square_of_sides(left: Array, right: Array) -> Number:
+    """Return Pearson's statistic of two branches."""
+    weight_left = weight_right = whole = 0.0
+    for k in range(len(left)):
+        weight_left += left[k]
+        whole += left[k]
+    for k in range(len(right)):
+        weight_right += right[k]
+        whole += right[k]
+    statistic = 0.0
+    for side in range(2):
+        weight = weight_left if side == 0 else weight_right
+        for k in range(len(left)):
+            column = left[k] + right[k]
+            if weight > 0 and column > 0:
+                expected = weight * column / whole
+                statistic += ((left[k] if side == 0 else right[k]) - expected) ** 2 / expected
+    return statistic
+
+
+@part
 def decrease(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
     """Return how much the impurity falls, per case; what is only rounding is none."""
     fall = before - after
@@ -97,12 +118,13 @@ def decrease(before: Number, after: Number, weight: Number, criterion: Number) -
     return 0.0 if abs(fall) <= rounding else fall / weight
 
 
-@kernel
-def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array) -> Number:
-    """Score a table of branches."""
+@borrowing
+def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array, whole: Array) -> Number:
+    """Score a table of branches; `whole` becomes their sum."""
     if criterion == CHI_SQUARE:
-        return chi_square_of(rows, n_rows)
-    whole = np.zeros(rows.shape[1])
+        return chi_square_of(rows, n_rows, whole)
+    for k in range(rows.shape[1]):
+        whole[k] = 0.0
     for row in range(n_rows):
         for k in range(rows.shape[1]):
             whole[k] += rows[row, k]
@@ -115,21 +137,17 @@ def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array)
     return decrease(impurity(whole, criterion, table), after, weight, criterion)
 
 
-@kernel
+@part
 def score_of_sides(
     left: Array, right: Array, before: Number, weight: Number, criterion: Number, table: Array
 ) -> Number:
     """Score two branches."""
     if criterion == CHI_SQUARE:
-        rows = np.empty((2, len(left)))
-        for k in range(len(left)):
-            rows[0, k] = left[k]
-            rows[1, k] = right[k]
-        return chi_square_of(rows, 2)
+        return chi_square_of_sides(left, right)
     return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, criterion)
 
 
-@kernel
+@borrowing
 def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
     """Return the entropy of the branches themselves; cases without a value count as one more branch."""
     total = unknown
@@ -143,7 +161,7 @@ def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Arra
     return (nlogn_of(total, table) - logs) / total if total > 0 else 0.0
 
 
-@kernel
+@borrowing
 def first_of_ties(scores: Array, n: Number) -> Number:
     """Return the first place whose score ties with the greatest, -1 if there is none."""
     if n == 0:

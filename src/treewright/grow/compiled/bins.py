@@ -25,7 +25,7 @@ from math import sqrt
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
 from treewright.grow.compiled.arithmetic import CHI_SQUARE, VARIANCE, decrease, impurity, score_of_sides, weight_of
 from treewright.grow.compiled.examine import least_relative_side
 from treewright.grow.compiled.options import LEARNED
@@ -52,13 +52,13 @@ OCTAGON = (
 """Corners around the circle of all shares t of a bin's weight and distances u from the mean, |u| <= sqrt(t (1 - t))."""
 
 
-@kernel
+@borrowing
 def limit_of(best: Number) -> Number:
     """Return the score below which nothing ties with the best one."""
     return best * SLACK if best > 0 else best - 1e-12
 
 
-@kernel
+@part
 def cases_of(counts: Array, cases: Array, place: Number) -> Number:
     """Return the number of cases of a code; where it is not counted apart every case weighs one."""
     if len(cases) > 0:
@@ -69,7 +69,7 @@ def cases_of(counts: Array, cases: Array, place: Number) -> Number:
     return np.int64(total)
 
 
-@kernel
+@part
 def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
     """Return the impurity times the weight; for chi-square that of classes weighed by how rare they are.
 
@@ -85,7 +85,7 @@ def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) 
     return total
 
 
-@kernel
+@part
 def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
     """Return the score of a fall of the impurity, and a little more for rounding."""
     if criterion == CHI_SQUARE:
@@ -93,7 +93,7 @@ def bound_from(before: Number, after: Number, weight: Number, criterion: Number)
     return (before - after + ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
 
 
-@kernel
+@part
 def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
     """Add up all codes into `whole`, the missing ones only if their side is learned.
 
@@ -286,7 +286,7 @@ def find_alive(
                     left[k] += own[code, k]
 
 
-@kernel
+@part
 def near_bound(
     left: Array,
     inner: Array,
@@ -334,7 +334,7 @@ def near_bound(
     return best
 
 
-@kernel
+@part
 def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number) -> Number:
     """Return the bound for numbers to predict; infinite at the ends, where the octagon says nothing."""
     low, high = left[0], whole[0] - left[0] - inner[0]

@@ -11,12 +11,15 @@ order
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, kernel
-from treewright.grow.compiled.arithmetic import VARIANCE
+from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+
+MOST_SUBSETS = 512
+"""More divisions than this of few values into two sets are never compared."""
 
 
 class Block(NamedTuple):
@@ -73,18 +76,72 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space; `tally` and `sizes` are zeros whenever nobody works there."""
+    """Scratch space.
+
+    Parameters
+    ----------
+    scores, places, lefts : array
+        Of the cuts of an attribute; `scores` is long enough for its divisions of values, too.
+    rows : array
+        Statistics of branches, or by value, the missing cases last.
+    unknown, known, left, right, whole, summary : array
+        Statistics.
+    turn : array of int, 2 x attributes
+        Attributes that are free, and the order to look at them in.
+    starts : array of int
+        Where branches begin.
+    """
 
     scores: Array
     places: Array
     lefts: Array
     rows: Array
-    cases: Array
     unknown: Array
     known: Array
     left: Array
+    right: Array
+    whole: Array
+    summary: Array
+    turn: Array
+    starts: Array
+
+
+class ValueRoom(NamedTuple):
+    """Scratch space for declared values.
+
+    Parameters
+    ----------
+    cases : array of int
+        Numbers of cases by value, the missing ones last.
+    ranks : array of int, classes + 2 x values
+        Of values by class, after two rows of their numbers.
+    shares : array
+        Of a class in the values.
+    tally, sizes : array of int
+        Cases by value and class, and by value; zeros whenever nobody works there.
+    """
+
+    cases: Array
+    ranks: Array
+    shares: Array
     tally: Array
     sizes: Array
+
+
+class Visits(NamedTuple):
+    """The cases of the nodes, which stand together; and room to put them together by branches.
+
+    Parameters
+    ----------
+    cases : array of int
+    branch_of : array of int
+    spare, spare_entries : array
+    """
+
+    cases: Array
+    branch_of: Array
+    spare: Array
+    spare_entries: Array
 
 
 class Found(NamedTuple):
@@ -100,8 +157,6 @@ class Found(NamedTuple):
         Codes on both sides of a cut; high is -1 where known is parted from missing.
     home : array of int
         Branch of cases without a value, -1 where they are divided.
-    cut : array
-        Where cuts are drawn, the one that was.
     sides : array, attributes x values
         Branch of each value of a division of values, -1 for values that do not occur.
     """
@@ -112,11 +167,10 @@ class Found(NamedTuple):
     low: Array
     high: Array
     home: Array
-    cut: Array
     sides: Array
 
 
-@kernel
+@part
 def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
     """Add a case to statistics."""
     w = block.weights[case]
@@ -129,25 +183,42 @@ def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
         into[block.target[case]] += w
 
 
-@kernel
-def new_room(n_cases: Number, n_attributes: Number, most_values: Number, width: Number) -> Room:
-    """Make scratch space."""
+def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> Room:
+    """Make scratch space; there are two values at least, as a test has two branches."""
+    many = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
     return Room(
-        np.empty(max(2 * n_cases, n_attributes) + 2),
+        np.empty(many),
         np.empty(2 * n_cases + 2, dtype=np.int64),
         np.empty(2 * n_cases + 2),
-        np.empty((max(most_values + 1, 2), width)),
+        np.empty((most_values + 1, width)),
+        *np.empty((6, width)),
+        np.empty((2, n_attributes), dtype=np.int64),
         np.empty(most_values + 1, dtype=np.int64),
-        np.empty(width),
-        np.empty(width),
-        np.empty(width),
+    )
+
+
+def new_value_room(most_values: int, width: int) -> ValueRoom:
+    """Make scratch space for declared values."""
+    return ValueRoom(
+        np.empty(most_values + 1, dtype=np.int64),
+        np.empty((width + 2, most_values + 1), dtype=np.int64),
+        np.empty(most_values + 1),
         np.zeros((most_values + 1) * width, dtype=np.int32),
         np.zeros(most_values + 1, dtype=np.int32),
     )
 
 
-@kernel
-def new_found(n_attributes: Number, most_values: Number) -> Found:
+def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
+    """Make a list of all cases, for orders with entries of this type."""
+    return Visits(
+        np.arange(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=entry),
+    )
+
+
+def new_found(n_attributes: int, most_values: int) -> Found:
     """Make a place for what is found."""
     return Found(
         np.empty(n_attributes, dtype=np.int64),
@@ -156,25 +227,27 @@ def new_found(n_attributes: Number, most_values: Number) -> Found:
         np.empty(n_attributes, dtype=np.int64),
         np.empty(n_attributes, dtype=np.int64),
         np.empty(n_attributes, dtype=np.int64),
-        np.empty(n_attributes),
         np.zeros((n_attributes, most_values + 1), dtype=np.int8),
     )
 
 
-@kernel
-def more_room(block: Block, room: Number, regression: bool) -> Block:
+def with_room(block: Block, n_cases: int) -> Block:
     """Return the block with room for more cases."""
-    return Block(
-        wider(block.order, room),
-        wider(block.codes, room),
-        block.target if regression else longer(block.target, room),
-        longer(block.values, room) if regression else block.values,
-        longer(block.weights, room),
-        longer(block.deviation, room) if regression else block.deviation,
-    )
+    room = block.codes.shape[1]
+    return Block._make(enlarged(array, n_cases, -1) if array.shape[-1] == room else array for array in block)
 
 
-@kernel
+def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]:
+    """Return a copy with room for n, in front of which is what there was."""
+    shape = [*array.shape]
+    here = shape[axis]
+    shape[axis] = n
+    copy: npt.NDArray[Any] = np.empty(shape, dtype=array.dtype)
+    copy[(..., slice(here)) if axis else slice(here)] = array
+    return copy
+
+
+@part
 def summarise(
     visits: Array, first: Number, size: Number, block: Block, regression: bool, summary: Array
 ) -> tuple[bool, Number, Number]:
@@ -221,7 +294,7 @@ def summarise(
     return False, mean, weight
 
 
-@kernel
+@borrowing
 def spread(
     entries: Array, first: Number, size: Number, mask: Number, branch_of: Array, starts: Array, spare: Array
 ) -> None:
@@ -241,15 +314,15 @@ def spread(
         for p in range(there):
             entries[here + p] = spare[p]
         return
-    at = np.empty(branches, dtype=np.int64)
-    for branch in range(branches):
-        at[branch] = starts[branch]
     for p in range(size):
         spare[p] = entries[first + p]
     for p in range(size):
         branch = branch_of[np.int64(spare[p]) & mask]
-        entries[at[branch]] = spare[p]
-        at[branch] += 1
+        entries[starts[branch]] = spare[p]
+        starts[branch] += 1
+    for branch in range(branches - 1, 0, -1):  # each has moved on to where the next one began
+        starts[branch] = starts[branch - 1]
+    starts[0] = first
 
 
 @kernel
@@ -259,29 +332,3 @@ def longer(array: Array, n: Number) -> Array:
     for i in range(len(array)):  # loops compile in a fraction of the time of slices
         copy[i] = array[i]
     return copy
-
-
-@kernel
-def wider(array: Array, n: Number) -> Array:
-    """Return a copy with room for n in each row."""
-    copy = np.empty((array.shape[0], n), dtype=array.dtype)
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            copy[i, j] = array[i, j]
-    return copy
-
-
-@kernel
-def taller(array: Array, n: Number) -> Array:
-    """Return a copy with room for n rows."""
-    copy = np.empty((n, array.shape[1]), dtype=array.dtype)
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            copy[i, j] = array[i, j]
-    return copy
-
-
-@kernel
-def is_regression(opt: Array) -> Number:
-    """Say whether numbers are predicted."""
-    return opt[0]["criterion"] == VARIANCE

@@ -15,7 +15,7 @@ from math import log2
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, part
 from treewright.grow.candidates import LARGEST_SIDE, SHORT
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
@@ -28,7 +28,7 @@ from treewright.grow.compiled.arithmetic import (
     score_of_table,
     weight_of,
 )
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, add_case
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom, add_case
 from treewright.grow.compiled.drawing import random_cut
 from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
 from treewright.grow.criteria import CLEAN
@@ -36,8 +36,11 @@ from treewright.grow.criteria import CLEAN
 EXHAUSTIVE = 10
 """As in `treewright.grow.subsets`."""
 
+BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
+"""Which divisions of values are compared: those that keep their order, all of them, those by the share of a class."""
 
-@kernel
+
+@part
 def least_relative_side(known: Number, width: Number, least: Number) -> Number:
     """Return C4.5's minimum weight of each side of a cut, infinite where there are too few cases for any."""
     if known < 2 * least * SHORT:
@@ -46,16 +49,19 @@ def least_relative_side(known: Number, width: Number, least: Number) -> Number:
     return (least if side <= least else min(side, LARGEST_SIDE)) * SHORT
 
 
-@kernel
+@part
 def scan_cuts(
     order: Array,
-    stretch: tuple[Number, Number],
+    start: Number,
+    end: Number,
     numbers: Array,
     block: Block,
     rules: Rules,
     room: Room,
-    cases: tuple[Number, Number],
-    admit: tuple[bool, Number],
+    cases_left: Number,
+    cases_all: Number,
+    last_too: bool,
+    side: Number,
     filled: Number,
 ) -> Number:
     """Score the places between the numbers of a sorted stretch; return how many scores there are then.
@@ -64,15 +70,17 @@ def scan_cuts(
     ----------
     order, numbers : array
         Of the attribute.
-    stretch : tuple of int
+    start, end : int
         Where the known cases begin and end.
     block, rules, room
         ``room.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
         nothing), ``room.known`` those of all; scores and places are added.
-    cases : tuple of int
+    cases_left, cases_all : int
         Cases on the left before the first one; all of them.
-    admit : tuple
-        Whether the place after the last number counts, too, and the gap does not; least weight of each side.
+    last_too : bool
+        Whether the place after the last number counts, too, and the gap does not.
+    side : float
+        Least weight of each side.
     filled : int
         Scores that are there.
     """
@@ -83,12 +91,9 @@ def scan_cuts(
     width = len(left)
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
-    start, end = stretch
-    cases_left, cases_all = cases
-    last_too, side = admit
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
-    right = np.empty(width)
+    right = room.right
     # Whole numbers are added up without rounding, so the sums of squares may be carried along.
     incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
     squares_left = squares_right = 0.0
@@ -154,7 +159,7 @@ def scan_cuts(
     return filled
 
 
-@kernel
+@part
 def examine_cut(
     a: Number,
     first: Number,
@@ -165,6 +170,7 @@ def examine_cut(
     rules: Rules,
     room: Room,
     found: Found,
+    cuts: Array | None,
 ) -> Number:
     """Find the best cut of an attribute and put it into `found`; return the cases without a value, -1 if there is none.
 
@@ -183,7 +189,7 @@ def examine_cut(
     for k in range(width):
         unknown[k] = 0.0
         left[k] = 0.0
-    lost = 0
+    lost = nobody = np.int64(0)
     while lost < size and np.int64(order[first + lost]) >> shift == 0:
         add_case(unknown, np.int64(order[first + lost]) & mask, block, regression)
         lost += 1
@@ -204,8 +210,8 @@ def examine_cut(
     known_weight = weight_of(known, criterion)
     missing_left = False
     tries = 0
-    if opt["random_cuts"]:
-        at = drawn_cut(a, order, (begin, end), key, lost, block, rules, room, found)
+    if cuts is not None:
+        at = drawn_cut(a, order, begin, end, key, lost, block, rules, room, cuts)
         if at < 0:
             return -1
         missing_left = at >= end
@@ -217,11 +223,10 @@ def examine_cut(
         if learn:
             for k in range(width):
                 known[k] = summary[k]
-            everywhere = (True, -np.inf)
-            first_part = scan_cuts(order, (begin, end), numbers, block, rules, room, (0, size), everywhere, 0)
+            first_part = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size, learn, -np.inf, nobody)
             for k in range(width):
                 left[k] = unknown[k]
-            tries = scan_cuts(order, (begin, end), numbers, block, rules, room, (lost, size), everywhere, first_part)
+            tries = scan_cuts(order, begin, end, numbers, block, rules, room, lost, size, learn, -np.inf, first_part)
             if tries > first_part and room.places[tries - 1] == end - 1:
                 tries -= 1  # with all cases on one side nothing is divided
             best = first_of_ties(room.scores, tries)
@@ -230,8 +235,7 @@ def examine_cut(
             side = -np.inf
             if opt["relative_side"]:
                 side = least_relative_side(known_weight, width, opt["min_branch"])
-            admit = (False, side)
-            tries = scan_cuts(order, (begin, end), numbers, block, rules, room, (0, size - lost), admit, 0)
+            tries = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size - lost, learn, side, nobody)
             best = first_of_ties(room.scores, tries)
         if best < 0:
             return -1
@@ -255,17 +259,18 @@ def examine_cut(
     return lost
 
 
-@kernel
+@part
 def drawn_cut(
     a: Number,
     order: Array,
-    stretch: tuple[Number, Number],
+    begin: Number,
+    end: Number,
     key: np.uint64,
     lost: Number,
     block: Block,
     rules: Rules,
     room: Room,
-    found: Found,
+    cuts: Array,
 ) -> Number:
     """Draw one cut between the least and the greatest number; return its place, -1 if it is not admitted.
 
@@ -278,17 +283,16 @@ def drawn_cut(
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     numbers = rules.numbers[rules.slots[a]]
-    begin, end = stretch
     lowest, highest = np.int64(order[begin]) >> shift, np.int64(order[end - 1]) >> shift
     learn = opt["missing"] == LEARNED and lost > 0
     at = begin - 1
     if lowest < highest:
-        found.cut[a] = random_cut(key, a, numbers[lowest], numbers[highest])
-        while numbers[np.int64(order[at + 1]) >> shift] <= found.cut[a]:
+        cuts[a] = random_cut(key, a, numbers[lowest], numbers[highest])
+        while numbers[np.int64(order[at + 1]) >> shift] <= cuts[a]:
             at += 1
     whole, left = room.known, room.left
     width = len(left)
-    right = np.empty(width)
+    right = room.right
     for k in range(width):
         left[k] = 0.0
         if learn:
@@ -305,7 +309,7 @@ def drawn_cut(
     cases_all = known_cases + lost if learn else known_cases
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
-    found_scores = 0
+    found_scores = np.int64(0)
     for way in range(3 if learn else 1):
         cases_left = at + 1 - begin
         if way == 1:
@@ -340,9 +344,17 @@ def drawn_cut(
     return room.places[best]
 
 
-@kernel
+@part
 def examine_values(
-    a: Number, visits: Array, first: Number, size: Number, block: Block, rules: Rules, room: Room, found: Found
+    a: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    found: Found,
+    by_value: ValueRoom,
 ) -> Number:
     """Find the best test of declared values; return the cases without a value, -1 if there is no test.
 
@@ -351,7 +363,7 @@ def examine_values(
     opt = rules.opt[0]
     criterion = opt["criterion"]
     regression = criterion == VARIANCE
-    rows, cases, codes = room.rows, room.cases, block.codes
+    rows, cases, codes = room.rows, by_value.cases, block.codes
     width = rows.shape[1]
     n_values = rules.n_values[a]
     for value in range(n_values + 1):
@@ -359,7 +371,7 @@ def examine_values(
         for k in range(width):
             rows[value, k] = 0.0
     for p in range(first, first + size):
-        i = visits[p]
+        i = np.int64(visits[p])
         code = np.int64(codes[a, i])
         row = code - 1 if code > 0 else n_values
         cases[row] += 1
@@ -388,13 +400,13 @@ def examine_values(
             found.home[a] = 0
             while weight_of(rows[found.home[a]], criterion) < heaviest * SHORT:
                 found.home[a] += 1
-        found.score[a] = score_of_table(rows, n_values, criterion, rules.table)
+        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, room.whole)
         return lost
     learn = opt["missing"] == LEARNED and lost > 0
     sides = found.sides[a]
     compared = n_values + 1 if learn else n_values
-    score, tries = divide_values(rows, cases, compared, learn, rules.tests[a] == ORDERED, opt, rules.table, sides)
-    if tries == 0:
+    score = divide_values(compared, learn, rules.tests[a] == ORDERED, rules, room, by_value, sides)
+    if score == -np.inf:
         return -1
     found.score[a] = score
     for k in range(width):
@@ -419,33 +431,36 @@ def examine_values(
     return lost
 
 
-@kernel
+@part
 def divide_values(
-    rows: Array,
-    cases: Array,
     n_values: Number,
     missing_row: bool,
     ordered: bool,
-    opt: Array,
-    table: Array,
+    rules: Rules,
+    room: Room,
+    by_value: ValueRoom,
     sides: Array,
-) -> tuple[Number, Number]:
-    """Find the best division of values into two sets; return its score and how many were compared.
+) -> Number:
+    """Find the best division of values into two sets; return its score, -inf if there is none at all.
 
-    `rows` are value rows, `cases` their numbers of cases; with `missing_row` the last of the `n_values` rows is the
-    missing cases. `sides` becomes 1 for the values on the left. No division at all gives a score of -inf.
+    ``room.rows`` are value rows, ``by_value.cases`` their numbers of cases; with `missing_row` the last of the
+    `n_values` rows is the missing cases. `sides` becomes 1 for the values on the left.
     """
-    criterion = opt["criterion"]
+    opt = rules.opt[0]
+    criterion, table = opt["criterion"], rules.table
+    rows, cases = room.rows, by_value.cases
     width = rows.shape[1]
-    present = np.empty(n_values, dtype=np.int64)
-    n = 0
+    present, ranks = by_value.ranks[0], by_value.ranks[2:]
+    n = np.int64(0)
     known = n_values - 1 if missing_row else n_values
     for value in range(n_values):
         if cases[value] > 0:
             present[n] = value
             n += 1
     known_present = n - 1 if missing_row and cases[n_values - 1] > 0 else n
-    whole = np.zeros(width)
+    whole = room.whole
+    for k in range(width):
+        whole[k] = 0.0
     cases_all = 0
     for value in range(n_values):
         cases_all += cases[value]
@@ -461,18 +476,17 @@ def divide_values(
             last_class = k
     if ordered:
         candidates = (known_present - 1) * (2 if missing_row else 1)
-        way = 0
+        way = BY_ORDER
     elif n <= EXHAUSTIVE and (missing_row or (criterion != VARIANCE and occurring > 2)):
         candidates = (1 << (n - 1)) - 1
-        way = 1
+        way = ALL_SUBSETS
     else:
-        way = 2
+        way = BY_SHARE
         orders = 1 if criterion == VARIANCE or occurring <= 2 else occurring
         candidates = orders * (n - 1)
     if candidates <= 0:
-        return -np.inf, 0
-    ranks = np.zeros((width, n), dtype=np.int64)
-    if way == 2:
+        return -np.inf
+    if way == BY_SHARE:
         found = 0
         for k in range(width):
             if criterion == VARIANCE:
@@ -480,19 +494,17 @@ def divide_values(
                     break
             elif whole[k] <= 0 or (occurring <= 2 and k != last_class):
                 continue
-            _rank_values(rows, present, n, k, criterion, ranks[found])
+            _rank_values(room.rows, by_value, n, k, criterion, ranks[found])
             found += 1
-    scores = np.full(candidates, -np.inf)
-    left = np.empty(width)
-    right = np.empty(width)
-    fitting = 0
+    scores, left, right = room.scores, room.left, room.right
     for candidate in range(candidates):
+        scores[candidate] = -np.inf
         cases_left = 0
         known_left = 0
         for k in range(width):
             left[k] = 0.0
         for place in range(n):
-            if _on_left(candidate, place, present, n, known_present, way, ranks):
+            if _on_left(candidate, place, n, known_present, way, ranks):
                 value = present[place]
                 cases_left += cases[value]
                 if value < known:
@@ -507,23 +519,22 @@ def divide_values(
             continue
         if weight_of(left, criterion) < opt["least_side"] or weight_of(right, criterion) < opt["least_side"]:
             continue
-        fitting += 1
         scores[candidate] = score_of_sides(left, right, before, weight, criterion, table)
     best = first_of_ties(scores, candidates)
     if best < 0:
-        return -np.inf, 0
-    if way == 2:
+        return -np.inf
+    if way == BY_SHARE:
         bound = scores[0]
         for candidate in range(1, candidates):
             bound = max(bound, scores[candidate])
         bound -= 1e-9 * abs(bound)
         for candidate in range(best + 1, candidates):
-            if scores[candidate] >= bound and _comes_first(candidate, best, present, n, known_present, ranks):
+            if scores[candidate] >= bound and _comes_first(candidate, best, n, known_present, ranks):
                 best = candidate
     for value in range(n_values):
         sides[value] = 0
     for place in range(n):
-        if _on_left(best, place, present, n, known_present, way, ranks):
+        if _on_left(best, place, n, known_present, way, ranks):
             sides[present[place]] = 1
     if ordered:
         # Values that do not occur here go with the lower neighbour up to the middle of the gap.
@@ -531,13 +542,13 @@ def divide_values(
         middle = (present[cut] + present[cut + 1]) / 2
         for value in range(known):
             sides[value] = 1 if value <= middle else 0
-    return scores[best], fitting
+    return scores[best]
 
 
-@kernel
-def _rank_values(rows: Array, present: Array, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
+@part
+def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
     """Rank the values that occur by the share of a class, or by their mean, equal ones in declared order."""
-    share = np.empty(n)
+    present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
     for place in range(n):
         value = present[place]
         if criterion == VARIANCE:
@@ -547,7 +558,6 @@ def _rank_values(rows: Array, present: Array, n: Number, k: Number, criterion: N
             for j in range(rows.shape[1]):
                 total += rows[value, j]
             share[place] = rows[value, k] / total
-    order = np.empty(n, dtype=np.int64)
     for place in range(n):
         at = place
         while at > 0 and share[order[at - 1]] > share[place]:
@@ -558,28 +568,27 @@ def _rank_values(rows: Array, present: Array, n: Number, k: Number, criterion: N
         ranks[order[rank]] = rank
 
 
-@kernel
-def _on_left(
-    candidate: Number, place: Number, present: Array, n: Number, known: Number, way: Number, ranks: Array
-) -> Number:
+@part
+def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
     """Say whether a value that occurs is on the left of a candidate division."""
-    if way == 0:
+    if way == BY_ORDER:
         cut = candidate % (known - 1)
         if place >= known:
             return candidate >= known - 1
         return place <= cut
-    if way == 1:
+    if way == ALL_SUBSETS:
         return place == 0 or (candidate >> (place - 1)) & 1 == 1
     which, cut = candidate // (n - 1), candidate % (n - 1)
     below = ranks[which, place] <= cut
     return below if ranks[which, 0] <= cut else not below
 
 
-@kernel
-def _comes_first(one: Number, other: Number, present: Array, n: Number, known: Number, ranks: Array) -> Number:
+@part
+def _comes_first(one: Number, other: Number, n: Number, known: Number, ranks: Array) -> Number:
     """Say whether one division comes before another: the first value in which they differ is on its left."""
+    by_share = np.int64(BY_SHARE)
     for place in range(n):
-        here = _on_left(one, place, present, n, known, 2, ranks)
-        if here != _on_left(other, place, present, n, known, 2, ranks):
+        here = _on_left(one, place, n, known, by_share, ranks)
+        if here != _on_left(other, place, n, known, by_share, ranks):
             return here
     return False

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, kernel
 from treewright.grow.compiled.sorting import sort_numbers
 
 
-@kernel
+@borrowing
 def gather_numbers(column: Array, rows: Array, into: Array) -> None:
     """Copy the numbers of these rows."""
     for i in range(len(rows)):
         into[i] = column[rows[i]]
 
 
-@kernel
+@borrowing
 def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
     """Copy the codes of these rows, moved up by a step (indices of values become codes from 1)."""
     for i in range(len(rows)):

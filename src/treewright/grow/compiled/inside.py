@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
 from treewright.grow.compiled.arithmetic import VARIANCE, first_of_ties, score_of_sides, weight_of
 from treewright.grow.compiled.bins import (
     CASES,
@@ -234,7 +234,7 @@ def look_inside(
     return scores[best], best_turn, best_code, low, high, np.int64(tries)
 
 
-@kernel
+@part
 def _add(into: Array, i: Number, w: Number, node: Cases, regression: bool) -> None:
     """Add a case of the node to statistics."""
     if regression:
@@ -278,7 +278,7 @@ def _sorted_cases(binned: Binned, codes: Array, column: Array, node: Cases, last
     return who, order, numbers
 
 
-@kernel
+@borrowing
 def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
     """Return the greatest number of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from math import log2
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, part
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import ENTROPY, GINI, decrease
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules
+from treewright.grow.compiled.blocks import Block, Found, Rules, ValueRoom
 from treewright.grow.compiled.options import DIVIDED, HIGHEST
 
 HAS_MISSING = -2
 """Instead of a state: some cases have no value, and `examine_values` is to be asked."""
 
 
-@kernel
+@part
 def counts_by_ones(opt: Array) -> Number:
     """Say whether `examine_multiway` knows the rules."""
     return opt["unit"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
 
 
-@kernel
+@part
 def whole_nlogn(n: Number, table: Array) -> Number:
     """Return n log2 n of a whole number."""
     if n < len(table):
@@ -32,7 +32,7 @@ def whole_nlogn(n: Number, table: Array) -> Number:
     return n * log2(n)
 
 
-@kernel
+@part
 def examine_multiway(
     a: Number,
     visits: Array,
@@ -41,16 +41,16 @@ def examine_multiway(
     before: Number,
     block: Block,
     rules: Rules,
-    room: Room,
     found: Found,
+    by_value: ValueRoom,
 ) -> Number:
     """Examine the test of an attribute with a branch for each value; return the state of `found`, or `HAS_MISSING`.
 
-    `before` is the impurity of the node. ``room.tally`` and ``room.sizes`` hold zeros before and after.
+    `before` is the impurity of the node. ``by_value.tally`` and ``by_value.sizes`` hold zeros before and after.
     """
     opt = rules.opt[0]
-    codes, target, tally, sizes = block.codes[a], block.target, room.tally, room.sizes
-    width = len(room.unknown)
+    codes, target, tally, sizes = block.codes[a], block.target, by_value.tally, by_value.sizes
+    width = opt["width"]
     n_values = rules.n_values[a]
     for p in range(first, first + size):
         i = visits[p]
@@ -76,7 +76,7 @@ def examine_multiway(
     return state
 
 
-@kernel
+@part
 def _judge(
     n_values: Number,
     width: Number,
@@ -124,7 +124,7 @@ def _judge(
     return 1
 
 
-@kernel
+@part
 def _heaviest(n_values: Number, sizes: Array) -> Number:
     """Return the first value that no other outweighs."""
     most = 0

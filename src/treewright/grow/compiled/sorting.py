@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, kernel, part
 
 FEW = 48
 """Up to so many numbers are sorted by insertion."""
@@ -34,8 +34,7 @@ def sort_numbers(
     keys, cases : array, 2 x n
         Scratch space.
     """
-    lost = 0
-    known = 0
+    lost = known = np.int64(0)
     for i in range(n):
         v = values[i] + 0.0  # no negative zero
         if np.isnan(v):
@@ -66,7 +65,7 @@ def sort_numbers(
     return distinct
 
 
-@kernel
+@part
 def _insert(keys: Array, cases: Array, n: Number) -> Number:
     for k in range(1, n):
         key, case = keys[0, k], cases[0, k]

@@ -11,7 +11,8 @@ divided case
 frame
     Something still to be done: a node to look at, or the next branch of a node with divided cases.
 
-Nodes are written depth first, so that a subtree is a stretch of the tree. Nothing recurses.
+Nodes are written depth first, so that a subtree is a stretch of the tree. Nothing recurses. The kernel makes no arrays:
+where it runs out of room it stops, and goes on where it was when it has more.
 """
 
 from __future__ import annotations
@@ -20,25 +21,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.grow.compiled.arithmetic import VARIANCE, branch_information, first_of_ties, impurity, weight_of
 from treewright.grow.compiled.blocks import (
     Block,
     Found,
     Room,
     Rules,
-    longer,
-    more_room,
+    ValueRoom,
+    Visits,
+    enlarged,
     new_found,
     new_room,
+    new_value_room,
+    new_visits,
     spread,
     summarise,
-    taller,
+    with_room,
 )
 from treewright.grow.compiled.drawing import child_key, shuffle
 from treewright.grow.compiled.examine import examine_cut, examine_values
 from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
-from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
+from treewright.grow.compiled.options import CUT, DIVIDED, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
 from treewright.model.tree import STOPS, Stop
 
 EPSILON = 1e-3
@@ -60,6 +64,10 @@ NODE, DIVIDED_BRANCH = 0, 1
 NO_ROOM = -1
 """Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
 
+# Columns of what the kernel remembers when it stops for more room: how much is used, and how many cases it needs.
+WAITING, NODES, SIDES, USED_TOP, USED_CASES, NEEDED = range(6)
+FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
+
 
 class Written(NamedTuple):
     """The nodes of a subtree."""
@@ -77,10 +85,9 @@ class Frames(NamedTuple):
     used: Array
 
 
-@kernel
 def grow_block(
-    block: Block, rules: Rules, n: Number, used: Array, key: np.uint64, depth: Number, outcome: Number, cancelled: Array
-) -> tuple[Array, Array, Array, Number]:
+    block: Block, rules: Rules, n: int, used: Array, key: np.uint64, depth: int, outcome: int, cancelled: Array
+) -> tuple[Array, Array, Array, int]:
     """Grow the subtree of the first `n` cases of a block.
 
     Parameters
@@ -100,93 +107,154 @@ def grow_block(
     integers, doubles, sides, n_nodes
         Nodes by rows, see the names of the columns; `sides` holds the branches of the values of binary nominal tests.
     """
-    opt = rules.opt[0]
-    width = opt["width"]
-    regression = opt["criterion"] == VARIANCE
-    n_attributes = len(rules.tests)
-    most_values = 1
-    for a in range(n_attributes):
-        most_values = max(most_values, rules.n_values[a])
+    n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
+    most_values = max(int(rules.n_values.max(initial=0)), 2)
     size = block.codes.shape[1]
-    room = new_room(size, n_attributes, most_values, width)
-    found = new_found(n_attributes, most_values)
-    visits = np.arange(size, dtype=np.int32)
-    spare = np.empty(size, dtype=block.order.dtype)
-    spare_visits = np.empty(size, dtype=np.int32)
-    branch_of = np.empty(size, dtype=np.int32)
-    summary = np.empty(width)
-    turn = np.empty(n_attributes, dtype=np.int64)
-    starts = np.empty(max(most_values, 2) + 1, dtype=np.int64)
+    room, found = new_room(size, n_attributes, most_values, width), new_found(n_attributes, most_values)
+    visits = new_visits(size, block.order.dtype)
+    by_value, cuts, copies = _extras(block, rules, most_values)
     written = Written(
-        np.empty((64, 9), dtype=np.int32), np.empty((64, COUNTS_AT + width)), np.empty(256, dtype=np.int8)
+        np.empty((64, 9), dtype=np.int32),
+        np.empty((64, COUNTS_AT + width)),
+        np.empty(64 + most_values, dtype=np.int8),
     )
     frames = Frames(
-        np.empty((64, 8), dtype=np.int64),
-        np.empty(64, dtype=np.uint64),
-        np.zeros((64, n_attributes), dtype=np.bool_),
+        np.zeros((64 + most_values, 8), dtype=np.int64),
+        np.empty(64 + most_values, dtype=np.uint64),
+        np.zeros((64 + most_values, n_attributes), dtype=np.bool_),
     )
-    _set_frame(frames.fields[0], 0, n, depth, -1, outcome)
+    frames.fields[0, [FIRST, SIZE, LEVEL, ABOVE, BRANCH]] = 0, n, depth, -1, outcome
     frames.keys[0] = key
-    _copy_flags(used, frames.used[0])
-    waiting, n_nodes, n_sides, top, cases = 1, 0, 0, n, n
+    frames.used[0] = used
+    state = np.array([1, 0, 0, n, n, 0], dtype=np.int64)
+    while True:
+        status = grow_nodes(
+            block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies
+        )
+        if status == FINISHED:
+            return written.integers, written.doubles, written.sides, int(state[NODES])
+        if status == MORE_NODES:
+            nodes, depths = 2 * len(written.integers), 2 * len(frames.keys)
+            sides = 2 * len(written.sides)
+            written = Written(
+                enlarged(written.integers, nodes), enlarged(written.doubles, nodes), enlarged(written.sides, sides)
+            )
+            frames = Frames(*(enlarged(array, depths) for array in frames))
+            continue
+        size = max(2 * size, int(state[NEEDED]))
+        if rules.shift[0] < 31 and size > 1 << rules.shift[0]:
+            return written.integers, written.doubles, written.sides, NO_ROOM
+        block = with_room(block, size)
+        room = new_room(size, n_attributes, most_values, width)
+        more = new_visits(size, block.order.dtype)
+        more.cases[: len(visits.cases)] = visits.cases
+        visits, copies = more, np.empty(size, dtype=np.int32)
+
+
+def _extras(block: Block, rules: Rules, most_values: int) -> tuple[ValueRoom | None, Array | None, Array | None]:
+    """Make room for what only some trees need; without it the kernel is compiled without these parts."""
+    opt = rules.opt[0]
+    by_value = cuts = copies = None
+    if np.any(rules.tests > CUT):
+        by_value = new_value_room(most_values, int(opt["width"]))
+    if opt["random_cuts"]:
+        cuts = np.empty(len(rules.tests))
+    if opt["missing"] == DIVIDED and not np.all(block.codes):
+        copies = np.empty(block.codes.shape[1], dtype=np.int32)
+    return by_value, cuts, copies
+
+
+@borrowing
+def grow_nodes(
+    block: Block,
+    rules: Rules,
+    visits: Visits,
+    room: Room,
+    found: Found,
+    written: Written,
+    frames: Frames,
+    state: Array,
+    cancelled: Array,
+    by_value: ValueRoom | None,
+    cuts: Array | None,
+    copies: Array | None,
+) -> Number:
+    """Grow until all is done or room runs out; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
+
+    Parameters
+    ----------
+    block, rules, visits, room, found, written, frames
+    state : array of int
+        See the names of its columns.
+    cancelled : array of bool
+    by_value, cuts, copies
+        Room for declared values, for cuts that are drawn and for the copies of divided cases; None where there are
+        none.
+    """
+    opt = rules.opt[0]
+    regression = opt["criterion"] == VARIANCE
+    n_attributes, most_values = len(rules.tests), len(room.starts)
+    size = len(visits.cases)
+    summary, starts, cases_of = room.summary, room.starts, visits.cases
+    free = room.turn[0]
+    waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
+    top, cases = state[USED_TOP], state[USED_CASES]
     shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    status = FINISHED
     while waiting > 0 and not cancelled[0]:
-        waiting -= 1
-        fields = frames.fields[waiting]
-        if fields[KIND] == DIVIDED_BRANCH:
+        if (
+            n_nodes >= len(written.integers)
+            or waiting + most_values >= len(frames.keys)
+            or n_sides + most_values > len(written.sides)
+        ):
+            status = MORE_NODES
+            break
+        at = waiting - 1
+        fields = frames.fields[at]
+        if copies is not None and fields[KIND] == DIVIDED_BRANCH:
             node, branch = fields[ABOVE], fields[BRANCH]
+            needed = _branch_size(fields, cases_of, block, rules, written)
+            if max(fields[TOP], fields[CASES]) + needed > size:
+                state[NEEDED] = max(fields[TOP], fields[CASES]) + needed
+                status = MORE_CASES
+                break
             top, cases = fields[TOP], fields[CASES]
-            needed = _branch_size(fields, visits, block, rules, written)
-            if max(top, cases) + needed > size:
-                size = max(2 * size, max(top, cases) + needed)
-                if shift < 31 and size > 1 << shift:
-                    return written.integers, written.doubles, written.sides, NO_ROOM
-                block = more_room(block, size, regression)
-                room = new_room(size, n_attributes, most_values, width)
-                visits = longer(visits, size)
-                spare = np.empty(size, dtype=block.order.dtype)
-                spare_visits = np.empty(size, dtype=np.int32)
-                branch_of = np.empty(size, dtype=np.int32)
-            made = _open_branch(fields, visits, branch_of, block, rules, written)
-            last = branch + 1 == written.integers[node, BRANCHES]
-            below = waiting
-            if not last:
+            made = _open_branch(fields, cases_of, copies, block, rules, written)
+            below = at
+            if branch + 1 < written.integers[node, BRANCHES]:
                 fields[BRANCH] = branch + 1
-                below = waiting + 1
-                frames = _frames_for(frames, below + 1)
-                _copy_flags(frames.used[waiting], frames.used[below])
+                below = waiting
+                _copy_flags(frames.used, at, below)
             a = written.integers[node, ATTRIBUTE]
             if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
                 frames.used[below, a] = True
-            frames.keys[below] = child_key(frames.keys[waiting], branch)
-            level = frames.fields[waiting, LEVEL]
-            top_now = top + needed
-            _set_frame(frames.fields[below], top, needed, level + 1, node, written.integers[node, OUTCOME])
+            frames.keys[below] = child_key(frames.keys[at], branch)
+            level = fields[LEVEL] + 1
+            _set_frame(frames.fields, below, top, needed, level, node, written.integers[node, OUTCOME])
             waiting = below + 1
-            top, cases = top_now, made
+            top, cases = top + needed, made
             continue
 
+        waiting = at
         first, n_here, level = fields[FIRST], fields[SIZE], fields[LEVEL]
         node = n_nodes
         n_nodes += 1
-        if n_nodes > len(written.integers):
-            more = 2 * len(written.integers)
-            written = Written(taller(written.integers, more), taller(written.doubles, more), written.sides)
         whole, real = written.integers[node], written.doubles[node]
-        pure, mean, weight = summarise(visits, first, n_here, block, regression, summary)
+        pure, mean, weight = summarise(cases_of, first, n_here, block, regression, summary)
         _write_leaf(whole, real, fields, summary, mean, weight, regression, written.doubles)
-        n_free = 0
+        n_free = np.int64(0)
         for a in range(n_attributes):
-            if not frames.used[waiting, a]:
-                turn[n_free] = a
+            if not frames.used[at, a]:
+                free[n_free] = a
                 n_free += 1
         whole[STOP] = _stop(n_here, pure, level, weight, n_free, opt)
         if whole[STOP] >= 0:
             continue
         if regression:
             for p in range(first, first + n_here):
-                block.deviation[visits[p]] = block.values[visits[p]] - mean
-        _examine(turn, n_free, visits, (first, n_here), summary, frames.keys[waiting], block, rules, room, found)
+                block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
+        _examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts)
         a = _choose(found, rules, room.scores)
         if a < 0:
             whole[STOP] = NO_GAIN
@@ -195,15 +263,11 @@ def grow_block(
             whole[STOP] = SMALL_GAIN
             continue
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
-        if n_sides + rules.n_values[a] > len(written.sides):
-            written = Written(
-                written.integers, written.doubles, longer(written.sides, 2 * (n_sides + rules.n_values[a]))
-            )
         n_sides = _write_test(whole, a, branches, found, rules, written.sides, n_sides)
-        if opt["random_cuts"] and rules.tests[a] == CUT:
-            real[DRAWN] = found.cut[a]
-        lost = _branches(visits, first, n_here, whole, block, rules, written.sides, branch_of, starts)
-        if lost > 0:
+        if cuts is not None and rules.tests[a] == CUT:
+            real[DRAWN] = cuts[a]
+        lost = _branches(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
+        if copies is not None and lost > 0:
             fields[KIND] = DIVIDED_BRANCH
             fields[ABOVE] = node
             fields[BRANCH] = 0
@@ -211,58 +275,51 @@ def grow_block(
             fields[CASES] = cases
             waiting += 1
             continue
-        mask = (np.int64(1) << shift) - 1
-        at = first
+        begin = first
         for branch in range(branches):
             here = starts[branch]
-            starts[branch] = at
-            at += here
-        starts[branches] = at
+            starts[branch] = begin
+            begin += here
+        starts[branches] = begin
         for slot in range(block.order.shape[0]):
-            spread(block.order[slot], first, n_here, mask, branch_of, starts[:branches], spare)
-        spread(visits, first, n_here, np.int64(0x7FFFFFFF), branch_of, starts[:branches], spare_visits)
-        frames = _frames_for(frames, waiting + branches)
-        key_here = frames.keys[waiting]
+            spread(block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries)
+        spread(cases_of, first, n_here, np.int64(0x7FFFFFFF), visits.branch_of, starts[:branches], visits.spare)
+        key = frames.keys[at]
         if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
-            frames.used[waiting, a] = True
-        for below in range(waiting + branches - 1, waiting - 1, -1):
-            branch = waiting + branches - 1 - below
+            frames.used[at, a] = True
+        for below in range(at + branches - 1, at - 1, -1):
+            branch = at + branches - 1 - below
             n_below = starts[branch + 1] - starts[branch]
-            _set_frame(frames.fields[below], starts[branch], n_below, level + 1, node, whole[OUTCOME])
-            frames.keys[below] = child_key(key_here, branch)
-            if below > waiting:
-                _copy_flags(frames.used[waiting], frames.used[below])
+            _set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME])
+            frames.keys[below] = child_key(key, branch)
+            if below > at:
+                _copy_flags(frames.used, at, below)
         waiting += branches
-    return written.integers, written.doubles, written.sides, n_nodes
+    state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
+    state[USED_TOP], state[USED_CASES] = top, cases
+    return status
 
 
-@kernel
-def _set_frame(fields: Array, first: Number, size: Number, level: Number, above: Number, outcome: Number) -> None:
+@part
+def _set_frame(
+    frames: Array, at: Number, first: Number, size: Number, level: Number, above: Number, outcome: Number
+) -> None:
     """Describe a node that is still to be looked at; `outcome` is what its parent says."""
-    fields[KIND] = NODE
-    fields[FIRST] = first
-    fields[SIZE] = size
-    fields[LEVEL] = level
-    fields[ABOVE] = above
-    fields[BRANCH] = outcome
+    frames[at, KIND] = NODE
+    frames[at, FIRST] = first
+    frames[at, SIZE] = size
+    frames[at, LEVEL] = level
+    frames[at, ABOVE] = above
+    frames[at, BRANCH] = outcome
 
 
-@kernel
-def _copy_flags(flags: Array, into: Array) -> None:
-    for i in range(len(flags)):
-        into[i] = flags[i]
+@part
+def _copy_flags(flags: Array, one: Number, other: Number) -> None:
+    for i in range(flags.shape[1]):
+        flags[other, i] = flags[one, i]
 
 
-@kernel
-def _frames_for(frames: Frames, n: Number) -> Frames:
-    """Return a stack with room for n frames."""
-    if n <= len(frames.keys):
-        return frames
-    room = max(2 * len(frames.keys), n)
-    return Frames(taller(frames.fields, room), longer(frames.keys, room), taller(frames.used, room))
-
-
-@kernel
+@part
 def _write_leaf(
     whole: Array,
     real: Array,
@@ -301,7 +358,7 @@ def _write_leaf(
             return
 
 
-@kernel
+@part
 def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
     """Return why a node is not divided, before anything is counted; -1 if it may be."""
     if n == 0:
@@ -316,32 +373,35 @@ def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, 
     return NO_ATTRIBUTES if n_free == 0 else -1
 
 
-@kernel
+@part
 def _examine(
-    free: Array,
     n_free: Number,
     visits: Array,
-    stretch: tuple[Number, Number],
-    summary: Array,
+    first: Number,
+    size: Number,
     key: np.uint64,
     block: Block,
     rules: Rules,
     room: Room,
     found: Found,
+    by_value: ValueRoom | None,
+    cuts: Array | None,
 ) -> None:
     """Find the best test of the attributes that are free, or of those that are drawn among them."""
     opt = rules.opt[0]
     criterion = opt["criterion"]
-    first, size = stretch
+    summary, free, order = room.summary, room.turn[0], room.turn[1]
     for a in range(len(found.state)):
         found.state[a] = -1
     limit = n_free
-    order = np.arange(n_free)
     if 0 < opt["drawn"] < n_free:
         shuffle(key, order, n_free)
         limit = opt["drawn"]
+    else:
+        for place in range(n_free):
+            order[place] = place
     weight = weight_of(summary, criterion)
-    by_ones = counts_by_ones(opt)
+    by_ones = by_value is not None and counts_by_ones(opt)
     before = impurity(summary, criterion, rules.table) if by_ones else 0.0
     considered = False
     for place in range(n_free):
@@ -350,17 +410,18 @@ def _examine(
         a = free[order[place]]
         if rules.tests[a] == NOT_TESTED:
             continue
-        if by_ones and rules.tests[a] == MULTIWAY:
-            state = examine_multiway(a, visits, first, size, before, block, rules, room, found)
+        if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
+            state = examine_multiway(a, visits, first, size, before, block, rules, found, by_value)
             if state != HAS_MISSING:
                 found.state[a] = state
                 considered = considered or state == 1
                 continue
         cut = rules.tests[a] == CUT
+        lost = np.int64(-1)
         if cut:
-            lost = examine_cut(a, first, size, summary, key, block, rules, room, found)
-        else:
-            lost = examine_values(a, visits, first, size, block, rules, room, found)
+            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts)
+        elif by_value is not None:
+            lost = examine_values(a, visits, first, size, block, rules, room, found, by_value)
         if lost < 0:
             continue
         corrected = cut and opt["correction"]
@@ -374,7 +435,7 @@ def _examine(
             found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
 
 
-@kernel
+@part
 def _choose(found: Found, rules: Rules, scores: Array) -> Number:
     """Return the attribute that the rule of choice takes, -1 if there is none."""
     choice = rules.opt[0]["choice"]
@@ -404,7 +465,7 @@ def _choose(found: Found, rules: Rules, scores: Array) -> Number:
     return first_of_ties(scores, n)
 
 
-@kernel
+@part
 def _write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:
@@ -423,7 +484,7 @@ def _write_test(
     return n_sides
 
 
-@kernel
+@part
 def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
     """Return the branch of a code at a node, -1 for a missing one."""
     if code == 0:
@@ -435,7 +496,7 @@ def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Nu
     return np.int64(sides[whole[SIDES_AT] + code - 1])
 
 
-@kernel
+@part
 def _branches(
     visits: Array,
     first: Number,
@@ -466,7 +527,7 @@ def _branches(
     return lost
 
 
-@kernel
+@part
 def _branch_size(fields: Array, visits: Array, block: Block, rules: Rules, written: Written) -> Number:
     """Return how many cases a branch gets, the divided ones included; an empty branch gets none of these."""
     whole = written.integers[fields[ABOVE]]
@@ -481,7 +542,7 @@ def _branch_size(fields: Array, visits: Array, block: Block, rules: Rules, writt
     return own + lost if own else 0
 
 
-@kernel
+@part
 def _open_branch(fields: Array, visits: Array, copy_of: Array, block: Block, rules: Rules, written: Written) -> Number:
     """Put the cases of a branch together at the end of the block, copies of divided ones included.
 

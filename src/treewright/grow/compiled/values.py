@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel
+from treewright.counts.compiled.flags import Array, Number, kernel, part
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import branch_information, score_of_table, weight_of
 from treewright.grow.compiled.bins import cases_of
@@ -25,6 +25,7 @@ def score_values(
         To be filled: the score, -inf where there is no test, and the entropy of the branches.
     """
     o = opt[0]
+    whole = np.empty(counts.shape[1])
     for one in range(len(attributes)):
         first, end = starts[attributes[one]], starts[attributes[one] + 1]
         own, own_cases = counts[first:end], cases[first:end]
@@ -32,7 +33,7 @@ def score_values(
         scores[one, 1] = 0.0
         if _is_test(own, own_cases, o["criterion"], o["min_branch"] * SHORT, o["min_leaf"]):
             n_values = end - first - 1
-            score = score_of_table(own[1:], n_values, o["criterion"], table)
+            score = score_of_table(own[1:], n_values, o["criterion"], table, whole)
             unknown = 0.0
             if cases_of(own, own_cases, 0) > 0:
                 unknown = weight_of(own[0], o["criterion"])
@@ -45,7 +46,7 @@ def score_values(
                 scores[one, 1] = branch_information(own[1:], n_values, unknown, table)
 
 
-@kernel
+@part
 def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_leaf: Number) -> bool:
     """Say whether two values occur, and two branches have enough cases."""
     outcomes = enough = 0
