@@ -38,8 +38,10 @@ from treewright.ensemble.plan import BoostPlan
 from treewright.ensemble.random_forest import provenance_of, taken_over
 from treewright.ensemble.running import Interrupted, Progress, apart, check_time_limit
 from treewright.grow.drawing import child_key
+from treewright.grow.engines import threads
 from treewright.model.forest import Combining, Forest
 from treewright.model.grove import join_trees
+from treewright.model.grove_route import blocks
 from treewright.model.model import Smoothing, first_of_best
 from treewright.model.tree import Tree
 
@@ -121,7 +123,8 @@ class _Boosting:
     def wrong(self, tree: Tree) -> Mask:
         """Say which cases a tree gets wrong."""
         forest = Forest(join_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
-        self.said = forest.predict_codes(self.dataset)
+        parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
+        self.said = np.concatenate(parts)
         mistaken: Mask = self.said != self.dataset.target
         return mistaken
 
@@ -209,6 +212,7 @@ def boost(
     plan: BoostPlan,
     *,
     resume: Forest | None = None,
+    n_jobs: int | None = None,
     time_limit: float | None = None,
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
@@ -223,6 +227,8 @@ def boost(
     plan : BoostPlan
     resume : Forest or None
         Boosted trees of the same plan and the same cases, but fewer: they are taken over.
+    n_jobs : int or None
+        Threads for each tree, as many as the process may use unless it is told; the trees do not depend on it.
     time_limit : float or None
         Seconds after which no further round is begun.
     smoothing, costs
@@ -253,7 +259,7 @@ def boost(
             raise ParameterError("the forest to go on with was not boosted")
         for tree, before in zip(taken_over(resume, fitting, dataset), resets, strict=True):
             state.again(tree, before)
-    maker = TreeMaker(_unweighted(dataset), fitting.tree).prepare()
+    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs)).prepare()
     start = time.monotonic()
     try:
         while len(state.trees) < plan.trees and not state.over:

@@ -65,14 +65,14 @@ class SharedGrower:
     The choice depends on the cases and the recipe only, so that a run that goes on later grows by the same engine.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, n_jobs: int = 1) -> None:
         self._interpreted = InterpretedGrower(dataset)
         self._compiled: Grower | None = None
         if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FROM:
             announce_compilation()
             from treewright.grow.compiled.growing import CompiledGrower
 
-            self._compiled = CompiledGrower(dataset)
+            self._compiled = CompiledGrower(dataset, n_jobs)
 
     def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
         """Grow by a recipe; cases of weight zero are left out."""
@@ -85,9 +85,9 @@ class SharedGrower:
         return self._interpreted.grow(with_compiled_criterion(recipe), weights)
 
 
-def grower_for(dataset: Dataset) -> Grower:
-    """Return the grower for these cases."""
-    return SharedGrower(dataset)
+def grower_for(dataset: Dataset, n_jobs: int = 1) -> Grower:
+    """Return the grower for these cases; `n_jobs` threads grow one tree."""
+    return SharedGrower(dataset, n_jobs)
 
 
 class TreeMaker:
@@ -99,6 +99,8 @@ class TreeMaker:
         With a target; its weights count beside those of each tree.
     plan : Plan
         For the task of the dataset (see `treewright.plans.for_task`).
+    n_jobs : int
+        Threads that grow one tree.
 
     Examples
     --------
@@ -109,13 +111,14 @@ class TreeMaker:
     (5, 3)
     """
 
-    def __init__(self, dataset: Dataset, plan: Plan) -> None:
+    def __init__(self, dataset: Dataset, plan: Plan, n_jobs: int = 1) -> None:
         self._dataset = dataset
         self._plan = plan
+        self._n_jobs = n_jobs
         self._grower: Grower | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_dataset": self._dataset, "_plan": self._plan, "_grower": None}
+        return {"_dataset": self._dataset, "_plan": self._plan, "_n_jobs": self._n_jobs, "_grower": None}
 
     def prepare(self) -> TreeMaker:
         """Encode the cases now, before threads share them."""
@@ -125,7 +128,7 @@ class TreeMaker:
 
     def _shared(self) -> Grower:
         if self._grower is None:
-            self._grower = grower_for(self._dataset)
+            self._grower = grower_for(self._dataset, self._n_jobs)
         return self._grower
 
     def make(self, weights: Weights | None, draw: Draw | None = None) -> Tree:

@@ -164,15 +164,19 @@ class Forest(Predictor):
 
     def add_answer(self, result: Floats, block: Block, place: int, weight: float = 1.0) -> None:
         """Add the answer of one tree for the cases of a block, times a weight."""
-        of_node = self._of_node(place) if len(block.lost) else None
         if self.combining is Combining.MEAN:
+            of_node = self._of_node(place) if len(block.lost) else None
             said = block.said_by(place, self._of_leaf, of_node)
             result += said if weight == 1.0 else said * weight
             return
+        result[np.arange(len(result)), self.voted(block, place)] += weight
+
+    def voted(self, block: Block, place: int) -> Codes:
+        """Return the class that one tree says of each case of a block."""
         codes = self._leaf_codes[block.leaves[:, place]]
-        if of_node is not None:
-            codes[block.lost] = first_of_best(block.said_by(place, self._of_leaf, of_node)[block.lost])
-        result[np.arange(len(result)), codes] += weight
+        if len(block.lost):
+            codes[block.lost] = first_of_best(block.said_by(place, self._of_leaf, self._of_node(place))[block.lost])
+        return codes
 
     def nodes(self, cases: Dataset) -> npt.NDArray[np.int64]:
         """Return the node that each case ends in, in every tree, numbered as in the grove (cases x trees).

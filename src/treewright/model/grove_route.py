@@ -53,8 +53,9 @@ def interpreted_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> I
     """Find the leaves by NumPy, one step of all visits at a time."""
     n, trees = last - first, len(grove)
     table = np.empty((len(cases.columns), n))
-    for place, column in enumerate(cases.columns):
-        table[place] = column[first:last]  # the codes of values are whole and small: doubles hold them
+    used = np.unique(grove.attribute)
+    for place in used[used != LEAF].tolist():
+        table[place] = cases.columns[place][first:last]  # codes of values are whole and small: doubles hold them
     flat = table.ravel()
     found = np.full(n * trees, LOST, dtype=np.int32)
     visits = np.arange(n * trees)

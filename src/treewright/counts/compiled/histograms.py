@@ -55,6 +55,17 @@ def count_classes(
 
 
 @borrowing
+def weigh_classes(rows: Array, target: Array, weights: Array, counts: Array) -> None:
+    """Add the weights of the cases of a node to those of their classes."""
+    unit = len(weights) == 0
+    w = 1.0
+    for i in range(len(rows)):
+        if not unit:
+            w = weights[i]
+        counts[target[rows[i]]] += w
+
+
+@borrowing
 def count_numbers(
     codes: Array, rows: Array, deviation: Array, weights: Array, attributes: Array, starts: Array, counts: Array
 ) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.nlogn import whole_table
 from treewright.counts.compiled.encoding import CodedColumn, code_table
+from treewright.counts.compiled.histograms import count_cases
 from treewright.counts.engine import Engine
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
@@ -76,6 +77,7 @@ class CompiledGrower:
         self._encoded: tuple[Codes, tuple[CodedColumn, ...]] | None = None
         self._distinct: dict[int, Floats] = {}
         self._ranked: dict[int, Ranked] = {}
+        self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
 
     def grow(
         self,
@@ -140,6 +142,17 @@ class CompiledGrower:
         borders = coded.borders if coded.borders is not None else numbers[:0]
         ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
         return Ranked(ranks, numbers, ends.astype(np.int64))
+
+    def cases_of(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> npt.NDArray[np.int64]:
+        """Return how many rows each code has; counted once for trees that differ in weights only."""
+        with self._lock:
+            if self._cases is None or self._cases[0] is not codes:
+                starts = np.concatenate(([0], np.cumsum([column.n_codes for column in coded]))).astype(np.int64)
+                cases = np.zeros(int(starts[-1]), dtype=np.int64)
+                rows = np.arange(codes.shape[1], dtype=np.int32)
+                count_cases(codes, rows, np.arange(len(coded)), starts, cases)
+                self._cases = codes, cases
+            return self._cases[1]
 
     def distinct(self, attribute: int) -> Floats:
         """Return the different numbers of an attribute, ascending."""
@@ -256,6 +269,7 @@ class _Growth:
             examiner=lambda: Examiner(recipe, placer, self._bounds, self._total),
             regression=self._regression,
             whole=self._whole,
+            all_cases=lambda: self._owner.cases_of(codes, coded),
             n_cases=len(self._rows),
             n_jobs=self._owner.n_jobs,
             pool=self._pool,

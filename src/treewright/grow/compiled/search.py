@@ -88,6 +88,8 @@ class Table:
     examiner : callable
         Makes an `Examiner`.
     regression, whole : bool
+    all_cases : callable
+        Returns the cases of each code in the whole table, whatever they weigh.
     n_cases, n_jobs : int
     pool, helper : ThreadPoolExecutor or None
         For nodes, and for half of the counting.
@@ -106,6 +108,7 @@ class Table:
     examiner: Callable[[], Examiner]
     regression: bool
     whole: bool
+    all_cases: Callable[[], Ints]
     n_cases: int
     n_jobs: int
     pool: ThreadPoolExecutor | None
@@ -169,13 +172,16 @@ def count_node(table: Table, rows: Rows, weights: Floats, deviation: Floats, att
     counts = np.zeros((int(starts[-1]), table.width))
     unit = len(weights) == 0 and not table.regression
     cases = NO_CASES if unit else np.zeros(int(starts[-1]), dtype=np.int64)
+    known_cases = unit
+    if not unit and len(rows) == table.codes.shape[1] and len(cases) == int(table.sizes.sum()):
+        cases, known_cases = table.all_cases().copy(), True
 
     def one_part(part: Ints) -> None:
         if table.regression:
             count_numbers(table.codes, rows, deviation, weights, part, starts, counts)
         else:
             count_classes(table.codes, rows, table.target, weights, part, starts, counts)
-        if not unit:
+        if not known_cases:
             count_cases(table.codes, rows, part, starts, cases)
 
     if table.helper is None or len(attributes) < 8 or len(rows) < max(HALVED_FROM, table.n_cases // 2):

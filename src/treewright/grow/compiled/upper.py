@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.histograms import part_rows, route_rows
+from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_classes
 from treewright.grow.compiled.assembly import Piece, spliced
 from treewright.grow.compiled.options import NOT_TESTED
 from treewright.grow.compiled.search import NO_WEIGHTS, Floats, Histogram, Rows, Search, Table, count_node
@@ -177,8 +177,7 @@ class UpperPart:
         if len(node.rows) == 0:
             return False
         if not t.regression:
-            weights = node.weights if len(node.weights) else None
-            node.counts = np.bincount(t.target[node.rows], weights, t.width).astype(np.float64)
+            weigh_classes(node.rows, t.target, node.weights, node.counts)
             node.weight = float(node.counts.sum())
             node.outcome = int(np.argmax(node.counts >= node.counts.max() * (1 - 1e-12)))
             return int(np.count_nonzero(node.counts)) <= 1
