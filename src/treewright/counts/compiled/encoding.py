@@ -119,7 +119,7 @@ def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
                     below += padded[below] < number
                 codes[row] = 0 if np.isnan(number) else below + 1
             return
-    shift = np.int64(0)
+    shift = np.int64(1)  # a difference of halves does not overflow
     while n > 0 and (keys[n - 1] >> shift) - (keys[0] >> shift) >= CELLS:
         shift += 1
     start = keys[0] >> shift if n > 0 else np.int64(0)
