@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fast test-engines bench bench-scale pictures format clean
+.PHONY: help demo test check kernels fast test-engines bench bench-scale pictures format clean
 
 help:            ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -31,7 +31,8 @@ KERNEL_TESTS := tests/grow/compiled tests/counts/compiled tests/prune/test_error
 
 # The recorded results of the original programs lie outside this repository, so no line may depend on them to be covered:
 # their tests run without the coverage tool, in half the time, and file by file, as the tests of one share their results.
-test: check   ## Install with the development tools, run every check and every test.
+test: $(VENV)/installed-dev   ## Install with the development tools, run every check and every test.
+	$(MAKE) --jobs 2 check kernels
 	$(BIN)/python -m pytest -n $(WORKERS) -m oracle --dist loadfile tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not oracle" --cov --cov-report= --cov-fail-under=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(KERNEL_TESTS) --cov --cov-append --cov-report=term
@@ -41,6 +42,9 @@ check: $(VENV)/installed-dev   ## Formatting, lint, types and the direction of i
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+kernels: $(VENV)/installed-dev   ## Compile the kernels, which several processes would do each for itself.
+	$(BIN)/python scripts/compile_kernels.py
 
 fast: $(VENV)/installed-dev   ## The tests that take seconds.
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
