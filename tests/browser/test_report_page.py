@@ -467,7 +467,7 @@ def test_a_tree_of_20_000_nodes_opens_at_once(open_page: Open, tmp_path: Path, k
     assert {entry["name"] for entry in paints} == {"first-paint", "first-contentful-paint"}
     assert max(entry["startTime"] for entry in paints) <= 1_500
     assert 3 < page.locator("#tree-drawing .node").count() < 100
-    assert "sample of 30,000 of the 1,000,000 rows" in text(page, "#quality-way")
+    assert "sample of 30,000 of the 200,000 rows" in text(page, "#quality-way")
     page.click("#open-all")
     assert "heaviest of 20,001 nodes" in text(page, "#tree-status")
     page.focus("#prune-range")
