@@ -29,6 +29,7 @@ from treewright.model.grove import Grove
 from treewright.model.grove_route import Block, blocks
 from treewright.model.model import Smoothing, check_costs, check_smoothing, first_of_best, node_probabilities
 from treewright.model.predictor import Predictor
+from treewright.model.quick_route import by_kernel, sums
 from treewright.model.route import main_leaves
 from treewright.model.tree import LEAF, Tree
 
@@ -145,12 +146,22 @@ class Forest(Predictor):
 
     def answers(self, cases: Dataset) -> Floats:
         """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
+        total = float(np.sum(self.weights))
+        if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove)):
+            added = sums(self.grove, cases, self._of_leaf, self.weights)
+            lost = np.flatnonzero(np.isnan(added[:, 0]))
+            if len(lost):
+                added[lost] = self._added_up(cases.take(lost))
+            return added / total
+        return self._added_up(cases) / total
+
+    def _added_up(self, cases: Dataset) -> Floats:
         result = np.zeros((cases.n_rows, self._width))
         for block in blocks(self.grove, cases):
             part = result[block.first : block.last]
             for place, weight in enumerate(self.weights.tolist()):
                 self.add_answer(part, block, place, weight)
-        return result / float(np.sum(self.weights))
+        return result
 
     def staged_answers(self, cases: Dataset) -> Iterator[Floats]:
         """Yield the combined answers of the first tree, the first two, and so on."""

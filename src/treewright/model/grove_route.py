@@ -103,9 +103,10 @@ def _branches(grove: Grove, nodes: npt.NDArray[np.int64], values: Floats, *, onl
 
 def kernel_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
     """Find the leaves by a kernel."""
-    found = ends(grove, grove.starts[:-1], cases, first, last)
-    numbers: Ints = np.where(found < 0, LOST, grove.leaf_number[found]).astype(np.int32)
-    return numbers
+    found = ends(grove, grove.starts[:-1], cases, first, last).T  # as it lies in memory
+    numbers: Ints = grove.leaf_number[found]
+    numbers[found < 0] = LOST
+    return numbers.T
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,31 @@ def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: 
     first, last : int
         The cases from `first` to before `last`.
     """
-    routing = importlib.import_module("treewright.counts.compiled.routing")  # a room above: only asked, never needed
-    found: npt.NDArray[np.int32] = routing.ends_of(trees, roots, cases, first, last)
+    found: npt.NDArray[np.int32] = _routing().ends_of(trees, roots, cases, first, last)
     return found
+
+
+def sums(
+    grove: Any, cases: Dataset, said: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return by a kernel what the leaves of all trees say, times the weights, added up tree by tree.
+
+    Parameters
+    ----------
+    grove : Grove
+    cases : Dataset
+    said : array, leaves x statements
+    weights : array
+        Of the trees.
+
+    Returns
+    -------
+    array, cases x statements
+        NaN for cases that have to go the long way.
+    """
+    found: npt.NDArray[np.float64] = _routing().sums_of(grove, cases, said, weights)
+    return found
+
+
+def _routing() -> Any:
+    return importlib.import_module("treewright.counts.compiled.routing")  # a room above: only asked, never needed

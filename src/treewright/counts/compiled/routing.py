@@ -1,11 +1,19 @@
 """Sending cases down trees by a kernel: the leaves of `treewright.model.route`, sooner.
 
-A case that no branch takes whole (it would be divided, stay at an inner node, or follow a surrogate) is lost here; the
-model sends it the long way.
+Vocabulary
+----------
+lost
+    A case that no branch takes whole (it would be divided, stay at an inner node, or follow a surrogate). The model
+    sends it the long way.
+step
+    What a case meets at a node that cuts: the attribute, the cut, and the node above the cut; below it the next node
+    follows. A leaf leads to itself, by a cut that no number is below. So four cases can go down side by side without a
+    question asked but whether all of them have arrived, and the processor need not wait for the memory of each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -16,17 +24,20 @@ from treewright._base.processors import processors
 from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.data.dataset import Dataset
 from treewright.model.split import Test
-from treewright.model.tree import TESTS
+from treewright.model.tree import LEAF, TESTS
 
 LOST = -1
 """In place of a leaf: the case has to go the long way."""
 
 ROWS_AT_ONCE = 8192
-"""Cases whose values lie together in the cache."""
+"""Cases that go down one tree before the next, whose nodes then have to come into the cache."""
 
 THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
 
+STEP = np.dtype([("cut", np.float64), ("attribute", np.uint32), ("above", np.uint32)])
+
 Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
 
 
 class Nodes(NamedTuple):
@@ -46,17 +57,49 @@ class Nodes(NamedTuple):
 
 
 @borrowing
-def walk(nodes: Nodes, roots: Array, table: Array, found: Array) -> None:
-    """Write the node in which each case ends, for every root (cases x roots).
+def walk_cuts(steps: Array, roots: Array, table: Array, found: Array) -> None:
+    """Write the leaf of each case, for every root (roots x cases), where all tests are cuts and all numbers known.
 
-    `table` has the values of the cases, attributes x cases: numbers, or codes of declared values, -1 for missing.
+    `table` has the numbers of the cases, cases x attributes. Indices are unsigned, so that none is taken from the end.
+    """
+    n = np.uint64(found.shape[1])
+    four = np.uint64(4)
+    one = np.uint64(1)
+    for tree in range(len(roots)):
+        root = np.uint64(roots[tree])
+        case = np.uint64(0)
+        while case < n:
+            a = b = c = d = root
+            # At the end of the table the last cases go down twice.
+            case = min(case, n - four) if n >= four else np.uint64(0)
+            at_b, at_c, at_d = (case + one, case + one + one, case + four - one) if n >= four else (case, case, case)
+            while True:
+                next_a = a + one if table[case, steps[a].attribute] <= steps[a].cut else np.uint64(steps[a].above)
+                next_b = b + one if table[at_b, steps[b].attribute] <= steps[b].cut else np.uint64(steps[b].above)
+                next_c = c + one if table[at_c, steps[c].attribute] <= steps[c].cut else np.uint64(steps[c].above)
+                next_d = d + one if table[at_d, steps[d].attribute] <= steps[d].cut else np.uint64(steps[d].above)
+                if next_a == a and next_b == b and next_c == c and next_d == d:
+                    break
+                a, b, c, d = next_a, next_b, next_c, next_d
+            found[tree, case] = a
+            found[tree, at_b] = b
+            found[tree, at_c] = c
+            found[tree, at_d] = d
+            case += four if n >= four else one
+
+
+@borrowing
+def walk(nodes: Nodes, roots: Array, table: Array, found: Array) -> None:
+    """Write the node in which each case ends, for every root (roots x cases).
+
+    `table` has the values of the cases, cases x attributes: numbers, or codes of declared values, -1 for missing.
     """
     for tree in range(len(roots)):
-        for case in range(found.shape[0]):
+        for case in range(found.shape[1]):
             node = np.int64(roots[tree])
             attribute = nodes.attribute[node]
             while attribute >= 0:
-                branch = _branch(nodes, node, table[attribute, case])
+                branch = _branch(nodes, node, table[case, attribute])
                 if branch < 0:
                     branch = LOST if nodes.stands_in[node] else np.int64(nodes.missing[node])
                 if branch < 0:
@@ -64,7 +107,7 @@ def walk(nodes: Nodes, roots: Array, table: Array, found: Array) -> None:
                     break
                 node = np.int64(nodes.children[nodes.child_start[node] + branch])
                 attribute = nodes.attribute[node]
-            found[case, tree] = node
+            found[tree, case] = node
 
 
 @part
@@ -86,38 +129,121 @@ def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
     return np.int64(-1) if value < 0 else np.int64(nodes.value_branch[nodes.value_start[node] + np.int64(value)])
 
 
-def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> Ints:
-    """Return the nodes in which the cases from `first` to before `last` end, for every root (cases x roots).
+@borrowing
+def add_up(found: Array, number: Array, said: Array, weights: Array, sums: Array) -> None:
+    """Add what the leaves say of each case, tree by tree; a case that is lost in any gets NaN.
+
+    Parameters
+    ----------
+    found : array, trees x cases
+        Nodes.
+    number : array
+        Row in `said` of each node.
+    said : array, leaves x statements
+    weights : array
+        Of the trees.
+    sums : array, cases x statements
+        Zeros.
+    """
+    for tree in range(found.shape[0]):
+        weight = weights[tree]
+        for case in range(found.shape[1]):
+            node = found[tree, case]
+            for k in range(sums.shape[1]):
+                sums[case, k] += said[number[node], k] * weight if node >= 0 else np.nan
+
+
+class Router:
+    """Trees made ready to send cases down.
 
     Parameters
     ----------
     trees : Tree or Grove
         Whatever has the arrays.
     roots : array of int
+    """
+
+    def __init__(self, trees: Any, roots: npt.NDArray[Any]) -> None:
+        attribute = trees.attribute
+        inner = attribute != LEAF
+        self._roots = np.asarray(roots, dtype=np.int64)
+        self._used = np.flatnonzero(np.bincount(attribute[inner])).tolist()
+        self._by_cuts = bool(np.all(trees.test[inner] == THRESHOLD))
+        stands_in = np.zeros(len(attribute), dtype=np.bool_)
+        stands_in[list(trees.surrogates)] = True
+        names = [name for name in Nodes._fields if name != "stands_in"]
+        self._nodes = Nodes._make([*(getattr(trees, name) for name in names), stands_in])
+        self._steps = np.empty(len(attribute) if self._by_cuts else 0, dtype=STEP)
+        if self._by_cuts:
+            self._steps["cut"] = np.where(inner, trees.cut, np.nan)
+            self._steps["attribute"] = np.where(inner, attribute, self._used[0] if self._used else 0)
+            self._steps["above"] = np.arange(len(attribute), dtype=np.uint32)
+            self._steps["above"][inner] = trees.children[trees.child_start[:-1][inner] + 1]
+
+    def nodes(self, cases: Dataset, begin: int, end: int) -> Ints:
+        """Return the node in which the cases from `begin` to before `end` end, for every root (roots x cases)."""
+        table = np.zeros((end - begin, len(cases.columns)))
+        for attribute in self._used:
+            table[:, attribute] = cases.columns[attribute][begin:end]  # codes are small: doubles hold them
+        found = np.empty((len(self._roots), end - begin), dtype=np.int32)
+        if self._by_cuts and not np.isnan(table.sum()):
+            walk_cuts(self._steps, self._roots, table, found)
+        else:
+            walk(self._nodes, self._roots, table, found)
+        return found
+
+
+def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> Ints:
+    """Return the nodes in which the cases from `first` to before `last` end, for every root (cases x roots).
+
+    Parameters
+    ----------
+    trees : Tree or Grove
+    roots : array of int
     cases : Dataset
     first, last : int
     """
-    names = [name for name in Nodes._fields if name != "stands_in"]
-    stands_in = np.zeros(len(trees.attribute), dtype=np.bool_)
-    stands_in[list(trees.surrogates)] = True
-    nodes = Nodes._make([*(getattr(trees, name) for name in names), stands_in])
-    used = np.unique(trees.attribute)
-    found = np.empty((last - first, len(roots)), dtype=np.int32)
-    starts = np.asarray(roots, dtype=np.int64)
+    router = Router(trees, roots)
+    found = np.empty((len(roots), last - first), dtype=np.int32)
 
-    def some(begin: int) -> None:
-        end = min(begin + ROWS_AT_ONCE, last)
-        table = np.empty((len(cases.columns), end - begin))
-        for attribute in used[used >= 0].tolist():
-            table[attribute] = cases.columns[attribute][begin:end]  # codes of values are small: doubles hold them
-        walk(nodes, starts, table, found[begin - first : end - first])
+    def some(begin: int, end: int) -> None:
+        found[:, begin - first : end - first] = router.nodes(cases, begin, end)
 
+    in_stretches(some, first, last)
+    return found.T
+
+
+def sums_of(grove: Any, cases: Dataset, said: Floats, weights: Floats) -> Floats:
+    """Return what the leaves of all trees say of each case, added up (cases x statements); NaN for lost cases.
+
+    Parameters
+    ----------
+    grove : Grove
+    cases : Dataset
+    said : array, leaves x statements
+        By the numbers of the leaves in the grove.
+    weights : array
+        Of the trees.
+    """
+    router = Router(grove, grove.starts[:-1])
+    number = grove.leaf_number
+    sums = np.zeros((cases.n_rows, said.shape[1]))
+
+    def some(begin: int, end: int) -> None:
+        add_up(router.nodes(cases, begin, end), number, said, weights, sums[begin:end])
+
+    in_stretches(some, 0, cases.n_rows)
+    return sums
+
+
+def in_stretches(work: Callable[[int, int], None], first: int, last: int) -> None:
+    """Do the cases from `first` to before `last`, some thousand at a time, in threads."""
     begins = range(first, last, ROWS_AT_ONCE)
+    ends = [min(begin + ROWS_AT_ONCE, last) for begin in begins]
     if len(begins) < 2:
-        for begin in begins:
-            some(begin)
-        return found
+        for begin, end in zip(begins, ends, strict=True):
+            work(begin, end)
+        return
     with ThreadPoolExecutor(processors()) as pool:
-        for _ in pool.map(some, begins):
+        for _ in pool.map(work, begins, ends):
             pass
-    return found

@@ -73,6 +73,9 @@ def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], n
     integers, doubles, sides, n = written
     integers, doubles = integers[:n].copy(), doubles[:n].copy()
     low, high = np.full(n, np.nan), np.full(n, np.nan)
+    if len(numbers) == 0:  # nothing is cut
+        used = bool(np.any(integers[:, SIDES_AT] >= 0))
+        return Piece(integers, doubles, low, high, sides.copy() if used else sides[:0].copy())
     cuts = np.flatnonzero(integers[:, LOW] >= 0)
     slot = slots[integers[cuts, ATTRIBUTE]]
     low[cuts] = numbers[slot, integers[cuts, LOW]]
@@ -112,12 +115,13 @@ def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:
     for node, piece in below.items():
         first = int(starts[node])
         stretch = slice(first, first + piece.n_nodes)
-        part = piece.integers.copy()
+        integers[stretch], doubles[stretch] = piece.integers, piece.doubles
+        low[stretch], high[stretch] = piece.low, piece.high
+        part = integers[stretch]
         part[:, PARENT] += first
         part[0, PARENT] = new_parent[node]
-        part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
-        integers[stretch], doubles[stretch] = part, piece.doubles
-        low[stretch], high[stretch] = piece.low, piece.high
+        if len(piece.sides):
+            part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
         sides.append(piece.sides)
         offset += len(piece.sides)
     return Piece(integers, doubles, low, high, np.concatenate(sides))
@@ -171,7 +175,7 @@ def tree_of(
         cut=_cuts(piece, form, attribute, place),
         missing=integers[:, MISSING].astype(np.int32),
         child_start=_starts(integers[:, BRANCHES].astype(np.int64)),
-        children=(np.argsort(integers[1:, PARENT], kind="stable") + 1).astype(np.int32),
+        children=_children(integers[:, BRANCHES].astype(np.int64), integers[1:, PARENT]),
         value_start=value_start,
         value_branch=_value_branches(piece, nominal, form, lengths, value_start),
         bound_start=_starts(_bound_lengths(n, by_interval, attribute, bounds)),
@@ -190,6 +194,20 @@ def tree_of(
 
 def _starts(lengths: npt.NDArray[np.int64]) -> Ints:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def _children(branches: npt.NDArray[np.int64], parent: Ints) -> Ints:
+    """Return the children of all nodes, node by node, from the numbers of branches and the parents of all but the root.
+
+    Nodes stand depth first. Each takes one of the branches that are begun and begins its own; how many are begun below
+    it says which branch of its parent it is.
+    """
+    begun = np.cumsum(branches - 1) - (branches - 1)
+    first = np.cumsum(branches) - branches
+    branch = (begun + branches - 1)[parent] - begun[1:]
+    children = np.empty(len(parent), dtype=np.int32)
+    children[first[parent] + branch] = np.arange(1, len(branches), dtype=np.int32)
+    return children
 
 
 def _counts(counts: Floats) -> npt.NDArray[np.int64] | Floats:

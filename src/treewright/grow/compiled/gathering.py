@@ -22,6 +22,15 @@ def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
         into[i] = codes[rows[i]] + step
 
 
+@borrowing
+def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> None:
+    """Copy the codes of these rows from a table of cases x attributes into one of attributes x cases."""
+    for i in range(len(rows)):
+        row = rows[i]
+        for place in range(len(attributes)):
+            into[attributes[place], i] = table[row, place]
+
+
 @kernel
 def sort_columns(
     values: Array, attributes: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array

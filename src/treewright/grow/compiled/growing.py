@@ -28,7 +28,7 @@ from treewright.grow.candidates import Examiner
 from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
-from treewright.grow.compiled.gathering import gather_codes, gather_numbers, sort_columns
+from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.search import NO_WEIGHTS, Ranked, Table
 from treewright.grow.compiled.subtree import MEAN, NO_ROOM, grow_block
@@ -78,6 +78,7 @@ class CompiledGrower:
         self._distinct: dict[int, Floats] = {}
         self._ranked: dict[int, Ranked] = {}
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
+        self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
 
     def grow(
         self,
@@ -153,6 +154,22 @@ class CompiledGrower:
                 count_cases(codes, rows, np.arange(len(coded)), starts, cases)
                 self._cases = codes, cases
             return self._cases[1]
+
+    def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
+        """Return the codes of the nominal attributes, cases x attributes, and which these are.
+
+        The cases of a block lie far apart in the columns, but here all that is asked of a case lies together.
+        """
+        with self._lock:
+            if self._nominal is None:
+                data = self.dataset
+                kept = [a for a, column in enumerate(data.schema.attributes) if not column.is_numeric]
+                most = max((len(data.schema.attributes[a].values) for a in kept), default=0)
+                table = np.empty((data.n_rows, len(kept)), dtype=np.uint8 if most < 255 else np.int32)
+                for place, attribute in enumerate(kept):
+                    np.add(data.columns[attribute], 1, out=table[:, place], casting="unsafe")
+                self._nominal = table, np.array(kept, dtype=np.int64)
+            return self._nominal
 
     def distinct(self, attribute: int) -> Floats:
         """Return the different numbers of an attribute, ascending."""
@@ -322,11 +339,10 @@ class _Growth:
         for slot, attribute in enumerate(self._cuts.tolist()):
             gather_numbers(self._data.columns[attribute], rows, values[slot])
         sort_columns(values, self._cuts, n, shift, order, codes, numbers)
-        for attribute, column in enumerate(self._data.columns):
-            if attribute in self._interval_codes:
-                gather_codes(self._interval_codes[attribute], rows, codes[attribute], 0)
-            elif column.dtype.kind != "f":
-                gather_codes(column, rows, codes[attribute], 1)
+        for attribute, column_codes in self._interval_codes.items():
+            gather_codes(column_codes, rows, codes[attribute], 0)
+        table, attributes = self._owner.nominal_codes()
+        gather_cases(table, rows, attributes, codes)
         target = self._target[rows]
         nothing = np.zeros(1)
         block = Block(
