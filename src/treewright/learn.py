@@ -114,6 +114,24 @@ def fit(
 ) -> TreeModel: ...
 
 
+@overload
+def fit(
+    dataset: object,
+    recipe: EnsemblePlan,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    finish_rows: int = ...,
+    engine: str = "auto",
+    key: str | None = None,
+) -> Forest: ...
+
+
 def fit(
     dataset: object,
     recipe: Plan | Learner | RulePlan | EnsemblePlan,
@@ -158,7 +176,7 @@ def fit(
         Of a forest: one of the same plan and data with fewer trees, to go on with. Of a table outside memory: the file
         that keeps the state after each level.
     **there
-        Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows` and `temporary` as in
+        Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows`, `temporary` and `key` as in
         `treewright.learn_in_place.fit_table`.
 
     Warns
@@ -178,7 +196,7 @@ def fit(
         from treewright.learn_in_place import fit_table
 
         if isinstance(resume, Forest):
-            raise ParameterError("resume is the file of a state for tables outside memory; forests grow in memory")
+            raise ParameterError("resume is the file of a state for tables outside memory; forests there start again")
         return fit_table(
             dataset,
             recipe,

@@ -18,19 +18,23 @@ from typing import Any
 
 from treewright._base.errors import DataWarning, ParameterError
 from treewright._base.version import __version__
+from treewright.counts.bags import Bags
 from treewright.counts.engine import DistantEngine
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Kind, Schema
 from treewright.data.table import ENGINES, Table, is_address
+from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.chaid.growing import CHAID, grow_chaid_over
 from treewright.grow.chaid.working import chaid_working_over
+from treewright.grow.forest_in_place import grow_forest_over
 from treewright.grow.grower import Grown, Progress
 from treewright.grow.growth_state import GrowthFile
 from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place, place_cuts
 from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.learn import MANY_VALUES, VALUES_PER_ROW, as_it_was_done, described, fit
+from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree
 from treewright.model.working import Examined
@@ -59,13 +63,14 @@ def fit_table(
     state: str | os.PathLike[str] | None = None,
     temporary: bool = False,
     engine: str = "auto",
-) -> TreeModel:
+    key: str | None = None,
+) -> TreeModel | Forest:
     """Learn from a table where it is.
 
     Parameters
     ----------
     source : Table, its address as text, DuckDB relation, Spark frame or Dask frame
-    recipe : Recipe, CHAID or Plan
+    recipe : Recipe, CHAID, Plan or ForestPlan
     target : str or None
         The column to predict; None takes that of the schema.
     schema : Schema or None
@@ -83,6 +88,8 @@ def fit_table(
         Whether rows of open nodes may be copied to temporary tables (DuckDB and PostgreSQL); else nothing is written.
     engine : str
         ``"duckdb"``, ``"postgresql"``, ``"spark"`` or ``"dask"``; ``"auto"`` takes what the source says.
+    key : str or None
+        Of a forest: the column that names each row, by which rows are drawn; None takes that of the table.
 
     Examples
     --------
@@ -92,9 +99,9 @@ def fit_table(
     >>> fit_table(rows, id3(), target="fourth", finish_rows=0).tree.n_leaves
     2
     """
-    if isinstance(recipe, (RulePlan, ForestPlan, BoostPlan)):
+    if isinstance(recipe, (RulePlan, BoostPlan)):
         raise ParameterError(
-            "rules and forests are made from cases in memory; read the table and learn from the dataset"
+            "rules and boosted trees are made from cases in memory; read the table and learn from the dataset"
         )
     if isinstance(source, str) and (engine in ENGINES or is_address(source)):
         source = Table(source, None, None if engine == "auto" else engine)
@@ -105,7 +112,8 @@ def fit_table(
             "learn from a treewright.Dataset, a treewright.Table, a DuckDB relation, a Spark frame or a Dask frame, "
             f"not {type(source).__name__}; treewright.read reads files, and estimators take frames"
         )
-    plan = as_plan(recipe)
+    plan = recipe if isinstance(recipe, ForestPlan) else as_plan(recipe)
+    named = source.key if key is None and isinstance(source, Table) else key
     with engine_over(
         source,
         target,
@@ -114,7 +122,15 @@ def fit_table(
         nominal_limit=plan.nominal_limit,
         class_weights=class_weights,
         temporary=temporary,
+        bags=bags_of(plan, named) if isinstance(plan, ForestPlan) else None,
+        key=named,
     ) as distant:
+        if isinstance(plan, ForestPlan):
+            if state is not None:
+                raise ParameterError("forests outside memory keep no state: they start again")
+            return fit_forest_in_place(
+                distant, plan, named, smoothing=smoothing, costs=costs, progress=progress, finish_rows=finish_rows
+            )
         return fit_in_place(
             distant,
             plan,
@@ -136,6 +152,8 @@ def engine_over(
     nominal_limit: int = 0,
     class_weights: Mapping[str, float] | None = None,
     temporary: bool = False,
+    bags: Bags | None = None,
+    key: str | None = None,
 ) -> Any:
     """Return the engine for a table outside memory, to be used in a ``with`` statement.
 
@@ -149,9 +167,18 @@ def engine_over(
     class_weights : dict of str to float or None
     temporary : bool
         Whether temporary tables may be made.
+    bags : Bags or None
+        Of the trees of a forest.
+    key : str or None
+        A column that names each row, and is no attribute therefore.
     """
+    if key is not None and schema is None:
+        chosen = overrides or Overrides()
+        overrides = replace(chosen, ignore=tuple(dict.fromkeys((*chosen.ignore, key))))
+    elif key is not None and schema is not None and key in schema.attribute_names:
+        schema = replace(schema, ignored=(*schema.ignored, key))
     if _counted_by_dask(source):
-        return _dask_engine(source, target, schema, overrides, nominal_limit, class_weights)
+        return _dask_engine(source, target, schema, overrides, nominal_limit, class_weights, bags)
     from treewright.counts.sql.connect import connect
     from treewright.counts.sql.engine import SqlEngine, require_target
     from treewright.counts.sql.profile import inferred
@@ -165,7 +192,7 @@ def engine_over(
             schema = replace(schema, target=target)
         require_target(schema)
         factors = None if class_weights is None else _factors(class_weights, schema)
-        return SqlEngine(connection, schema, facts=facts, class_factors=factors, temporary=temporary)
+        return SqlEngine(connection, schema, facts=facts, class_factors=factors, temporary=temporary, bags=bags)
     except BaseException:
         connection.close()
         raise
@@ -184,6 +211,7 @@ def _dask_engine(
     overrides: Overrides | None,
     nominal_limit: int,
     class_weights: Mapping[str, float] | None,
+    bags: Bags | None,
 ) -> Any:
     from treewright.counts.dask_engine.engine import DaskEngine
     from treewright.counts.dask_engine.frames import frame_of, inferred
@@ -196,7 +224,7 @@ def _dask_engine(
     elif target is not None:
         schema = replace(schema, target=target)
     factors = None if class_weights is None else _factors(class_weights, schema)
-    return DaskEngine(frame, schema, class_factors=factors, source=told, scans=scans)
+    return DaskEngine(frame, schema, class_factors=factors, source=told, scans=scans, bags=bags)
 
 
 def _factors(class_weights: Mapping[str, float], schema: Schema) -> list[float]:
@@ -245,8 +273,7 @@ def fit_in_place(
     on_level : callable or None
         Called before each level with its depth and the number of open nodes.
     """
-    if finish_rows < 0:
-        raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
+    _check_finish_rows(finish_rows)
     plan = for_task(as_plan(recipe), engine.schema)
     _require_possible(plan, engine)
     _warn_of_names(engine)
@@ -272,6 +299,53 @@ def fit_in_place(
     if kept is not None:
         kept.remove()
     return TreeModel(tree, described(plan), _provenance(engine), working, smoothing, plan.voting, costs)
+
+
+def fit_forest_in_place(
+    engine: Any,
+    plan: ForestPlan,
+    key: str | None,
+    *,
+    smoothing: Smoothing = None,
+    costs: Costs | None = None,
+    progress: Progress | None = None,
+    finish_rows: int = FINISH_ROWS,
+    on_level: OnLevel | None = None,
+) -> Forest:
+    """Learn a forest over an engine whose data are outside memory; all trees share every scan.
+
+    Parameters
+    ----------
+    engine : OutsideEngine
+        Over the bags of the plan (`treewright.ensemble.by_key.bags_of`).
+    plan : ForestPlan
+    key : str or None
+        The column by which rows are drawn.
+    smoothing, costs
+        As in `treewright.fit`.
+    progress : callable or None
+        Called with trees done and trees in all.
+    finish_rows : int
+        Nodes with at most so many cases are fetched and finished in memory.
+    on_level : callable or None
+        Called before each level with its depth and the number of open nodes of all trees.
+    """
+    _check_finish_rows(finish_rows)
+    fitting = plan.for_schema(engine.schema)
+    require_possible(fitting, engine.schema, engine.name)
+    _warn_of_names(engine)
+    recipes = recipes_of(fitting, len(engine.schema.attributes))
+    if recipes[0].missing is MissingPolicy.FRACTIONAL:
+        _require_no_missing(engine, fitting.tree)
+    trees = grow_forest_over(engine, recipes, finish_rows=finish_rows, progress=progress, on_level=on_level)
+    for method in fitting.tree.pruning:
+        trees = [prune(tree, method) for tree in trees]
+    return joined(trees, fitting, key, _provenance(engine), smoothing, costs)
+
+
+def _check_finish_rows(finish_rows: int) -> None:
+    if finish_rows < 0:
+        raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
 
 
 def most_scans(engine: DistantEngine, recipe: Plan | Learner, depth: int) -> int:

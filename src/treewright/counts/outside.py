@@ -4,7 +4,8 @@ Vocabulary
 ----------
 path
     The number of a place in the tree: the root is 0, and a branch of a test below a path has its own. The same test
-    below the same path always leads to the same path, so that tables are found again when a tree is examined later.
+    below the same path always leads to the same path, so that tables are found again when a tree is examined later. In
+    a forest the path of each root is the number of its tree, and all trees share every pass.
 kept tables
     The tables of a node stay while the node is open, because the summaries of its children are sums of their rows;
     those of the top of the tree stay longer, so that a tree can be examined after pruning without another pass.
@@ -22,6 +23,7 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.sql.tables import Counted, class_summary, number_summary
 from treewright.counts.table import FrequencyTable
+from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.model.split import Split
 
@@ -40,11 +42,13 @@ class OutsideEngine(abc.ABC):
         With a target.
     source : str or None
         For messages and provenance.
+    trees : int
+        Of a forest: they have the roots 0 to `trees` - 1.
     """
 
     name: str
 
-    def __init__(self, schema: Schema, source: str | None) -> None:
+    def __init__(self, schema: Schema, source: str | None, trees: int = 1) -> None:
         if schema.target is None:
             names = ", ".join(column.name for column in schema.columns)
             raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")
@@ -60,14 +64,16 @@ class OutsideEngine(abc.ABC):
         self._steps: dict[int, tuple[int, Split, int]] = {}
         self._below: dict[tuple[int, Split], int] = {}
         self._next_node = 0
-        self._next_path = ROOT + 1
-        self._root: Summary | None = None
+        self._next_path = trees
+        self._trees = trees
+        self._roots: list[Summary] = []
+        self._most_kept = KEPT_CELLS if trees == 1 else 0  # nobody examines the trees of a forest
 
     # -- what an engine does its own way -----------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def _measured_root(self) -> Summary:
-        """Describe the target of all cases."""
+    def _measured_roots(self) -> list[Summary]:
+        """Describe the target of all cases, of each tree of a forest."""
 
     @abc.abstractmethod
     def _count_at(
@@ -87,20 +93,32 @@ class OutsideEngine(abc.ABC):
         return self._schema
 
     @property
+    def n_trees(self) -> int:
+        """Number of trees that share every pass."""
+        return self._trees
+
+    @property
+    @abc.abstractmethod
+    def n_rows(self) -> int:
+        """Number of all rows, those of weight zero included."""
+
+    @property
     def n_cases(self) -> int:
         """Number of training cases."""
-        return self._root_summary().cases
+        return self.root_summary().cases
 
-    def root(self) -> int:
-        """Open the node of all cases."""
-        return self._opened(ROOT, self._root_summary())
+    def root(self, tree: int = 0) -> int:
+        """Open the node of all cases of a tree."""
+        return self._opened(tree, self.root_summary(tree))
 
-    def _root_summary(self) -> Summary:
-        if self._root is None:
-            self._root = self._measured_root()
-            if self._root.cases == 0:
+    def root_summary(self, tree: int = 0) -> Summary:
+        """Describe the target of all cases of a tree."""
+        if not self._roots:
+            roots = self._measured_roots()
+            if not all(root.cases for root in roots):
                 raise DataError("there are no rows to learn from", source=self.source)
-        return self._root
+            self._roots = roots
+        return self._roots[tree]
 
     def _opened(self, path: int, summary: Summary) -> int:
         node = self._next_node
@@ -118,7 +136,7 @@ class OutsideEngine(abc.ABC):
         path = self._open.pop(node)
         del self._described[node]
         size = sum(counted.size for counted in self._tables.get(path, {}).values())
-        if self._kept_cells + size <= KEPT_CELLS:
+        if self._kept_cells + size <= self._most_kept:
             self._kept_cells += size
         else:
             self._tables.pop(path, None)
@@ -172,7 +190,7 @@ class OutsideEngine(abc.ABC):
         found: dict[int, tuple[Split, int]] = {}
         for path in paths:
             here = path
-            while here != ROOT:
+            while here in self._steps:
                 parent, split, branch = self._steps[here]
                 found[parent] = (split, here - branch)
                 here = parent
@@ -230,6 +248,18 @@ class OutsideEngine(abc.ABC):
     @abc.abstractmethod
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
         """Answer `largest_value_not_above` for many bounds of many attributes in one pass."""
+
+    @abc.abstractmethod
+    def incomplete(self) -> dict[str, int]:
+        """Return the number of missing values of each attribute that has some."""
+
+    @abc.abstractmethod
+    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
+        """Return the cases of open nodes, in one pass."""
+
+    @abc.abstractmethod
+    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
+        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Refuse: rows outside memory have no numbers."""

@@ -46,6 +46,8 @@ class Table:
         The table, with its schema if need be (``"schema.table"``); ``?table=`` in the URL says the same.
     engine : str or None
         ``"duckdb"`` or ``"spark"`` for files; None takes what the URL says, DuckDB for files.
+    key : str or None
+        The column that names each row: forests draw rows by it. It is no attribute.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Table:
     url: str
     name: str | None = None
     engine: str | None = None
+    key: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", os.fspath(self.url))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -145,13 +146,16 @@ class _InPlaceGrower(_Grower):
     def _count(
         self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
+        return self._distant.count(
+            [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], self._sieve()
+        )
+
+    def _sieve(self) -> NumberSieve | None:
+        """Return what rules runs of numbers out, None where every number has to be looked at."""
         draw = self._recipe.draw
         # Bounds hold for the named criteria only, and not where cuts are drawn or constrained.
         exact = self._regression or self._signs or self._recipe.own or (draw is not None and draw.random_cuts)
-        sieve = None if exact else NumberSieve(self._recipe, self._examiner)
-        return self._distant.count(
-            [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], sieve
-        )
+        return None if exact else NumberSieve(self._recipe, self._examiner)
 
     def _make_intervals(self, root: int) -> None:
         """Make intervals unless the engine has them from growing."""
@@ -165,20 +169,21 @@ class _InPlaceGrower(_Grower):
             return super().grow()
         level = [self._prepared_root()] if self._state is None else self._restored(self._state)
         while level:
-            below: list[_Open] = []
             if self._on_level is not None:
                 self._on_level(level[0].depth, len(level))
-            small = [node for node in level if self._is_small(node)]
-            subtrees = self._finished(small)
-            decisions = iter(self._decide([node for node in level if not self._is_small(node)]))
-            for node in level:
-                if self._is_small(node):
-                    self._graft(node, next(subtrees))
-                else:
-                    below += self._carry_out(next(decisions))
-            level = below
+            small, large = self._by_size(level)
+            for node, subtree in zip(small, self._finished(small), strict=True):
+                self._graft(node, subtree)
+            level = self._advanced(large)
             if self._checkpoint is not None and level:
                 self._checkpoint(self._state_with(level))
+        return self._grown()
+
+    def _advanced(self, level: Sequence[_Open]) -> list[_Open]:
+        """Decide at the nodes of a level, and return those below."""
+        return [child for decision in self._decide(level) for child in self._carry_out(decision)]
+
+    def _grown(self) -> Grown:
         tree, order = build_tree(self._schema, self._records)
         number = {record: node for node, record in enumerate(order)}
         if self._finish_rows:
@@ -186,6 +191,11 @@ class _InPlaceGrower(_Grower):
         return Grown(tree, {number[record]: work for record, work in self._working.items()})
 
     # -- small nodes -------------------------------------------------------------------------------------------------
+
+    def _by_size(self, level: Sequence[_Open]) -> tuple[list[_Open], list[_Open]]:
+        """Return the nodes that are finished in memory, and all others."""
+        small = [self._is_small(node) for node in level]
+        return list(compress(level, small)), [node for node, one in zip(level, small, strict=True) if not one]
 
     def _is_small(self, node: _Open) -> bool:
         [summary] = self._engine.summaries([node.engine_node])
@@ -208,8 +218,11 @@ class _InPlaceGrower(_Grower):
     def _grown_below(self, nodes: Sequence[_Open]) -> Iterator[_Subtree]:
         fetched = self._distant.fetch([node.engine_node for node in nodes])
         for node, cases in zip(nodes, fetched, strict=True):
-            place = _Place(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
-            yield grow_subtree(cases, self._recipe, place)
+            yield self._subtree(node, cases)
+
+    def _subtree(self, node: _Open, cases: Dataset) -> _Subtree:
+        place = _Place(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
+        return grow_subtree(cases, self._recipe, place)
 
     def _graft(self, node: _Open, subtree: _Subtree) -> None:
         """Put what was grown in memory below a node."""
@@ -354,23 +367,16 @@ class _SubtreeGrower(_Grower):
 
 def place_cuts(grown: Grown, recipe: Recipe, engine: DistantEngine) -> Grown:
     """Move every cut to the largest number in the data that is not above it, if the recipe wants cuts there."""
-    if not isinstance(recipe.numeric, Cuts) or recipe.numeric.placement is not Placement.DATA_VALUE:
+    asked = cuts_to_place(grown, recipe)
+    if not asked:
         return grown
-    records = records_of(grown.tree)
-    cuts: dict[int, set[float]] = {}
-    examined = [one.split for entries in grown.working.values() for one in entries]
-    for split in (*(record.split for record in records), *examined):
-        if split is not None and split.cut is not None and split.cut != KNOWN:
-            cuts.setdefault(split.attribute, set()).add(split.cut)
-    if not cuts:
-        return grown
-    asked = {attribute: sorted(some) for attribute, some in cuts.items()}
     answers = engine.largest_values_not_above(asked)
     placed = {
         (attribute, middle): value
         for attribute, some in asked.items()
         for middle, value in zip(some, answers[attribute], strict=True)
     }
+    records = records_of(grown.tree)
     for record in records:
         record.split = _placed(record.split, placed)
     working = {
@@ -378,6 +384,18 @@ def place_cuts(grown: Grown, recipe: Recipe, engine: DistantEngine) -> Grown:
         for node, entries in grown.working.items()
     }
     return Grown(build_tree(grown.tree.schema, records)[0], working)
+
+
+def cuts_to_place(grown: Grown, recipe: Recipe) -> dict[int, list[float]]:
+    """Return the cuts of a tree, by attribute, that `place_cuts` moves."""
+    if not isinstance(recipe.numeric, Cuts) or recipe.numeric.placement is not Placement.DATA_VALUE:
+        return {}
+    cuts: dict[int, set[float]] = {}
+    examined = [one.split for entries in grown.working.values() for one in entries]
+    for split in (*(record.split for record in records_of(grown.tree)), *examined):
+        if split is not None and split.cut is not None and split.cut != KNOWN:
+            cuts.setdefault(split.attribute, set()).add(split.cut)
+    return {attribute: sorted(some) for attribute, some in cuts.items()}
 
 
 def _placed(split: Split | None, placed: Mapping[tuple[int, float], float]) -> Split | None:

@@ -21,7 +21,7 @@ def largest_part(part: Part, bounds: Mapping[int, Sequence[float]]) -> dict[int,
     """Return for each bound the largest number not above it but above the one before; NaN where there is none."""
     found: dict[int, Floats] = {}
     for attribute, some in bounds.items():
-        numbers = part.numbers[attribute]
+        numbers = part.column(attribute, np.arange(len(part)))
         codes = np.searchsorted(np.array(some), numbers, side="left")
         largest = np.full(len(some) + 1, -np.inf)
         known = ~np.isnan(numbers)

@@ -23,6 +23,8 @@ import numpy as np
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.extras import need
+from treewright._base.near_names import unknown_name
+from treewright.counts.bags import Bags
 from treewright.counts.dask_engine.answers import Found
 from treewright.counts.dask_engine.collecting import (
     add_groups,
@@ -43,13 +45,14 @@ from treewright.counts.dask_engine.counting import (
     runs_of,
 )
 from treewright.counts.dask_engine.frames import inferred, layout_of
-from treewright.counts.dask_engine.partitions import Coding, coded, encoded, routed
+from treewright.counts.dask_engine.partitions import Coding, Layout, all_at, coded, encoded, holds_texts, in_bag, routed
 from treewright.counts.dask_engine.profile import FEW_NUMBERS, Facts, add_facts, facts_of
 from treewright.counts.dask_engine.running import FAN_IN, Delayed, computed, in_a_tree, told
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.outside import ROOT, OutsideEngine, by_interval
+from treewright.counts.sql.bags import require_unique
 from treewright.counts.sql.runs import RunStatements, refined
-from treewright.counts.sql.tables import Counted, class_summary
+from treewright.counts.sql.tables import Counted, class_summary, number_summary
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -87,6 +90,8 @@ class DaskEngine(OutsideEngine):
         Encoded partitions are kept if all of them together take less.
     scans : int
         Passes that were made already.
+    bags : Bags or None
+        The trees of a forest; the key of the rows is looked at first.
 
     Examples
     --------
@@ -112,29 +117,33 @@ class DaskEngine(OutsideEngine):
         table_cells: int = TABLE_CELLS,
         kept_bytes: int = KEPT_BYTES,
         scans: int = 0,
+        bags: Bags | None = None,
     ) -> None:
-        super().__init__(schema, source)
+        super().__init__(schema, source, 1 if bags is None else len(bags))
         self._dask: Any = need("dask", "dask", "learn with Dask")
         layout = layout_of(frame, source)
         used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
         for name in used:
             if name not in layout.names:
                 raise DataError(f"without the column {name!r}; there are {', '.join(layout.names)}", source=source)
+        key = None if bags is None or bags.key is None else self._looked_at(frame, layout, bags.key)
         layout = replace(layout.of(used), kinds={name: schema.column(name).kind for name in used})
-        self.scans = scans
+        self.scans += scans
         self._few, self._table_cells, self._kept_bytes = few_numbers, table_cells, kept_bytes
         delayed = self._dask.delayed
         factors = None if class_factors is None else tuple(float(factor) for factor in class_factors)
         self._cases: list[Delayed] = [
-            delayed(encoded)(part, layout, schema, factors, number)
-            for number, part in enumerate(frame[list(dict.fromkeys(layout.labels))].to_delayed())
+            delayed(encoded)(part, layout, schema, factors, number, key)
+            for number, part in enumerate(frame[_labels(layout, key)].to_delayed())
         ]
         self._facts = self._found_facts(weighted=schema.weight is not None or factors is not None)
         self._whole = self._facts is None or self._facts.whole_weights
         self._coding = _coding(schema, self._facts, coded_numbers)
         self._kept = False
         shared = delayed(self._coding, traverse=False)
-        self._parts: list[Delayed] = [delayed(coded)(cases, shared) for cases in self._cases]
+        self._all: list[Delayed] = [delayed(coded)(cases, shared) for cases in self._cases]
+        self._bags = bags
+        self._parts = self._in_bags()
         self._members: list[Delayed] | None = None
         self._applied: dict[int, tuple[Any, int]] = {}
         self._classes = 3 if self._regression else len(schema.classes)
@@ -170,7 +179,7 @@ class DaskEngine(OutsideEngine):
 
     def shut(self) -> None:
         """Let go of what the workers keep."""
-        self._cases, self._parts, self._members, self._tables = [], [], None, {}
+        self._cases, self._all, self._parts, self._members, self._tables = [], [], [], None, {}
 
     @property
     def scans_per_level(self) -> int:
@@ -187,7 +196,7 @@ class DaskEngine(OutsideEngine):
         """Return what is done at the root, for people to read."""
         attributes = len(self._schema.attributes)
         return (
-            f"-- Dask needs no SQL: each of {len(self._parts)} partitions counts {attributes} tables, "
+            f"-- Dask needs no SQL: each of {len(self._all)} partitions counts {attributes} tables, "
             f"which are added up {FAN_IN} at a time"
         )
 
@@ -205,26 +214,110 @@ class DaskEngine(OutsideEngine):
 
     def incomplete(self) -> dict[str, int]:
         """Return the number of missing values of each attribute that has some."""
-        self._root_summary()
+        self.root_summary()
         names = self._schema.attribute_names
         if self._facts is not None:
             return {names[index]: number for index, number in self._facts.missing.items() if number}
-        tables = self._tables[ROOT]
-        numbers = {name: tables[index].table.unknown_cases for index, name in enumerate(names)}
+        trees = range(self._trees)
+        if any(index not in self._tables.get(ROOT, {}) for index in range(len(names))):
+            self._count_at(trees, range(len(names)))
+        numbers = {
+            name: max(self._tables[tree][index].table.unknown_cases for tree in trees)
+            for index, name in enumerate(names)
+        }
         return {name: number for name, number in numbers.items() if number}
 
-    def _measured_root(self) -> Summary:
+    def _measured_roots(self) -> list[Summary]:
+        if self._bags is not None:
+            return self._roots_of_bags(self._bags)
         if self._facts is not None and self._facts.target is not None:
-            return self._facts.target
+            return [self._facts.target]
         if self._facts is not None and self._facts.classes is not None and self._coding.edges:
-            return self._classes_seen(class_summary(self._counts(self._facts.classes), self._facts.cases))
+            return [self._classes_seen(class_summary(self._counts(self._facts.classes), self._facts.cases))]
         attributes = list(range(len(self._schema.attributes)))
         if not attributes:
             raise ParameterError("there is no attribute to learn from")
         self._count_at([ROOT], attributes)
         table = self._tables[ROOT][0].table
         counts = table.counts.sum(axis=0) + table.unknown
-        return self._classes_seen(class_summary(counts, int(table.cases.sum()) + table.unknown_cases))
+        return [self._classes_seen(class_summary(counts, int(table.cases.sum()) + table.unknown_cases))]
+
+    # -- forests -----------------------------------------------------------------------------------------------------
+
+    def _looked_at(self, frame: Any, layout: Layout, key: str) -> Any:
+        """Return the label of the key, which has to name every row."""
+        if key not in layout.names:
+            raise DataError(unknown_name("column", key, layout.names), source=self.source)
+        label = layout.labels[layout.names.index(key)]
+        column = frame[label]
+        if column.dtype.kind not in "iu" and not holds_texts(column):
+            message = f"a key is a column of whole numbers or texts, and this one is {column.dtype}"
+            raise DataError(message, source=self.source, column=key)
+        self.scans += 1
+        with told(self.source):
+            rows, known, different = self._dask.compute(column.size, column.count(), column.nunique())
+        require_unique(int(rows), int(known), int(different), key, self.source)
+        return label
+
+    def _in_bags(self) -> list[Delayed]:
+        """Return the partitions, those of each tree after another."""
+        if self._bags is None:
+            return self._all
+        bagged = self._dask.delayed(in_bag)
+        return [bagged(part, numbers) for numbers in self._bags.numbers for part in self._all]
+
+    def _roots_of_bags(self, bags: Bags) -> list[Summary]:
+        roots = self._roots_of(range(self._trees))
+        empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
+        if empty:
+            # A bootstrap of nothing says nothing: all cases then.
+            self._bags = bags.with_all(empty)
+            self._parts, self._members = self._in_bags(), None
+            for tree, root in zip(empty, self._roots_of(empty), strict=True):
+                roots[tree] = root
+        return roots
+
+    def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
+        if not self._schema.attributes:
+            raise ParameterError("there is no attribute to learn from")
+        places = {tree: place for place, tree in enumerate(trees)}
+        mean = 0.0 if self._facts is None or self._facts.target is None else self._facts.target.mean
+        means = (mean,) * len(trees) if self._regression else ()
+        [tables] = self._pass(trees, Request(places, (0,), self._classes, means=means))
+        roots = []
+        for place in places.values():
+            sums, cases = self._counts(tables.counts[place]).sum(axis=0), int(tables.cases[place].sum())
+            if self._regression:
+                low, high = float(tables.low[place].min()), float(tables.high[place].max())
+                roots.append(number_summary(sums, cases, mean, low, high))
+            else:
+                roots.append(class_summary(sums, cases))
+        return roots
+
+    def _tree_of(self, path: int) -> int:
+        while path in self._steps:
+            path = self._steps[path][0]
+        return path
+
+    def _tree_of_part(self, place: int) -> int:
+        return place // max(1, len(self._all)) if self._bags is not None else ROOT
+
+    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
+        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
+        delayed = self._dask.delayed
+        asked = [{attribute: tuple(sorted(set(some))) for attribute, some in mine.items()} for mine in bounds]
+        size = len(self._all)
+        totals = []
+        for tree, mine in enumerate(asked):
+            partial = [delayed(largest_part)(part, mine) for part in self._parts[tree * size : (tree + 1) * size]]
+            totals.append(in_a_tree(partial, delayed(put_together)))
+        found = []
+        for wanted, ordered, largest in zip(bounds, asked, self._persisted(totals), strict=True):
+            best = {attribute: np.fmax.accumulate(some) for attribute, some in largest.items()}
+            found.append(
+                {one: [float(best[one][ordered[one].index(bound)]) for bound in some] for one, some in wanted.items()}
+            )
+        return found
 
     def _classes_seen(self, summary: Summary) -> Summary:
         if summary.cases == 0 and self._facts is not None and self._facts.n_rows:
@@ -259,31 +352,46 @@ class DaskEngine(OutsideEngine):
         if elsewhere or any(path in self._applied for path in paths):
             self._members, self._applied = None, {}  # another tree, or a node that was left already
         steps = {path: step for path, step in tests.items() if path not in self._applied}
-        members = self._members or [None] * len(self._parts)
+        members = self._members or self._at_roots()
         if steps:
             delayed = self._dask.delayed
-            shared = delayed(steps, traverse=False)
-            members = [delayed(routed)(part, member, shared) for part, member in zip(self._parts, members, strict=True)]
+            of_tree: dict[int, dict[int, Any]] = {}
+            for path, step in steps.items():
+                of_tree.setdefault(self._tree_of(path), {})[path] = step
+            shared = {tree: delayed(some, traverse=False) for tree, some in of_tree.items()}
+            members = [
+                delayed(routed)(part, member, shared[self._tree_of_part(place)])
+                if self._tree_of_part(place) in shared
+                else member
+                for place, (part, member) in enumerate(zip(self._parts, members, strict=True))
+            ]
             self._members = members
             self._applied |= steps
         return members
+
+    def _at_roots(self) -> list[Delayed | None]:
+        if self._bags is None:
+            return [None] * len(self._parts)
+        at_root = self._dask.delayed(all_at)
+        return [at_root(part, self._tree_of_part(place)) for place, part in enumerate(self._parts)]
 
     def _persisted(self, totals: Sequence[Delayed]) -> list[Any]:
         """Compute in one go the answers and what stays with the workers."""
         self.scans += 1
         keep = not self._kept and self._fits()
-        staying = [*(self._parts if keep else []), *(self._members or [])]
+        staying = [*(self._all if keep else []), *(self._members or [])]
         with told(self.source):
             done = self._dask.persist(*staying, *totals)
             answers = list(self._dask.compute(*done[len(staying) :]))
         if keep:
-            self._parts, self._kept = list(done[: len(self._parts)]), True
+            self._all, self._kept = list(done[: len(self._all)]), True
+            self._parts = self._in_bags()
         if self._members is not None:
             self._members = list(done[len(staying) - len(self._members) : len(staying)])
         return answers
 
     def _fits(self) -> bool:
-        if self._facts is None and self._root is None:
+        if self._facts is None and not self._roots:
             return False  # nobody knows yet how many rows there are
         size = np.dtype(self._coding.dtype).itemsize * len(self._schema.attributes)
         return self.n_rows * (size + 8 * len(self._coding.edges) + 16) <= self._kept_bytes
@@ -401,7 +509,8 @@ class DaskEngine(OutsideEngine):
         if not self._regression:
             return ()
         mean_of = {path: self._described[node].mean for node, path in self._open.items()}
-        mean_of.setdefault(ROOT, self._root_summary().mean)
+        for path in range(self._trees):
+            mean_of.setdefault(path, self.root_summary(path).mean)
         return tuple(mean_of[path] for path in paths)
 
     def _counts(self, counts: Any) -> Any:
@@ -436,13 +545,21 @@ class DaskEngine(OutsideEngine):
         paths = [self._open[node] for node in nodes]
         delayed = self._dask.delayed
         members = self._routed(paths)
+        trees = [self._tree_of(path) for path in paths]
+        chosen = [place for place in range(len(self._parts)) if self._tree_of_part(place) in set(trees)]
         pieces = self._persisted(
-            [
-                delayed(fetched_part)(part, member, tuple(paths), self.source)
-                for part, member in zip(self._parts, members, strict=True)
-            ]
+            [delayed(fetched_part)(self._parts[place], members[place], tuple(paths), self.source) for place in chosen]
         )
-        return [_stacked([piece[place] for piece in pieces]) for place in range(len(paths))]
+        return [
+            _stacked(
+                [
+                    piece[place]
+                    for part, piece in zip(chosen, pieces, strict=True)
+                    if self._tree_of_part(part) == trees[place]
+                ]
+            )
+            for place in range(len(paths))
+        ]
 
     def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
         """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
@@ -451,6 +568,11 @@ class DaskEngine(OutsideEngine):
         partial = [delayed(grouped_part)(part, told, limit) for part in self._parts]
         [groups] = self._persisted([in_a_tree(partial, delayed(add_groups), limit)])
         return None if groups is None else cases_of_groups(groups, self._schema, tuple(told), self.source)
+
+
+def _labels(layout: Layout, key: Any) -> list[Any]:
+    """Return the labels of the columns that are used, each once."""
+    return list(dict.fromkeys((*layout.labels, *([] if key is None else [key]))))
 
 
 def _coding(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding:

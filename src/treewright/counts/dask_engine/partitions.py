@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
+from treewright.counts.bags import residues_of_numbers, residues_of_texts, times
 from treewright.counts.outside import ROOT
 from treewright.data.dataset import Dataset
 from treewright.data.encode import encode
@@ -32,6 +33,7 @@ from treewright.model.split import Split
 Floats = npt.NDArray[np.float64]
 Member = npt.NDArray[np.int32]
 Steps = Mapping[int, tuple[Split, int]]
+Residues = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class Cases:
-    """The encoded cases of a partition, those of weight zero left out, and how many rows there were."""
+    """The encoded cases of a partition, those of weight zero left out, how many rows there were, and their keys.
+
+    Keys are residues (`treewright.counts.bags`), None where rows are not drawn.
+    """
 
     dataset: Dataset
     n_rows: int
+    residues: Residues | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,8 @@ class Part:
         Of the binned columns.
     target : array
     weights : array or None
+    residues : two arrays or None
+        What stands for the keys of the rows.
     """
 
     coding: Coding
@@ -118,6 +126,7 @@ class Part:
     numbers: Mapping[int, Floats]
     target: npt.NDArray[Any]
     weights: Floats | None
+    residues: Residues | None = None
 
     def __len__(self) -> int:
         return len(self.target)
@@ -154,7 +163,7 @@ def raw_partition(frame: Any, layout: Layout) -> RawTable:
     columns: dict[str, NumberColumn | TextColumn] = {}
     others = {}
     for name, series in named.items():
-        if _holds_texts(series) and layout.kinds.get(name) is not Kind.NUMERIC:
+        if holds_texts(series) and layout.kinds.get(name) is not Kind.NUMERIC:
             columns[name] = _coded_texts(series)
         else:
             others[name] = series
@@ -163,7 +172,8 @@ def raw_partition(frame: Any, layout: Layout) -> RawTable:
     return RawTable({name: columns[name] for name in layout.names}, len(frame), layout.source)
 
 
-def _holds_texts(series: Any) -> bool:
+def holds_texts(series: Any) -> bool:
+    """Tell whether a column is one of texts, by its type."""
     words = str(series.dtype)
     return words in ("str", "string", "large_string[pyarrow]") or words.startswith("string[")
 
@@ -173,8 +183,10 @@ def _coded_texts(series: Any) -> TextColumn:
     return TextColumn(tuple(str(value) for value in values), codes.astype(np.int32), LabelType.TEXT)
 
 
-def encoded(frame: Any, layout: Layout, schema: Schema, class_factors: Sequence[float] | None, number: int) -> Cases:
-    """Encode a partition by the schema, and leave out the cases of weight zero."""
+def encoded(
+    frame: Any, layout: Layout, schema: Schema, class_factors: Sequence[float] | None, number: int, key: Any = None
+) -> Cases:
+    """Encode a partition by the schema, and leave out the cases of weight zero; `key` is the label of the key."""
     with partition_told(number):
         dataset = encode(raw_partition(frame, layout), schema)
     n_rows = dataset.n_rows
@@ -182,9 +194,18 @@ def encoded(frame: Any, layout: Layout, schema: Schema, class_factors: Sequence[
         factors = np.array(class_factors, dtype=np.float64)[dataset.target.astype(np.intp)]
         weights = factors if dataset.weights is None else dataset.weights * factors
         dataset = replace(dataset, weights=weights)
+    residues = None if key is None else _residues(frame[key])
     if dataset.weights is not None and np.any(dataset.weights == 0):
-        dataset = dataset.take(dataset.weights > 0)
-    return Cases(dataset, n_rows)
+        kept = dataset.weights > 0
+        residues = None if residues is None else (residues[0][kept], residues[1][kept])
+        dataset = dataset.take(kept)
+    return Cases(dataset, n_rows, residues)
+
+
+def _residues(keys: Any) -> Residues:
+    return (
+        residues_of_numbers(keys.to_numpy(np.int64)) if keys.dtype.kind in "iu" else residues_of_texts(map(str, keys))
+    )
 
 
 def coded(cases: Cases, coding: Coding) -> Part:
@@ -201,7 +222,21 @@ def coded(cases: Cases, coding: Coding) -> Part:
         else:
             codes[attribute] = column + 1
     target = np.zeros(0) if dataset.target is None else dataset.target
-    return Part(coding, codes, numbers, target, dataset.weights)
+    return Part(coding, codes, numbers, target, dataset.weights, cases.residues)
+
+
+def in_bag(part: Part, numbers: tuple[int, int]) -> Part:
+    """Return the cases that a tree drew, with their weights."""
+    often = np.ones(len(part), dtype=np.int64) if part.residues is None else times(part.residues, numbers)
+    kept = np.flatnonzero(often)
+    weights = often[kept].astype(np.float64) * (1.0 if part.weights is None else part.weights[kept])
+    chosen = {attribute: column[kept] for attribute, column in part.numbers.items()}
+    return Part(part.coding, part.codes[:, kept], chosen, part.target[kept], weights)
+
+
+def all_at(part: Part, path: int) -> Member:
+    """Return where the cases are at the beginning."""
+    return np.full(len(part), path, dtype=np.int32)
 
 
 def routed(part: Part, member: Member | None, steps: Steps) -> Member:

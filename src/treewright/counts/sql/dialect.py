@@ -44,6 +44,14 @@ class Dialect:
         The function that estimates, or counts, different values.
     quantiles : str
         The function that finds quantiles, which need not be exact.
+    digest : str
+        The SHA-256 of a text in UTF-8, in hexadecimal digits.
+    hex_number : str
+        The number that some hexadecimal digits are.
+    barrier : str
+        What ends an inner SELECT so that its expressions are computed once, and not wherever they are named.
+    materialised : str
+        What makes a named subquery be computed once, however often it is read.
 
     Examples
     --------
@@ -58,6 +66,10 @@ class Dialect:
     widest_statement: int = 1000
     distinct: str = "COUNT(DISTINCT {})"
     quantiles: str = "PERCENTILE_DISC(ARRAY[{1}]) WITHIN GROUP (ORDER BY {0})"
+    digest: str = "SHA256({})"
+    hex_number: str = "CAST('0x' || {} AS BIGINT)"
+    barrier: str = ""
+    materialised: str = " MATERIALIZED"
 
     def quoted(self, *names: str) -> str:
         """Return a name, or the parts of one, as an identifier."""
@@ -100,7 +112,13 @@ class Dialect:
 
 
 DUCKDB = Dialect("DuckDB", "duckdb", distinct="APPROX_COUNT_DISTINCT({})", quantiles="APPROX_QUANTILE({0}, [{1}])")
-POSTGRESQL = Dialect("PostgreSQL", "postgres")
+POSTGRESQL = Dialect(
+    "PostgreSQL",
+    "postgres",
+    digest="ENCODE(SHA256(CONVERT_TO({}, 'UTF8')), 'hex')",
+    hex_number="CAST(CAST('x0' || {} AS BIT(32)) AS BIGINT)",
+    barrier=" OFFSET 0",
+)
 
 
 @dataclass(frozen=True)
@@ -117,4 +135,7 @@ SPARK = _Spark(
     widest_statement=60,
     distinct="APPROX_COUNT_DISTINCT({})",
     quantiles="PERCENTILE_APPROX({0}, ARRAY({1}))",
+    digest="SHA2({}, 256)",
+    hex_number="CAST(CONV({}, 16, 10) AS BIGINT)",
+    materialised="",
 )

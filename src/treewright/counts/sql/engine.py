@@ -17,12 +17,16 @@ from typing import Any
 import numpy as np
 
 from treewright._base.errors import DataError, ParameterError
+from treewright._base.near_names import unknown_name
+from treewright.counts.bags import Bags
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.outside import OutsideEngine
+from treewright.counts.sql.bags import require_key
+from treewright.counts.sql.columns import named
 from treewright.counts.sql.connection import Connection
 from treewright.counts.sql.copies import OpenCopies
 from treewright.counts.sql.fetch import fetched_rows, grouped_rows
-from treewright.counts.sql.numbers import largest_numbers
+from treewright.counts.sql.numbers import largest_numbers, largest_numbers_by_tree
 from treewright.counts.sql.profile import Facts, facts_for, inferred
 from treewright.counts.sql.runs import RunStatements
 from treewright.counts.sql.sizes import FEW_NUMBERS, RESULT_ROWS, UNKNOWN_SIZE, AnswerSizes
@@ -54,6 +58,8 @@ class SqlEngine(OutsideEngine):
     temporary : bool
         Whether rows of open nodes may be copied to temporary tables, every few levels: conditions stay
         short then, and rows of closed nodes are not read again.
+    bags : Bags or None
+        The trees of a forest; the key of the rows is looked at first.
 
     Examples
     --------
@@ -77,11 +83,14 @@ class SqlEngine(OutsideEngine):
         result_rows: int = RESULT_ROWS,
         few_numbers: int = FEW_NUMBERS,
         temporary: bool = False,
+        bags: Bags | None = None,
     ) -> None:
+        if temporary and bags is not None:
+            raise ParameterError("the trees of a forest share every scan, and copies are of one tree; leave them out")
         if temporary and not connection.may_copy:
             raise ParameterError(f"{connection.dialect.name} can make no temporary table here; learn without them")
         require_target(schema)
-        super().__init__(schema, connection.source if source is None else source)
+        super().__init__(schema, connection.source if source is None else source, 1 if bags is None else len(bags))
         self.name = connection.dialect.name
         self._connection = connection
         columns = connection.columns()
@@ -92,8 +101,13 @@ class SqlEngine(OutsideEngine):
         for stored in columns:
             if stored.name in {*schema.attribute_names, schema.target, schema.weight}:
                 stored.require_known(self.source)
+        if bags is not None and bags.key is not None:
+            if bags.key not in names:
+                raise DataError(unknown_name("column", bags.key, names), source=self.source)
+            require_key(connection, named(columns, bags.key))
+            self.scans += 1
         facts = facts_for(connection, schema, columns) if facts is None else facts
-        self.scans = 0 if facts is None else facts.scans
+        self.scans += 0 if facts is None else facts.scans
         self._facts = facts
         whole = facts is None or facts.whole_weights
         if class_factors is not None:
@@ -105,6 +119,7 @@ class SqlEngine(OutsideEngine):
             columns,
             whole_weights=whole,
             class_factors=class_factors,
+            bags=bags,
         )
         self._copies = OpenCopies(connection, self._statements) if temporary else None
         self._decoder = Decoder(
@@ -171,13 +186,14 @@ class SqlEngine(OutsideEngine):
     @property
     def scans_ahead(self) -> int:
         """Scans that it takes before the first level is counted: classes may be told by the facts, or by that level."""
-        if self._root is not None:
+        if self._roots:
             return 0
         return 2 if self._regression else int(bool(self._many()) and self._told_classes is None)
 
     @property
     def _told_classes(self) -> tuple[float, ...] | None:
-        return None if self._facts is None or self._statements.has_factors else self._facts.classes
+        changed = self._statements.has_factors or self._statements.bags is not None
+        return None if self._facts is None or changed else self._facts.classes
 
     def _many(self) -> list[int]:
         return [index for index in range(len(self._schema.attributes)) if self._sizes.is_many(index)]
@@ -186,8 +202,9 @@ class SqlEngine(OutsideEngine):
         """Return the statement that counts at the root, for people to read."""
         attributes = range(len(self._schema.attributes))
         keys = {attribute: self._key(attribute) for attribute in attributes}
-        means = {ROOT: self._connection.dialect.number(0)} if self._regression else None
-        return self._statements.counting({ROOT: "0"}, keys, means)
+        roots = {path: str(path) for path in range(self._trees)}
+        means = dict.fromkeys(roots, self._connection.dialect.number(0)) if self._regression else None
+        return self._statements.counting(roots, keys, means)
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -210,40 +227,61 @@ class SqlEngine(OutsideEngine):
             for branch, summary in enumerate(summaries)
         ]
 
-    def _measured_root(self) -> Summary:
-        return self._number_root() if self._regression else self._class_root()
+    def _measured_roots(self) -> list[Summary]:
+        measured = self._number_roots if self._regression else self._class_roots
+        roots = measured(list(range(self._trees)))
+        empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
+        if self._statements.bags is not None and len(empty) > 0:
+            # A bootstrap of nothing says nothing: all cases then.
+            self._statements.bags = self._statements.bags.with_all(empty)
+            for tree in empty:
+                self._tables.pop(tree, None)
+            for tree, root in zip(empty, measured(empty), strict=True):
+                roots[tree] = root
+        return roots
 
-    def _class_root(self) -> Summary:
+    def _class_roots(self, trees: list[int]) -> list[Summary]:
         """Return the classes as the facts tell them, where the first level has to be counted with a sieve.
 
         Else all attributes are counted at once: classes are sums of any table.
         """
         if self._facts is not None and self._told_classes is not None and self._many():
             kind = np.int64 if self._facts.whole_weights else np.float64
-            return class_summary(np.array(self._told_classes, dtype=kind), self._facts.cases)
+            return [class_summary(np.array(self._told_classes, dtype=kind), self._facts.cases)]
         attributes = [index for index in range(len(self._schema.attributes)) if not self._sizes.is_many(index)]
-        if attributes and self._sizes.estimate(attributes, [self._size_of_all()]) <= self._sizes.most:
-            self._count_at([ROOT], attributes)
-            counted = next(iter(self._tables[ROOT].values())).table
-            counts = counted.counts.sum(axis=0) + counted.unknown
-            return class_summary(counts, int(counted.cases.sum()) + counted.unknown_cases)
-        [[nothing]] = [list(self._counted({ROOT: "0"}, {0: "0"}, {0: 1}, [ROOT]).values())]
-        table = nothing[0].table
-        return class_summary(table.counts.sum(axis=0), int(table.cases.sum()))
+        sizes = [self._size_of_all()] * len(trees)
+        if attributes and self._sizes.estimate(attributes, sizes) <= self._sizes.most:
+            self._count_at(trees, attributes)
+            tables = [self._tables[tree][attributes[0]].table for tree in trees]
+        else:
+            labels = {tree: str(place) for place, tree in enumerate(trees)}
+            tables = [one.table for one in self._counted(labels, {0: "0"}, {0: 1}, trees)[0]]
+        return [
+            class_summary(table.counts.sum(axis=0) + table.unknown, int(table.cases.sum()) + table.unknown_cases)
+            for table in tables
+        ]
 
-    def _number_root(self) -> Summary:
-        weight = self._connection.dialect.cast("w", "double") if self._statements.weighted else "1"
-        rows = self._statements.rows()
-        answer = self._ask(f"SELECT COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean FROM ({rows}) r")
-        cases = int(answer[0].integers()[0])
-        if cases == 0:
-            return Summary(0.0, 0, np.zeros(3), pure=True)
-        mean = float(answer[1].numbers()[0])
-        found = self._counted({ROOT: "0"}, {0: "0"}, {0: 1}, [ROOT], {ROOT: self._connection.dialect.number(mean)})
-        [counted] = found[0]
-        low = 0.0 if counted.low is None else float(counted.low[0])
-        high = 0.0 if counted.high is None else float(counted.high[0])
-        return number_summary(counted.table.counts[0], cases, mean, low, high)
+    def _number_roots(self, trees: list[int]) -> list[Summary]:
+        dialect = self._connection.dialect
+        weight = dialect.cast("w", "double") if self._statements.weighted else "1"
+        tree = "0" if self._statements.bags is None else "tree"
+        answer = self._ask(
+            f"SELECT {tree} AS tree, COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean "
+            f"FROM ({self._statements.rows()}) r{'' if tree == '0' else ' GROUP BY tree'}"
+        )
+        cases = dict(zip(answer[0].integers().tolist(), answer[1].integers().tolist(), strict=True))
+        means = dict(zip(answer[0].integers().tolist(), answer[2].numbers().tolist(), strict=True))
+        drawn = [one for one in trees if cases.get(one)]
+        roots = {one: Summary(0.0, 0, np.zeros(3), pure=True) for one in trees}
+        if drawn:
+            labels = {one: str(place) for place, one in enumerate(drawn)}
+            about = {one: dialect.number(means[one]) for one in drawn}
+            found = self._counted(labels, {0: "0"}, {0: 1}, drawn, about)[0]
+            for one, counted in zip(drawn, found, strict=True):
+                low = 0.0 if counted.low is None else float(counted.low[0])
+                high = 0.0 if counted.high is None else float(counted.high[0])
+                roots[one] = number_summary(counted.table.counts[0], cases[one], means[one], low, high)
+        return [roots[one] for one in trees]
 
     def _size_of_all(self) -> int:
         return UNKNOWN_SIZE if self._facts is None else self._facts.n_rows
@@ -302,9 +340,9 @@ class SqlEngine(OutsideEngine):
 
     def _few_open(self, paths: Sequence[int]) -> bool:
         """Tell whether most rows belong to none of these nodes."""
-        if ROOT in paths or self._root is None:
+        if not self._roots or min(paths) < self._trees:
             return False
-        return 2 * sum(self._cases_at(path) for path in paths) < self._root.cases
+        return 2 * sum(self._cases_at(path) for path in paths) < sum(root.cases for root in self._roots)
 
     def _cases_at(self, path: int) -> int:
         node = self._node_at.get(path)
@@ -330,8 +368,8 @@ class SqlEngine(OutsideEngine):
         if not self._regression:
             return None
         mean_of = {path: self._described[node].mean for node, path in self._open.items()}
-        if self._root is not None:
-            mean_of.setdefault(ROOT, self._root.mean)
+        for path, root in enumerate(self._roots):
+            mean_of.setdefault(path, root.mean)
         return {path: self._connection.dialect.number(mean_of[path]) for path in paths}
 
     def _ask(self, statement: str) -> list[Any]:
@@ -342,15 +380,16 @@ class SqlEngine(OutsideEngine):
 
     def incomplete(self) -> dict[str, int]:
         """Return the number of missing values of each attribute that has some."""
-        self._root_summary()
+        self.root_summary()
         known = {} if self._facts is None else self._facts.missing
         names = self._schema.attribute_names
+        trees = range(self._trees)
         tables = self._tables.get(ROOT, {})
         lacking = [index for index, name in enumerate(names) if name not in known and index not in tables]
         if lacking:
-            self._count_at([ROOT], lacking)
+            self._count_at(trees, lacking)
         numbers = {
-            name: known[name] if name in known else self._tables[ROOT][index].table.unknown_cases
+            name: known[name] if name in known else max(self._tables[tree][index].table.unknown_cases for tree in trees)
             for index, name in enumerate(names)
         }
         return {name: number for name, number in numbers.items() if number}
@@ -374,6 +413,21 @@ class SqlEngine(OutsideEngine):
                 best = np.fmax.accumulate(answers[attribute][: len(some)])
                 found[attribute] = [float(best[some.index(one)]) for one in bounds[attribute]]
         return found
+
+    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
+        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one statement."""
+        self.scans += 1
+        asked = [{attribute: sorted(set(some)) for attribute, some in one.items()} for one in bounds]
+        answers = largest_numbers_by_tree(self._connection, self._statements, asked)
+        return [
+            {
+                attribute: [
+                    float(np.fmax.accumulate(found[attribute])[some.index(one)]) for one in bounds[tree][attribute]
+                ]
+                for attribute, some in mine.items()
+            }
+            for tree, (mine, found) in enumerate(zip(asked, answers, strict=True))
+        ]
 
     # -- cases -------------------------------------------------------------------------------------------------------
 

@@ -18,29 +18,49 @@ def largest_numbers(
 
     The first is at most the first bound, the last one is above all; NaN where there is none.
     """
-    names = [f"k{attribute}" for attribute in bounds]
-    further = ", ".join(
-        f"{statements.interval_code(f'c{attribute}', some)} AS k{attribute}" for attribute, some in bounds.items()
-    )
-    sets = ", ".join(f"({name})" for name in names)
-    largest = ", ".join(f"MAX(c{attribute}) AS v{attribute}" for attribute in bounds)
+    [found] = largest_numbers_by_tree(connection, statements, [bounds])
+    return found
+
+
+def largest_numbers_by_tree(
+    connection: Connection, statements: Statements, bounds: Sequence[Mapping[int, Sequence[float]]]
+) -> list[dict[int, npt.NDArray[np.float64]]]:
+    """Return the same for the bounds and the cases of each tree of a forest."""
+    attributes = sorted({attribute for mine in bounds for attribute in mine})
+    names = [f"k{attribute}" for attribute in attributes]
+    further = ", ".join(f"{_code(statements, attribute, bounds)} AS k{attribute}" for attribute in attributes)
+    tree = "0" if statements.bags is None else "tree"
+    sets = ", ".join(f"(t, {name})" for name in names)
+    largest = ", ".join(f"MAX(c{attribute}) AS v{attribute}" for attribute in attributes)
     masks = ", ".join(statements.masks(names))
     answer = connection.ask(
-        f"SELECT {masks}, {', '.join(names)}, {largest} "
-        f"FROM (SELECT r.*, {further} FROM ({statements.rows()}) r) q GROUP BY GROUPING SETS ({sets})"
+        f"SELECT {masks}, t, {', '.join(names)}, {largest} "
+        f"FROM (SELECT r.*, {tree} AS t, {further} FROM ({statements.rows()}) r) q GROUP BY GROUPING SETS ({sets})"
     )
     parts = statements.mask_parts(names)
-    found: dict[int, npt.NDArray[np.float64]] = {}
-    attributes = list(bounds)
+    found = [{one: np.full(len(some) + 1, np.nan) for one, some in mine.items()} for mine in bounds]
+    trees = answer[len(parts)].integers()
     place = 0
     for number, part in enumerate(parts):
         mask = answer[number].integers()
         for position in range(len(part)):
             rows = np.flatnonzero(mask == (1 << len(part)) - 1 - (1 << (len(part) - 1 - position)))
-            key = answer[len(parts) + place].take(rows)
-            value = answer[len(parts) + len(names) + place].take(rows).numbers()
-            attribute = attributes[place]
-            found[attribute] = np.full(len(bounds[attribute]) + 1, np.nan)
-            found[attribute][key.integers()[~key.null]] = value[~key.null]
+            key = answer[len(parts) + 1 + place].take(rows)
+            value = answer[len(parts) + 1 + len(names) + place].take(rows).numbers()
+            codes = key.integers()
+            for row in np.flatnonzero(~key.null).tolist():
+                found[trees[rows[row]]][attributes[place]][codes[row]] = value[row]
             place += 1
     return found
+
+
+def _code(statements: Statements, attribute: int, bounds: Sequence[Mapping[int, Sequence[float]]]) -> str:
+    """Return the interval of a number, by the bounds of the tree."""
+    if statements.bags is None:
+        return statements.interval_code(f"c{attribute}", bounds[0][attribute])
+    parts = [
+        f"WHEN {tree} THEN {statements.interval_code(f'c{attribute}', mine[attribute])}"
+        for tree, mine in enumerate(bounds)
+        if attribute in mine
+    ]
+    return f"CASE tree {' '.join(parts)} END"

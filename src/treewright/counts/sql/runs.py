@@ -123,7 +123,7 @@ class RunStatements:
                 f"GROUP BY {shown}, node, b"
             )
         counted = self._statements.counting(labels, keys, None, few_open=few_open)
-        return f"WITH g AS ({counted}) {' UNION ALL '.join(parts)}"
+        return f"WITH g AS{dialect.materialised} ({counted}) {' UNION ALL '.join(parts)}"
 
     def _mask(self, names: Sequence[str], attribute: int) -> str:
         for place, part in enumerate(self._statements.mask_parts(names)):

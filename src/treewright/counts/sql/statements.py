@@ -22,6 +22,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from treewright._base.errors import ParameterError
+from treewright.counts.bags import Bags
+from treewright.counts.sql.bags import bagged, residues
 from treewright.counts.sql.columns import Family, StoredColumn
 from treewright.counts.sql.dialect import Dialect
 from treewright.data.schema import Schema, Task
@@ -74,6 +76,9 @@ class Statements:
         Whether weights are summed as whole numbers.
     class_factors : sequence of float or None
         Factors on the weights of the cases of each class.
+    bags : Bags or None
+        Of the trees of a forest: every row is there once for each tree that drew it. The path of the root of each tree
+        is its number.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class Statements:
         *,
         whole_weights: bool = True,
         class_factors: Sequence[float] | None = None,
+        bags: Bags | None = None,
     ) -> None:
         self.dialect = dialect
         self.schema = schema
@@ -100,12 +106,18 @@ class Statements:
         self.regression = schema.task is Task.REGRESSION
         self.relation = relation
         self.copy: OpenCopy | None = None
-        self.steps: list[Step | None] = [None]
+        self.bags = bags
+        self._key = None if bags is None or bags.key is None else by_name[bags.key]
+        self.steps: list[Step | None] = [None] * (1 if bags is None else len(bags))
         self._interned: dict[tuple[int, Split, int], int] = {}
 
     @property
     def weighted(self) -> bool:
         """Whether cases have weights."""
+        return self._has_weights or self.bags is not None
+
+    @property
+    def _has_weights(self) -> bool:
         return self._weight is not None or self._factors is not None
 
     @property
@@ -131,7 +143,7 @@ class Statements:
 
     def member(self, labels: Mapping[int, str]) -> str:
         """Return the expression that is the label of the path that a row belongs to, NULL if it is none of these."""
-        if ROOT in labels:
+        if ROOT in labels and self.bags is None:
             return labels[ROOT]
         copied = self.copy.labels if self.copy is not None and self._is_copied(labels) else {}
         if max(self.depth_of(path) for path in labels) - self._depth_of_copy(copied) > NESTED:
@@ -147,10 +159,10 @@ class Statements:
                 here = step.parent
             else:
                 tops[here] = None
-        if not copied:
+        if not copied and self.bags is None:
             return self._nested(ROOT, labels, below)
-        parts = [f"WHEN {copied[top]} THEN {self._nested(top, labels, below)}" for top in tops]
-        return f"CASE base {' '.join(parts)} END"
+        parts = [f"WHEN {copied.get(top, top)} THEN {self._nested(top, labels, below)}" for top in tops]
+        return f"CASE {'base' if copied else 'tree'} {' '.join(parts)} END"
 
     def _depth_of_copy(self, copied: Mapping[int, str]) -> int:
         return min((self.depth_of(path) for path in copied), default=0)
@@ -200,6 +212,8 @@ class Statements:
                 here = step.parent
             if here in copied:
                 conditions.append(f"base = {copied[here]}")
+            elif self.bags is not None:
+                conditions.append(f"tree = {here}")
             parts.append(f"WHEN {' AND '.join(reversed(conditions))} THEN {label}")
         return f"CASE {' '.join(parts)} END"
 
@@ -237,16 +251,26 @@ class Statements:
     # -- layers ------------------------------------------------------------------------------------------------------
 
     def rows(self) -> str:
-        """Return the innermost layer: our columns, without the cases of weight zero."""
+        """Return the innermost layer: our columns, without the cases of weight zero; of all bags, if there are."""
         picks = [f"{self.column(index)} AS c{index}" for index in range(len(self.stored))]
         target = self.target.numeric(self.dialect) if self.regression else self.target.nominal(self.dialect)
         picks.append(f"{target} AS y")
         where = ""
-        if self.weighted:
+        if self._has_weights:
             weight = self.weight_expression()
-            picks.append(f"{weight} AS w")
+            picks.append(f"{weight} AS {'w' if self.bags is None else 'w0'}")
             where = f" WHERE {weight} > 0"
-        return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
+        if self.bags is None:
+            return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
+        columns = [*(f"c{index}" for index in range(len(self.stored))), "y"]
+        rows = f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
+        if self._key is not None:
+            key, first, second = residues(self._key, self.dialect)
+            inner = f"SELECT {', '.join((*picks, f'{key} AS h'))} FROM {self.relation}{where}"
+            kept = [*columns, *(["w0"] if self._has_weights else [])]
+            kept += [f"{first} AS r1", f"{second} AS r2"]
+            rows = f"SELECT {', '.join(kept)} FROM ({inner}{self.dialect.barrier}) h"
+        return bagged(rows, columns, self.bags, self.dialect, weighted=self._has_weights)
 
     def weight_expression(self) -> str:
         """Return the weight of a row."""

@@ -1,0 +1,113 @@
+"""Datasets with a key written to tables of each engine outside memory, for tests of forests."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import duckdb
+
+from dask_frames import cluster
+from place_data import cells_of, create, quoted
+from servers import postgresql_url, spark_session
+from treewright.counts.bags import Bags
+from treewright.counts.dask_engine.engine import DaskEngine
+from treewright.counts.sql.engine import SqlEngine
+from treewright.counts.sql.over_duckdb import DuckDBRelation
+from treewright.counts.sql.over_postgresql import PostgreSQLConnection
+from treewright.counts.sql.over_spark import SparkConnection
+from treewright.data.dataset import Dataset
+from treewright.data.table import Table
+
+KEY = "the key"
+
+Keys = Sequence[int] | Sequence[str]
+
+
+def is_text(keys: Keys) -> bool:
+    return isinstance(keys[0], str)
+
+
+def duckdb_relation(keys: Keys, data: Dataset | None = None) -> Any:
+    """Return a relation of the rows, in a connection of its own."""
+    pa: Any = importlib.import_module("pyarrow")
+    cells = [] if data is None else cells_of(data)
+    arrays = {name: pa.array(some, type=pa.float64() if numeric else pa.string()) for name, numeric, some in cells}
+    arrays[KEY] = pa.array(list(keys), type=pa.string() if is_text(keys) else pa.int64())
+    return duckdb.connect().from_arrow(pa.table(arrays))
+
+
+def postgresql_table(keys: Keys, data: Dataset | None = None, name: str = "keyed") -> Table:
+    """Return the address of a table of the rows."""
+    import psycopg
+
+    url = postgresql_url()
+    kind = "TEXT" if is_text(keys) else "BIGINT"
+    statement, insert, rows = f"CREATE TABLE {quoted(name)} (", "", [() for _ in keys]
+    marks = ["%s"]
+    if data is not None:
+        statement, insert, rows = create(data, name, "postgresql")
+        statement = statement[:-1] + ", "
+        marks *= len(rows[0]) + 1
+    insert = f"INSERT INTO {quoted(name)} VALUES ({', '.join(marks)})"  # noqa: S608 - a test writes it
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
+        cursor.execute(f"{statement}{quoted(KEY)} {kind})")
+        cursor.executemany(insert, [(*row, key) for row, key in zip(rows, keys, strict=True)])
+    return Table(url, quoted(name))
+
+
+def spark_frame(keys: Keys, data: Dataset | None = None) -> Any:
+    """Return a frame of the rows."""
+    session = spark_session()
+    from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+
+    cells = [] if data is None else cells_of(data)
+    fields = [StructField(name, DoubleType() if numeric else StringType()) for name, numeric, _ in cells]
+    fields.append(StructField(KEY, StringType() if is_text(keys) else LongType()))
+    rows = list(zip(*(some for _, _, some in cells), keys, strict=True))
+    return session.createDataFrame(rows, StructType(fields))
+
+
+def dask_frame(keys: Keys, data: Dataset) -> Any:
+    """Return a frame of the rows in three partitions."""
+    import dask.dataframe
+    import pandas
+
+    arrays = {name: pandas.array(some, dtype="float64" if number else "str") for name, number, some in cells_of(data)}
+    arrays[KEY] = pandas.array(list(keys), dtype="str" if is_text(keys) else "int64")
+    return dask.dataframe.from_pandas(pandas.DataFrame(arrays), npartitions=3, sort=False)
+
+
+def _duckdb(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+    relation = duckdb_relation(keys, data)
+    return SqlEngine(DuckDBRelation(relation, data.source), data.schema, bags=bags, **options)
+
+
+def _postgresql(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+    connection = PostgreSQLConnection(postgresql_table(keys, data))
+    return SqlEngine(connection, data.schema, source=data.source, bags=bags, **options)
+
+
+def _spark(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+    return SqlEngine(SparkConnection(spark_frame(keys, data), data.source), data.schema, bags=bags, **options)
+
+
+def _dask(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+    return DaskEngine(dask_frame(keys, data), data.schema, source=data.source, bags=bags, **options)
+
+
+def _dask_cluster(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+    cluster()
+    return _dask(data, keys, bags, **options)
+
+
+KEYED: dict[str, Callable[..., Any]] = {
+    "duckdb": _duckdb,
+    "postgresql": _postgresql,
+    "spark": _spark,
+    "dask": _dask,
+    "dask cluster": _dask_cluster,
+}
+"""Engines over the bags of a forest, by name."""
