@@ -16,10 +16,14 @@ from place_data import duckdb_engine
 from treewright._base.errors import DataError, DataWarning, EngineError, ParameterError
 from treewright.counts.sql.engine import SqlEngine
 from treewright.counts.sql.over_duckdb import DuckDBConnection, DuckDBRelation
+from treewright.data.infer import Overrides
 from treewright.data.samples import sample
+from treewright.ensemble.by_key import grow_forest_by_key
+from treewright.ensemble.plan import forest
 from treewright.grow.recipe import Recipe
 from treewright.learn import fit
 from treewright.learn_in_place import fit_in_place, fit_table, most_scans
+from treewright.model.forest import Forest
 from treewright.model.format import model_to_json
 from treewright.plans import c45, c45_rules, cal2, cart, chaid, id3
 
@@ -109,7 +113,7 @@ def test_fit_takes_a_relation_and_a_table(tmp_path: Path) -> None:
         (c45(dialect="r8"), "C4.5 Release 8 needs the cases one by one.*DuckDB"),
         (cal2(), "CAL2 needs the cases"),
         (cart(prune="reduced_error"), "holds out cases by their number"),
-        (c45_rules(), "rules and forests are made from cases in memory"),
+        (c45_rules(), "rules and boosted trees are made from cases in memory"),
     ],
 )
 def test_learners_that_need_cases_are_refused_with_the_reason(plan: Any, message: str) -> None:
@@ -226,8 +230,6 @@ def test_huge_counts_are_exact() -> None:
         "SELECT 'v' || (i % 2) AS x, CASE WHEN i = 3 THEN 'no' ELSE 'yes' END AS y, 2251799813685247 AS w "
         "FROM range(4) t(i)"
     )
-    from treewright.data.infer import Overrides
-
     tree = fit_table(rows, id3(), target="y", overrides=Overrides(weight="w"), finish_rows=0).tree
     assert tree.counts[0].tolist() == [2251799813685247, 3 * 2251799813685247]
     assert np.array_equal(tree.counts[1] + tree.counts[2], tree.counts[0])
@@ -249,3 +251,30 @@ def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_number
             assert engine.scans <= told
             if name == "cart":
                 assert told <= 2 * depth + 1
+
+
+def test_a_forest_is_learned_from_a_table_with_a_key(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    statement = (
+        "SELECT i AS id, i % 2 = 0 AS even, 'r' || i % 3 AS rest, CASE WHEN i % 4 = 0 THEN 'yes' ELSE 'no' END AS y "
+        "FROM range(64) t(i)"
+    )
+    duckdb.connect().execute(f"COPY ({statement}) TO '{path}' (FORMAT parquet)")
+    plan = forest(trees=3, seed=5)
+    model = treewright.fit(treewright.Table(str(path), key="id"), plan, target="y", finish_rows=0)
+    assert isinstance(model, Forest)
+    assert model.schema.attribute_names == ("even", "rest")
+    assert (model.recipe["bootstrap"], model.recipe["key"]) == ("poisson", "id")
+    data = treewright.read(path, "y", overrides=Overrides(ignore=("id",)))
+    here = grow_forest_by_key(data, np.arange(64), plan, "id")
+    assert [tree.to_dict() for tree in model.trees] == [tree.to_dict() for tree in here.trees]
+    by_schema = treewright.fit(str(path), plan, schema=data.schema, engine="duckdb", key="id")
+    assert [tree.to_dict() for tree in by_schema.trees] == [tree.to_dict() for tree in here.trees]
+    with pytest.raises(ParameterError, match="a column that names every row"):
+        treewright.fit(treewright.Table(str(path)), plan, target="y")
+    with pytest.raises(DataError, match="only 2 different keys"):
+        treewright.fit(duckdb.sql(f"SELECT id % 2 AS k, rest, y FROM '{path}'"), plan, target="y", key="k")  # noqa: S608
+    with pytest.raises(ParameterError, match="keep no state"):
+        fit_table(treewright.Table(str(path)), plan, target="y", key="id", state=tmp_path / "s.json")
+    with pytest.raises(ParameterError, match="copies are of one tree"):
+        fit_table(treewright.Table(str(path)), plan, target="y", key="id", temporary=True)

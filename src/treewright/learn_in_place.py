@@ -348,7 +348,7 @@ def _check_finish_rows(finish_rows: int) -> None:
         raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
 
 
-def most_scans(engine: DistantEngine, recipe: Plan | Learner, depth: int) -> int:
+def most_scans(engine: DistantEngine, recipe: Plan | Learner | ForestPlan, depth: int) -> int:
     """Return how many scans learning to a depth takes at most, those that were made already included.
 
     Tables that are too large for one answer, and nodes that are finished in memory, take more.
@@ -356,7 +356,8 @@ def most_scans(engine: DistantEngine, recipe: Plan | Learner, depth: int) -> int
     Parameters
     ----------
     engine : DistantEngine
-    recipe : Recipe, CHAID or Plan
+    recipe : Recipe, CHAID, Plan or ForestPlan
+        The trees of a forest share every scan.
     depth : int
 
     Examples
@@ -367,7 +368,7 @@ def most_scans(engine: DistantEngine, recipe: Plan | Learner, depth: int) -> int
     >>> most_scans(engine_over(rows, "y"), id3(), 4)
     5
     """
-    plan = for_task(as_plan(recipe), engine.schema)
+    plan = for_task(recipe.tree if isinstance(recipe, ForestPlan) else as_plan(recipe), engine.schema)
     scans = engine.scans + engine.scans_ahead + depth * engine.scans_per_level
     cuts = plan.learner.numeric if isinstance(plan.learner, Recipe) else None
     placed = isinstance(cuts, Cuts) and cuts.placement is Placement.DATA_VALUE

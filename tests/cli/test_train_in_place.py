@@ -124,3 +124,23 @@ def test_the_command_line_learns_and_predicts_in_postgresql(shell: Shell) -> Non
     with psycopg.connect(table.url) as connection:
         said = [row[0] for row in connection.execute(statement)]
     assert said == treewright.load("m.json").predict(sample("play-tennis")).tolist()
+
+
+def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shell) -> None:
+    with duckdb.connect() as connection:
+        statement = "SELECT i AS id, 'a' || i % 3 AS a, 'b' || i % 5 AS b, i % 6 = 1 AS y FROM range(90) t(i)"
+        connection.execute(f"COPY ({statement}) TO '{shell.folder / 'rows.parquet'}' (FORMAT parquet)")
+    train = ("train", "rows.parquet", "-t", "y", "-a", "forest", "--trees", "3", "--engine", "duckdb")
+    told = shell.fine(*train, "--key", "id", "--finish-rows", "0", "-o", "one.json")
+    assert "3 trees" in told.out
+    assert "scans." in told.out
+    plain = shell.fine(*train, "--key", "id", "-o", "two.json", "--json").json
+    assert (plain["trees"], plain["recipe"]["key"], plain["estimate"]) == (3, "id", None)
+    assert shell.read("one.json") == shell.read("two.json")
+    dry = shell.fine(*train, "--key", "id", "--dry-run", "--max-depth", "4")
+    assert dry.out.startswith("SELECT GROUPING(")
+    assert "2 so far, depth + 2 in all: at most 6 to depth 4" in dry.err
+    assert "a column that names every row" in shell(*train).err
+    assert "--resume is for many trees in memory" in shell(*train, "--key", "id", "--resume", "one.json").err
+    assert "boosted trees are" in shell(*train[:5], "adaboost", *train[8:]).err
+    assert "--key is for tables outside memory" in shell("train", "weather.csv", "-t", "play", "--key", "id").err

@@ -20,6 +20,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.table import Table
 from treewright.grow.recipe import Recipe
 from treewright.learn_in_place import fit_in_place
+from treewright.model.forest import Forest
 from treewright.model.format import model_to_json
 from treewright.model.model import TreeModel
 from treewright.plans import Plan, as_plan
@@ -117,6 +118,6 @@ def marked(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
 
 
-def saved(model: TreeModel) -> str:
+def saved(model: TreeModel | Forest) -> str:
     """Return what a model file holds."""
     return model_to_json(model)

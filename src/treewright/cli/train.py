@@ -98,6 +98,7 @@ def learn_and_tell(
     """Read, learn, estimate, save and tell."""
     from treewright.cli.train_forest import Growing, grow_and_tell
     from treewright.data.tables import read, require_rows
+    from treewright.ensemble.plan import ForestPlan
     from treewright.learn import fit
     from treewright.plans import Plan, RulePlan
 
@@ -107,10 +108,10 @@ def learn_and_tell(
     growing = Growing(jobs, time_limit, resume)
     smooth = _smoothing(smoothing)
     if is_in_place(source, engine, there):
-        if not isinstance(plan, Plan):
-            what = "rules are" if isinstance(plan, RulePlan) else "forests are"
+        if not isinstance(plan, (Plan, ForestPlan)):
+            what = "rules are" if isinstance(plan, RulePlan) else "boosted trees are"
             raise click.UsageError(f"{what} made from cases in memory: give one file, or leave out --engine")
-        growing.refuse_for_one_tree()
+        growing.refuse_outside_memory()
         if folds:
             raise click.UsageError("--folds deals out cases in memory; `treewright evaluate` tests on another table")
         learn_there_and_tell(

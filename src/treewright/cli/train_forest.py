@@ -36,6 +36,14 @@ class Growing:
     time_limit: float | None = None
     resume: str | None = None
 
+    def refuse_outside_memory(self) -> None:
+        """Raise if any of it was given for a table that stays where it is."""
+        for name, value in (("time-limit", self.time_limit), ("resume", self.resume)):
+            if value is not None:
+                raise click.UsageError(
+                    f"--{name} is for many trees in memory: outside, they grow level by level together"
+                )
+
     def refuse_for_one_tree(self) -> None:
         """Raise if any of it was given for an algorithm that learns one tree."""
         for name, value in (("time-limit", self.time_limit), ("resume", self.resume)):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.data.table import Table
+    from treewright.ensemble.plan import ForestPlan
+    from treewright.model.forest import Forest
     from treewright.model.model import TreeModel
     from treewright.plans import Plan
 
@@ -58,6 +60,11 @@ _OPTIONS = (
         help="Outside memory: rows of open nodes may be copied to temporary tables; else nothing is written.",
     ),
     click.option(
+        "--key",
+        metavar="COL",
+        help="Outside memory: the column that names each row; forests draw rows by it, and it is no attribute.",
+    ),
+    click.option(
         "--resume",
         metavar="FILE",
         type=FILE,
@@ -77,6 +84,7 @@ def in_place_options(function: Function) -> Function:
         dry_run: bool,
         finish_rows: int | None,
         temporary_tables: bool,
+        key: str | None,
         resume: str | None,
         **rest: Any,
     ) -> Any:
@@ -84,6 +92,7 @@ def in_place_options(function: Function) -> Function:
             "temporary_tables": temporary_tables or None,
             "dry_run": dry_run or None,
             "finish_rows": finish_rows,
+            "key": key,
             "resume": resume,
         }
         return function(*args, in_place={key: one for key, one in in_place.items() if one is not None}, **rest)
@@ -117,7 +126,7 @@ def _shown(source: str) -> str:
 
 def learn_there_and_tell(
     source: str,
-    plan: Plan,
+    plan: Plan | ForestPlan,
     engine: str,
     *,
     target: str | None,
@@ -132,11 +141,13 @@ def learn_there_and_tell(
 ) -> None:
     """Learn where the table is, save and tell."""
     from treewright.data.table import Table
+    from treewright.ensemble.by_key import bags_of
     from treewright.grow.in_place import FINISH_ROWS
-    from treewright.learn_in_place import engine_over, fit_in_place
-    from treewright.plans import costs_from
+    from treewright.learn_in_place import engine_over, fit_forest_in_place, fit_in_place
+    from treewright.plans import Plan, costs_from
 
-    table = Table(source, None, engine if engine in IN_PLACE else None)
+    key = in_place.get("key")
+    table = Table(source, None, engine if engine in IN_PLACE else None, key)
     path = None if no_save else output or _model_path(table)
     if path is not None:
         require_place(path)
@@ -150,6 +161,8 @@ def learn_there_and_tell(
             overrides,
             nominal_limit=plan.nominal_limit,
             temporary=bool(in_place.get("temporary_tables")),
+            bags=None if isinstance(plan, Plan) else bags_of(plan, key),
+            key=key,
         ) as distant,
     ):
         if in_place.get("dry_run"):
@@ -158,24 +171,24 @@ def learn_there_and_tell(
         if not as_json:
             say(f"{_table_line(distant)}\n{plan.name}   {plan.describe()}, counted by {distant.name}\n")
         chosen = costs_from(parsed_costs(costs), list(distant.schema.classes)) if costs else None
+        told = {"smoothing": smoothing, "costs": chosen, "finish_rows": finish_rows}
+        told["on_level"] = _tell_level if is_terminal(sys.stderr) else None
         with ProgressBar("growing") as bar:
-            model = fit_in_place(
-                distant,
-                plan,
-                smoothing=smoothing,
-                costs=chosen,
-                progress=bar,
-                finish_rows=finish_rows,
-                state=in_place.get("resume"),
-                on_level=_tell_level if is_terminal(sys.stderr) else None,
-            )
+            model: TreeModel | Forest
+            if isinstance(plan, Plan):
+                model = fit_in_place(distant, plan, progress=bar, state=in_place.get("resume"), **told)
+            else:
+                model = fit_forest_in_place(distant, plan, key, progress=bar, **told)
         scans = distant.scans
     if path is not None:
         model.save(path)
     if as_json:
         say_json(_as_json(model, path, scans, distant.name))
     else:
-        _print(model, path, scans)
+        _print(model, scans)
+        note("note: no estimate: the table was not read; `treewright evaluate` tests the model on other cases")
+        if path is not None:
+            say(f"Model written to {path}")
 
 
 def _tell_level(depth: int, open_nodes: int) -> None:
@@ -200,12 +213,14 @@ def _table_line(engine: DistantEngine) -> str:
     return f"{name}   {many(engine.n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
 
 
-def _tell_plan(engine: Any, plan: Plan, *, as_json: bool) -> None:
+def _tell_plan(engine: Any, plan: Plan | ForestPlan, *, as_json: bool) -> None:
     """Say what would be asked, without growing."""
     from treewright.grow.recipe import Recipe
     from treewright.learn_in_place import most_scans
+    from treewright.plans import Plan
 
-    depth = plan.learner.stopping.max_depth if isinstance(plan.learner, Recipe) else None
+    learner = plan.learner if isinstance(plan, Plan) else plan.tree.learner
+    depth = learner.stopping.max_depth if isinstance(learner, Recipe) else None
     statement = engine.first_statement()
     if as_json:
         scans = None if depth is None else most_scans(engine, plan, depth)
@@ -218,14 +233,16 @@ def _tell_plan(engine: Any, plan: Plan, *, as_json: bool) -> None:
     note(f"scans: {engine.scans} so far, {factor} + {least} in all{known}; each level is one statement like this one")
 
 
-def _print(model: TreeModel, path: str | None, scans: int) -> None:
+def _print(model: TreeModel | Forest, scans: int) -> None:
+    from treewright.cli.show_forest import forest_text
     from treewright.cli.train import printed_tree
+    from treewright.model.forest import Forest
 
+    if isinstance(model, Forest):
+        say(f"{forest_text(model)}\n\n{many(scans, 'scan')}.")
+        return
     say(printed_tree(model))
     say(f"\n{size_line(model.tree)}  {_training_line(model)}  {many(scans, 'scan')}.")
-    note("note: no estimate: the table was not read; `treewright evaluate` tests the model on other cases")
-    if path is not None:
-        say(f"Model written to {path}")
 
 
 def _training_line(model: TreeModel) -> str:
@@ -246,17 +263,21 @@ def _training(model: TreeModel) -> tuple[str, float]:
     return "training_accuracy", right / weight
 
 
-def _as_json(model: TreeModel, path: str | None, scans: int, engine: str) -> dict[str, Any]:
-    name, number = _training(model)
+def _as_json(model: TreeModel | Forest, path: str | None, scans: int, engine: str) -> dict[str, Any]:
+    from treewright.cli.show_forest import forest_facts
+    from treewright.model.forest import Forest
+
+    if isinstance(model, Forest):
+        size = forest_facts(model)
+    else:
+        name, number = _training(model)
+        size = {"nodes": model.tree.n_nodes, "leaves": model.tree.n_leaves, "depth": model.tree.depth, name: number}
     return {
         "source": model.provenance["source"],
         "rows": model.provenance["rows"],
         "target": model.schema.target,
         "recipe": dict(model.recipe),
-        "nodes": model.tree.n_nodes,
-        "leaves": model.tree.n_leaves,
-        "depth": model.tree.depth,
-        name: number,
+        **size,
         "estimate": None,
         "engine": engine,
         "scans": scans,
