@@ -87,7 +87,11 @@ def _duckdb(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
 
 def _postgresql(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
     connection = PostgreSQLConnection(postgresql_table(keys, data))
-    return SqlEngine(connection, data.schema, source=data.source, bags=bags, **options)
+    try:
+        return SqlEngine(connection, data.schema, source=data.source, bags=bags, **options)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _spark(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +156,48 @@ def test_learning_goes_on_after_the_server_ended_the_session(tmp_path: Path, fin
     assert state.exists()
     with postgresql_engine(data) as again:
         model = fit_in_place(again, plan, finish_rows=finish, state=state)
+    assert model_to_json(model) == model_to_json(fit(data, plan))
+    assert not state.exists()
+
+
+class _KilledInside(PostgreSQLConnection):
+    """A session whose server process ends while it works on a statement of the third level."""
+
+    statements_left = 0
+
+    def ask(self, statement: str) -> Any:
+        if type(self).statements_left == 0:
+            # The same statement, which now takes its time: whoever ends the session meets it at work.
+            statement = f"WITH slow AS MATERIALIZED (SELECT pg_sleep(60)) SELECT q.* FROM slow, ({statement}) q"  # noqa: S608
+            threading.Thread(target=self._end_when_busy, args=[self._connection.info.backend_pid]).start()
+        type(self).statements_left -= 1
+        return super().ask(statement)
+
+    def _end_when_busy(self, number: int) -> None:
+        import psycopg
+
+        asleep = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'"
+        with psycopg.connect(postgresql_url(), autocommit=True) as other:
+            while other.execute(asleep, [number]).fetchone() == (0,):
+                time.sleep(0.01)
+            other.execute("SELECT pg_terminate_backend(%s)", [number])
+
+
+@pytest.mark.slow
+def test_learning_goes_on_after_the_session_was_ended_inside_a_statement_of_level_three(tmp_path: Path) -> None:
+    data = random_table(303, rows=250)
+    plan = CART(stopping=Stopping(max_depth=6))
+    table = fill_postgresql(data, "cases")
+    state = tmp_path / "state.json"
+    _KilledInside.statements_left = 4  # one about all columns, and those of three levels
+    levels: list[int] = []
+    engine = SqlEngine(_KilledInside(table), data.schema, source="cases")
+    with pytest.raises(EngineError, match="PostgreSQL lost the connection"):
+        fit_in_place(engine, plan, finish_rows=0, state=state, on_level=lambda depth, _: levels.append(depth))
+    engine.shut()
+    assert levels == [0, 1, 2, 3]
+    with postgresql_engine(data) as again:
+        model = fit_in_place(again, plan, finish_rows=0, state=state)
     assert model_to_json(model) == model_to_json(fit(data, plan))
     assert not state.exists()
 
