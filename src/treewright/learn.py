@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from treewright._base.errors import DataError, DataWarning, ParameterError
+from treewright._base.interrupt import apart
 from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -366,7 +367,10 @@ def _grown_and_pruned(
     tree, working = _grown(grow_part, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs)
     before = tree
     for method in plan.pruning:
-        tree = prune(tree, method, grow_part, validation)
+        if is_compiled(engine, grow_part):
+            tree = apart(prune, tree, method, grow_part, validation)
+        else:
+            tree = prune(tree, method, grow_part, validation)
     if not keep_working:
         return tree, {}
     if isinstance(plan.learner, (Recipe, CHAID)) and tree is before and working is not None:

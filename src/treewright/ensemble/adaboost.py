@@ -31,12 +31,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
+from treewright._base.interrupt import apart
 from treewright.data.dataset import Dataset
 from treewright.ensemble.bootstrap import bootstrap, tree_key
 from treewright.ensemble.growing import TreeMaker
 from treewright.ensemble.plan import BoostPlan
 from treewright.ensemble.random_forest import provenance_of, taken_over
-from treewright.ensemble.running import Interrupted, Progress, apart, check_time_limit
+from treewright.ensemble.running import Interrupted, Progress, check_time_limit
 from treewright.grow.drawing import child_key
 from treewright.grow.engines import threads
 from treewright.model.forest import Combining, Forest
@@ -263,7 +264,7 @@ def boost(
     start = time.monotonic()
     try:
         while len(state.trees) < plan.trees and not state.over:
-            apart(state.round, maker)
+            apart(state.round, maker, patience=None)  # the state is looked at next, and must be still
             if progress is not None:
                 progress(len(state.trees), plan.trees)
             if time_limit is not None and time.monotonic() - start >= time_limit:

@@ -18,6 +18,7 @@ from itertools import count, islice
 from typing import Any, TypeVar
 
 from treewright._base.errors import ParameterError
+from treewright._base.interrupt import PATIENCE, Stopper
 from treewright.model.forest import Forest
 from treewright.model.tree import Tree
 
@@ -89,14 +90,6 @@ def run_trees(
     return Run(trees)
 
 
-def apart(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in a thread of its own and wait: Ctrl-C ends the waiting, and never the inside of a kernel."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(function, *arguments).result()
-
-
 def check_time_limit(seconds: float | None) -> None:
     """Raise unless it is None or a positive number."""
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
@@ -136,20 +129,24 @@ def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
     >>> list(by_threads(abs, [-1, 2, -3], 2))
     [1, 2, 3]
     """
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor, wait
 
     left = iter(items)
     pool = ThreadPoolExecutor(n_jobs)
+    stopper = Stopper()
+    waiting: list[Future[Result]] = []
     try:
         # A few more than there are threads: none waits, and little is in vain when the work ends early.
         ahead = n_jobs + 2 if n_jobs > 1 else 1
-        waiting: list[Future[Result]] = [pool.submit(job, item) for item in islice(left, ahead)]
+        waiting += [pool.submit(stopper.run, job, item) for item in islice(left, ahead)]
         while waiting:
             made = waiting.pop(0).result()
-            waiting += [pool.submit(job, item) for item in islice(left, 1)]
+            waiting += [pool.submit(stopper.run, job, item) for item in islice(left, 1)]
             yield made
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        stopper.stop()  # what is still growing is grown in vain
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(waiting, timeout=PATIENCE)
 
 
 def _by_joblib(joblib: Any, job: Job, first: int, last: int, n_jobs: int | None) -> Trees:

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 
 from treewright._base.errors import ParameterError
+from treewright._base.interrupt import apart
 from treewright._base.near_names import did_you_mean
 from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
@@ -115,11 +116,31 @@ def grow_tree(
     if by_kernels(engine, dataset, recipe):
         from treewright.grow.compiled.growing import CompiledGrower
 
-        return CompiledGrower(dataset, jobs).grow(recipe, progress=progress)
+        grower = CompiledGrower(dataset, jobs)
+        told = _Told(progress)
+        return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)
     counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, dataset):
         recipe = with_compiled_criterion(recipe)
     return grow(counting, recipe, progress=progress).tree
+
+
+class _Told:
+    """Takes the progress of a growth in its thread, and tells it in that of the caller."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._heard: tuple[int, int] | None = None
+        self._last: tuple[int, int] | None = None
+
+    def hear(self, done: int, of: int) -> None:
+        self._heard = done, of
+
+    def tell(self) -> None:
+        heard = self._heard
+        if self._progress is not None and heard is not None and heard != self._last:
+            self._last = heard
+            self._progress(*heard)
 
 
 def announce_compilation() -> None:

@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 
 from treewright._base.errors import ParameterError
 from treewright.counts.compiled.flags import FLAGS
-from treewright.grow.own_criterion import CriterionFunction, Scan
+from treewright.grow.own_criterion import CriterionFunction, Floats, Scan
 
 _TABLE = numba.types.Array(numba.types.float64, 2, "C", readonly=True)
 
@@ -52,17 +52,22 @@ def compiled_scan(name: str, function: CriterionFunction) -> Scan:
                 f"{signature.return_type}"
             )
 
-    def scan(left: Any, right: Any) -> Any:
-        scores = np.empty(len(left))
+    def scan(left: Any, right: Any, scores: Any) -> None:
         table = np.empty((2, left.shape[1]))
         for place in range(len(left)):
             table[0] = left[place]
             table[1] = right[place]
             scores[place] = compiled(table)
+
+    # It writes into an array that it is given: to make one would ask the interpreter, which may have an interrupt.
+    loop = numba.njit(**FLAGS)(scan)
+
+    def scores_of(left: Floats, right: Floats) -> Floats:
+        scores = np.empty(len(left))
+        loop(left, right, scores)
         return scores
 
-    compiled_loop: Scan = numba.njit(**FLAGS)(scan)
-    return compiled_loop
+    return scores_of
 
 
 def _essence(error: Exception) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
+from treewright._base.interrupt import Stopped, watched
 from treewright._base.nlogn import whole_table
 from treewright.counts.compiled.encoding import CodedColumn, code_table
 from treewright.counts.compiled.histograms import count_cases
@@ -214,7 +215,7 @@ class _Growth:
         self._many = many_valued(self.schema, len(rows))
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
         self._table = whole_table(int(total) + 1 if looked_up else 1)
-        self._cancelled = np.zeros(1, dtype=bool)
+        self._cancelled = watched()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
 
@@ -223,7 +224,7 @@ class _Growth:
         """Open the threads, and stop them when an error or an interrupt ends the growth."""
         jobs = self._owner.n_jobs
         if jobs > 1 and len(self._rows) > BLOCK:
-            self._pool, self._helper = ThreadPoolExecutor(jobs), ThreadPoolExecutor(1)
+            self._pool, self._helper = _Threads(jobs, self._cancelled), _Threads(1, self._cancelled)
         try:
             yield self
         finally:
@@ -305,6 +306,7 @@ class _Growth:
 
     def _subtree(self, node: UpperNode) -> Piece:
         """Grow the subtree of a node in a block."""
+        _go_on_unless(self._cancelled)
         n = len(node.rows)
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
         for dtype, shift in ((np.uint32, 16), (np.int64, 32)) if narrow else ((np.int64, 32),):
@@ -324,6 +326,7 @@ class _Growth:
             )
             if written[3] != NO_ROOM:
                 break
+        _go_on_unless(self._cancelled)  # what was written up to then is no subtree
         piece = piece_of(written, self._slots, numbers)
         if n == 0:
             piece.doubles[0, MEAN] = node.mean
@@ -375,6 +378,24 @@ class _Growth:
             distinct = np.unique(column[~np.isnan(column)] + 0.0)
         placed: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
         return placed
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads that take no more work once the growth was stopped."""
+
+    def __init__(self, number: int, cancelled: npt.NDArray[np.bool_]) -> None:
+        super().__init__(number)
+        self._cancelled = cancelled
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Hand on a piece of work."""
+        _go_on_unless(self._cancelled)
+        return super().submit(fn, *args, **kwargs)
+
+
+def _go_on_unless(cancelled: npt.NDArray[np.bool_]) -> None:
+    if cancelled[0]:
+        raise Stopped
 
 
 class _Placer:
