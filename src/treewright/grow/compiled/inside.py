@@ -121,7 +121,7 @@ def look_inside(
     turn_of = np.empty(room, dtype=np.int64)
     code_of = np.empty(room, dtype=np.int64)
     place_of = np.empty(room, dtype=np.int64)
-    found = tries = 0
+    found = tries = np.int64(0)
     weight = weight_of(whole, criterion)
     before = spread_of(whole, whole, criterion, table)
     start, left, right = np.empty(width), np.empty(width), np.empty(width)
@@ -249,7 +249,7 @@ def _add(into: Array, i: Number, w: Number, node: Cases, regression: bool) -> No
 @kernel
 def _sorted_cases(binned: Binned, codes: Array, column: Array, node: Cases, last: Number) -> tuple[Array, Array, Array]:
     """Return the cases in bins that are alive, their order by number (number << 32 | place), and the numbers."""
-    n = 0
+    n, shift = np.int64(0), np.int64(32)
     for code in range(1, last + 1):
         if binned.alive[code]:
             n += cases_of(binned.counts, binned.cases, code)
@@ -268,7 +268,7 @@ def _sorted_cases(binned: Binned, codes: Array, column: Array, node: Cases, last
     sort_numbers(
         values,
         n,
-        32,
+        shift,
         order,
         np.empty(n, dtype=np.int32),
         numbers,

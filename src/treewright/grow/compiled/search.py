@@ -271,6 +271,8 @@ class Search:
 
     def _by_values(self, attributes: Ints, histogram: Histogram) -> dict[int, Candidate]:
         """Return the candidates of attributes with one branch for each value, without their splits."""
+        if len(attributes) == 0:
+            return {}
         t = self._t
         scores = np.empty((len(attributes), 2))
         score_values(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.table, scores)
