@@ -25,6 +25,7 @@ from treewright.learn import fit
 from treewright.learn_in_place import fit_in_place, fit_table, most_scans
 from treewright.model.forest import Forest
 from treewright.model.format import model_to_json
+from treewright.model.model import TreeModel
 from treewright.plans import c45, c45_rules, cal2, cart, chaid, id3
 
 PLANS: dict[str, Any] = {
@@ -221,7 +222,9 @@ def test_zero_rows_are_refused() -> None:
 @pytest.mark.parametrize("target", ["'k' || i % 2", "i / 3"])
 def test_a_table_without_attributes_makes_a_single_leaf(target: str) -> None:
     rows = duckdb.connect().sql(f"SELECT {target} AS y FROM range(100) t(i)")  # noqa: S608
-    tree = fit_table(rows, cart(), target="y", finish_rows=0).tree
+    model = fit_table(rows, cart(), target="y", finish_rows=0)
+    assert isinstance(model, TreeModel)
+    tree = model.tree
     assert (tree.n_nodes, tree.weight[0]) == (1, 100)
 
 
@@ -230,7 +233,9 @@ def test_huge_counts_are_exact() -> None:
         "SELECT 'v' || (i % 2) AS x, CASE WHEN i = 3 THEN 'no' ELSE 'yes' END AS y, 2251799813685247 AS w "
         "FROM range(4) t(i)"
     )
-    tree = fit_table(rows, id3(), target="y", overrides=Overrides(weight="w"), finish_rows=0).tree
+    model = fit_table(rows, id3(), target="y", overrides=Overrides(weight="w"), finish_rows=0)
+    assert isinstance(model, TreeModel)
+    tree = model.tree
     assert tree.counts[0].tolist() == [2251799813685247, 3 * 2251799813685247]
     assert np.array_equal(tree.counts[1] + tree.counts[2], tree.counts[0])
 

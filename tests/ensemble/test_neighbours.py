@@ -119,13 +119,15 @@ def test_classes_have_no_quantiles() -> None:
 
 def test_a_saved_forest_finds_its_training_cases_again() -> None:
     data = wave(80)
+    last: list[Forest] = []
     for plan in (forest(trees=9, seed=4), bagging("cart", trees=5, max_samples=0.5), forest(trees=4, bootstrap=False)):
         model = fit(data, plan)
         loaded = model_from_json(model_to_json(model))
         assert isinstance(loaded, Forest)
+        last = [loaded]
         before, after = neighbours(model, data, plan), neighbours(loaded, data)
         assert np.array_equal(before.quantiles(data, (0.1, 0.5, 0.9)), after.quantiles(data, (0.1, 0.5, 0.9)))
     with pytest.raises(ParameterError, match="not the cases that the forest was learned from"):
-        neighbours(loaded, data.take(np.arange(80)[::-1]))
+        neighbours(last[0], data.take(np.arange(80)[::-1]))
     with pytest.raises(ParameterError, match="for bagged trees"):
-        neighbours(replace(loaded, recipe={}), data)
+        neighbours(replace(last[0], recipe={}), data)

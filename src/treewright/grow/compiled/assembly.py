@@ -73,9 +73,10 @@ def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], n
     integers, doubles, sides, n = written
     integers, doubles = integers[:n].copy(), doubles[:n].copy()
     low, high = np.full(n, np.nan), np.full(n, np.nan)
+    used = bool(np.any(integers[:, SIDES_AT] >= 0))
+    own_sides = sides.copy() if used else sides[:0].copy()
     if len(numbers) == 0:  # nothing is cut
-        used = bool(np.any(integers[:, SIDES_AT] >= 0))
-        return Piece(integers, doubles, low, high, sides.copy() if used else sides[:0].copy())
+        return Piece(integers, doubles, low, high, own_sides)
     cuts = np.flatnonzero(integers[:, LOW] >= 0)
     slot = slots[integers[cuts, ATTRIBUTE]]
     low[cuts] = numbers[slot, integers[cuts, LOW]]
@@ -83,8 +84,7 @@ def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], n
     high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
     drawn = np.flatnonzero(np.isfinite(doubles[:, DRAWN]) & (high < np.inf))
     low[drawn] = high[drawn] = doubles[drawn, DRAWN]  # between a number and itself there is only the number
-    used = int(np.count_nonzero(integers[:, SIDES_AT] >= 0))
-    return Piece(integers, doubles, low, high, sides.copy() if used else sides[:0].copy())
+    return Piece(integers, doubles, low, high, own_sides)
 
 
 def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:

@@ -185,13 +185,19 @@ def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
 
 def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> Room:
     """Make scratch space; there are two values at least, as a test has two branches."""
+    unknown, known, left, right, whole, summary = np.empty((6, width))
     many = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
     return Room(
         np.empty(many),
         np.empty(2 * n_cases + 2, dtype=np.int64),
         np.empty(2 * n_cases + 2),
         np.empty((most_values + 1, width)),
-        *np.empty((6, width)),
+        unknown,
+        known,
+        left,
+        right,
+        whole,
+        summary,
         np.empty((2, n_attributes), dtype=np.int64),
         np.empty(most_values + 1, dtype=np.int64),
     )

@@ -60,7 +60,7 @@ def scan_cuts(
     room: Room,
     cases_left: Number,
     cases_all: Number,
-    last_too: bool,
+    last_too: Number,
     side: Number,
     filled: Number,
 ) -> Number:

@@ -21,7 +21,7 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel
 from treewright.data.dataset import Dataset
-from treewright.grow.compiled.blocks import longer, taller
+from treewright.grow.compiled.blocks import longer
 from treewright.model.build import rebuilt
 from treewright.model.split import Test
 from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
@@ -282,7 +282,7 @@ def _change_by(
             if slot < 0:
                 if n == len(touched):
                     touched = longer(touched, 2 * n)
-                    added = taller(added, 2 * n)
+                    added = longer(added.reshape(-1), 2 * n * width).reshape(2 * n, width)
                 slot = n
                 slot_of[leaf] = n
                 touched[n] = leaf
