@@ -72,7 +72,7 @@ FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
 )
 @click.option("--fold-column", metavar="COL", help="The column that says the fold of each row; kept out of learning.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that share the work (default: as many as pay).")
+@click.option("--jobs", type=click.IntRange(min=1), help="Threads or processes that share the work (default: as pays).")
 @click.option(
     "--plot", metavar="FILE", type=FILE, help="Critical-difference diagram of several FILEs: PNG, SVG or PDF."
 )

@@ -61,7 +61,7 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 )
 @click.option("--plot", metavar="FILE", type=FILE, help="Draw the curve as PNG, SVG or PDF.")
 @click.option("--report", is_flag=True, help="Also report on the predictions: confusion, recall of each class, R2.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that share the work (default: as many as pay).")
+@click.option("--jobs", type=click.IntRange(min=1), help="Threads or processes that share the work (default: as pays).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out.")
 @learner_options
 @schema_options

@@ -80,7 +80,7 @@ def compare(
     alpha : float
         Below this adjusted probability a difference is more than noise.
     n_jobs : int or None
-        Processes that share the work, as of `estimate`.
+        Threads or processes that share the work, as of `estimate`.
 
     Returns
     -------
