@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
+from treewright.data.duckdb_interrupt import interruptible
 from treewright.data.frames import array_column, moment_text, object_column
 from treewright.data.raw import NumberColumn, RawTable, TextColumn, text_column
 from treewright.data.schema import Kind
@@ -81,7 +82,7 @@ def read_parquet(source: TextSource, *, kinds: Mapping[str, Kind] | None = None)
 
 def _read(path: str, source: str, kinds: Mapping[str, Kind]) -> RawTable:
     try:
-        with duckdb.connect(":memory:", config=_CONFIG) as connection:
+        with interruptible(), duckdb.connect(":memory:", config=_CONFIG) as connection:
             relation = "read_parquet(?, hive_partitioning = false)"
             described = connection.execute(f"DESCRIBE SELECT * FROM {relation}", [path]).fetchall()  # noqa: S608
             names = _names(connection, path, len(described), source) or [row[0] for row in described]

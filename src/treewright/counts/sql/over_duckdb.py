@@ -16,6 +16,7 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.sql.columns import Family, StoredColumn, stored_column
 from treewright.counts.sql.connection import Answer, AnswerColumn, Connection
 from treewright.counts.sql.dialect import DUCKDB
+from treewright.data.duckdb_interrupt import interruptible
 from treewright.data.schema import MISSING_MARKERS
 from treewright.data.table import Table, files_of
 
@@ -41,7 +42,8 @@ class _DuckDB(Connection):
         import duckdb
 
         try:
-            yield
+            with interruptible():
+                yield
         except duckdb.Error as error:
             raise self._failed(what, error) from None
 
