@@ -6,13 +6,17 @@ import json
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import treewright
 from made_tables import filled, made_table
 from treewright._base.errors import ParameterError
+from treewright._base.interrupt import Stopped, Stopper
+from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
 from treewright.data.samples import sample
 from treewright.grow import engines
@@ -112,9 +116,67 @@ def test_counting_engines_follow_the_choice() -> None:
 def test_a_first_compilation_is_announced_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "treewright.grow.compiled.growing", raising=False)
+    engines.announce_compilation.cache_clear()
     monkeypatch.setattr("treewright.counts.compiled.flags.is_compiled", lambda: False)
     monkeypatch.setattr("treewright.counts.compiled.flags.cache_folder", lambda: None)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     engines.announce_compilation()
     assert "compiling the growing kernels, once for this process" in capsys.readouterr().err
+
+
+# -- progress and threads ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_never_falls_ends_with_all_cases_and_is_told_in_the_thread_of_the_caller(
+    engine: str, n_jobs: int
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 4))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
+    heard: list[tuple[int, int]] = []
+    threads = set()
+
+    def progress(done: int, of: int) -> None:
+        heard.append((done, of))
+        threads.add(threading.current_thread())
+
+    treewright.CARTClassifier(max_depth=6, engine=engine, n_jobs=n_jobs, progress=progress).fit(X, y)
+    done = [one for one, _ in heard]
+    assert done == sorted(done)
+    assert heard[-1] == (30_000, 30_000)
+    assert {of for _, of in heard} == {30_000}
+    assert threads == {threading.current_thread()}
+
+
+def test_what_progress_raises_ends_the_growth() -> None:
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    def progress(done: int, of: int) -> None:
+        raise Enough
+
+    for engine in ("interpreted", "compiled"):
+        with pytest.raises(Enough):
+            fit(sample("play-tennis"), CART(), engine=engine, progress=progress)
+
+
+def test_growing_that_was_stopped_gives_no_tree() -> None:
+    from treewright.grow.compiled.growing import CompiledGrower
+
+    stopper = Stopper()
+    stopper.stop()
+    small, large = made_table(3), sample("play-tennis").take(np.arange(20_000) % 14)
+    for table, n_jobs in ((small, 1), (large, 1), (large, 2)):
+        with pytest.raises(Stopped):
+            stopper.run(CompiledGrower(table, n_jobs).grow, CART())
+
+
+def test_more_threads_than_processors_and_numbers_of_numpy_are_welcome() -> None:
+    assert engines.threads(np.int64(2)) == 2  # type: ignore[arg-type]
+    assert engines.threads(None) == engines.threads(-1) == processors()
+    table = made_table(5)
+    assert engines.grow_tree(table, CART(), engine="compiled", n_jobs=500).n_nodes == (
+        engines.grow_tree(table, CART(), engine="interpreted").n_nodes
+    )

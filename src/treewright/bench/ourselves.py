@@ -59,14 +59,6 @@ class Treewright:
         """Of the package."""
         return __version__
 
-    @property
-    def has_engines(self) -> bool:
-        """Whether the engine can be chosen."""
-        import treewright
-
-        tree: Any = treewright.CARTClassifier()
-        return "engine" in tree.get_params()
-
     def form(self, table: Table) -> Any:
         """Return the attributes as the estimators take them."""
         return dataset(table).X if table.values else table.numbers

@@ -53,8 +53,6 @@ def main(arguments: list[str]) -> None:
 def measured(job: dict[str, Any]) -> Result:
     """Return what this competitor took, and how good and large its model is."""
     competitor = competitor_named(job["competitor"], job["engine"])
-    if isinstance(competitor, Treewright) and competitor.engine == "compiled" and not competitor.has_engines:
-        raise TreewrightError("this version of treewright has no compiled engine")
     growth = Growth(**job["growth"])
     folder = Path(job["data"])
     action = {"fit": _fit, "predict": _predict, "latency": _latency, "start": _start, "compile": _compile}
@@ -168,7 +166,7 @@ def _warm_up(competitor: Competitor, growth: Growth, table: Table, threads: int)
     few = np.concatenate(places)
     small = Table(table.numbers[few], table.codes[few], table.values, table.labels[few], table.classes)
     large = table.n_rows >= COMPILED_FROM
-    if large and isinstance(competitor, Treewright) and competitor.engine == "auto" and competitor.has_engines:
+    if large and isinstance(competitor, Treewright) and competitor.engine == "auto":
         competitor = Treewright("compiled")
     few_trees = Growth(**(growth.to_dict() | {"trees": min(growth.trees, 3)}))
     model = competitor.grow(competitor.form(small), small, few_trees, threads)

@@ -53,7 +53,8 @@ def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str
         require_place(output)
     if plot is not None:
         _require_growth(plot, [case.action for case in chosen])
-    _measure_and_tell([case.name for case in chosen], _settings(**rest), output, plot, as_json=as_json)
+    names = [case.name for case in chosen]
+    _measure_and_tell(names, _settings(**rest), output, plot, as_json=as_json, all_targets=full and not cases)
 
 
 def _settings(
@@ -80,7 +81,7 @@ def _require_growth(plot: str, actions: list[str]) -> None:
 
 
 def _measure_and_tell(
-    names: list[str], settings: Settings, output: str | None, plot: str | None, *, as_json: bool
+    names: list[str], settings: Settings, output: str | None, plot: str | None, *, as_json: bool, all_targets: bool
 ) -> None:
     from treewright._base.atomic_file import write_atomically
     from treewright.bench.cases import chosen_cases
@@ -104,7 +105,9 @@ def _measure_and_tell(
     if as_json:
         say_json(summary(results, settings))
     else:
-        say(verdict_text([one for one in verdicts(results) if settings.full or one.met is not None]))
+        asked = [one for one in verdicts(results) if one.case in results and (settings.full or one.met is not None)]
+        if all_targets or asked:
+            say(verdict_text(verdicts(results) if all_targets else asked))
         if not settings.full or settings.rows is not None:
             say("The targets are for the full form: on smaller data these numbers are an indication only.")
     if output is not None:

@@ -9,7 +9,6 @@ kept
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 
 from treewright._base.errors import ParameterError
 from treewright._base.interrupt import PATIENCE, Stopper
+from treewright._base.processors import processors
 from treewright.model.forest import Forest
 from treewright.model.tree import Tree
 
@@ -115,7 +115,7 @@ def _configured(n_jobs: int | None) -> tuple[Any, int]:
         if not getattr(backend, "supports_sharedmem", False):
             return joblib, configured if n_jobs is None else n_jobs
     jobs = configured if n_jobs is None else n_jobs
-    cores = os.cpu_count() or 1
+    cores = processors()
     return None, jobs if jobs is not None and jobs > 0 else max(1, cores + 1 + (jobs or -1))
 
 

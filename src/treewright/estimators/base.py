@@ -9,7 +9,7 @@ declared order
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any, Self
 
@@ -148,6 +148,7 @@ class TreeEstimator(Explained, TreeForms, TableEstimator):
     model_: TreeModel
     engine: str = "auto"
     n_jobs: int | None = None
+    progress: Callable[[int, int], None] | None = None
 
     @property
     def tree_(self) -> Tree:
@@ -274,6 +275,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
             costs=self._declared_costs(dataset),
             engine=self.engine,
             n_jobs=self.n_jobs,
+            progress=self.progress,
         )
 
     def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
@@ -348,7 +350,7 @@ class TreeRegressor(TreeEstimator, TableRegressor):
         return self._fit(X, y, sample_weight)
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        return fit_model(dataset, plan, engine=self.engine, n_jobs=self.n_jobs)
+        return fit_model(dataset, plan, engine=self.engine, n_jobs=self.n_jobs, progress=self.progress)
 
 
 # -- details ---------------------------------------------------------------------------------------------------------

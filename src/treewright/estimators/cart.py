@@ -9,7 +9,7 @@ rpart's options
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -231,6 +231,10 @@ class CARTClassifier(_CART, TreeClassifier):
     random_state : int, RandomState or None
         Only used with `max_features` and `choose`.
     schema : Schema, dict or None
+    engine : {"auto", "interpreted", "compiled"}
+    n_jobs : int or None
+    progress : callable or None
+        As for `C45Classifier`.
 
     Attributes
     ----------
@@ -288,6 +292,7 @@ class CARTClassifier(_CART, TreeClassifier):
         schema: Schema | Mapping[str, Any] | None = None,
         engine: str = "auto",
         n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -315,6 +320,7 @@ class CARTClassifier(_CART, TreeClassifier):
         self.schema = schema
         self.engine = engine
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         if not callable(self.criterion) and self.criterion not in CLASS_CRITERIA:
@@ -377,6 +383,8 @@ class CARTRegressor(_CART, TreeRegressor):
     ccp_alpha : float
     random_state : int, RandomState or None
     schema : Schema, dict or None
+    engine, n_jobs, progress
+        As for `C45Classifier`.
 
     Examples
     --------
@@ -410,6 +418,7 @@ class CARTRegressor(_CART, TreeRegressor):
         schema: Schema | Mapping[str, Any] | None = None,
         engine: str = "auto",
         n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -432,6 +441,7 @@ class CARTRegressor(_CART, TreeRegressor):
         self.schema = schema
         self.engine = engine
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         if self.criterion not in NUMBER_CRITERIA:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from treewright.data.schema import Schema
@@ -46,7 +46,11 @@ class ID3Classifier(TreeClassifier):
     engine : {"auto", "interpreted", "compiled"}
         Who grows the tree; "auto" decides by the size of the data. The tree is the same.
     n_jobs : int or None
-        Threads of the compiled engine; None and -1 for all processors. The tree is the same for any number.
+        Threads of the compiled engine; None and -1 for all processors that the process may use. The tree is the same
+        for any number.
+    progress : callable or None
+        Called with the number of cases in finished leaves and of all, never falling; the last call has all of them.
+        What it raises ends the growth.
 
     Attributes
     ----------
@@ -84,6 +88,7 @@ class ID3Classifier(TreeClassifier):
         schema: Schema | Mapping[str, Any] | None = None,
         engine: str = "auto",
         n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -100,6 +105,7 @@ class ID3Classifier(TreeClassifier):
         self.schema = schema
         self.engine = engine
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         return id3(
@@ -155,7 +161,11 @@ class C45Classifier(TreeClassifier):
     engine : {"auto", "interpreted", "compiled"}
         Who grows the tree; "auto" decides by the size of the data. The tree is the same.
     n_jobs : int or None
-        Threads of the compiled engine; None and -1 for all processors. The tree is the same for any number.
+        Threads of the compiled engine; None and -1 for all processors that the process may use. The tree is the same
+        for any number.
+    progress : callable or None
+        Called with the number of cases in finished leaves and of all, never falling; the last call has all of them.
+        What it raises ends the growth.
 
     Attributes
     ----------
@@ -197,6 +207,7 @@ class C45Classifier(TreeClassifier):
         schema: Schema | Mapping[str, Any] | None = None,
         engine: str = "auto",
         n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.dialect = dialect
         self.criterion = criterion
@@ -218,6 +229,7 @@ class C45Classifier(TreeClassifier):
         self.schema = schema
         self.engine = engine
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Plan:
         return c45(

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import cache
+
+import numpy as np
 
 from treewright._base.errors import ParameterError
 from treewright._base.interrupt import apart
@@ -67,9 +70,9 @@ def threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None or n_jobs == -1:
         return processors()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
         raise ParameterError(f"n_jobs must be None, -1 or a whole number of at least 1, not {n_jobs!r}")
-    return n_jobs
+    return int(n_jobs)
 
 
 def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> MemoryEngine:
@@ -143,10 +146,9 @@ class _Told:
             self._progress(*heard)
 
 
+@cache
 def announce_compilation() -> None:
     """Tell a terminal, once, that kernels are compiled now: nobody likes to wait without knowing why."""
-    if "treewright.grow.compiled.growing" in sys.modules:
-        return
     from treewright.counts.compiled.flags import cache_folder, is_compiled
 
     if is_compiled():
