@@ -60,10 +60,17 @@ def test_the_quick_form_is_the_usual_one(shell: Shell, asked: list[tuple[Case, S
 
 
 def test_the_full_form_tells_of_every_target(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
-    told = shell.fine("bench", "--full", "--case", "continuous-8").out
-    assert "not measured here" in told
+    told = shell.fine("bench", "--full").out
     assert "benchmarks/ensembles_accuracy.py" in told
     assert "indication" not in told
+    assert len(asked) == len(CASES)
+
+
+def test_a_chosen_case_tells_of_its_own_targets_only(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
+    told = shell.fine("bench", "--full", "--case", "continuous-8").out
+    assert "not measured here" in told
+    lines = told[told.index("  case ") :].splitlines()
+    assert {line.split()[0] for line in lines[1:-1]} == {"continuous-8"}
     assert asked[0][1].repeats == 3
     assert asked[0][1].rows_of(asked[0][0]) == 1_000_000
 
