@@ -12,6 +12,7 @@ from engine_tables import random_table
 from keyed_tables import KEY, KEYED
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
+from treewright.data.samples import sample
 from treewright.ensemble.by_key import bags_of, grow_forest_by_key
 from treewright.ensemble.plan import ForestPlan, bagging, forest
 from treewright.grow.recipe import CART, Stopping
@@ -63,6 +64,13 @@ def _there(engine: str, data: Dataset, keys: list[Any], plan: ForestPlan, finish
 @pytest.mark.parametrize(("engine", "name"), CASES)
 def test_the_saved_forest_is_the_same_to_the_byte(engine: str, name: str) -> None:
     data, plan = _table(name), PLANS[name]
+    keys = _keys(data.n_rows)
+    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "dask"])
+def test_a_table_of_nominal_attributes_tells_all_its_rows(engine: str) -> None:
+    data, plan = sample("restaurant"), forest(SHORT, trees=3, seed=2)
     keys = _keys(data.n_rows)
     assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
 

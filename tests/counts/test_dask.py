@@ -415,5 +415,5 @@ def test_what_is_kept_is_let_go() -> None:
     with dask_engine(replace(sample("play-tennis"), source="w")) as counted:
         counted.root()
         assert counted.name == "Dask"
-    assert counted._parts == []
+    assert counted._passes.parts == []
     assert engine.KEPT_BYTES > 0

@@ -28,6 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treewright._base.errors import DataError
+
 PRIME = 2**31 - 1
 OTHER_PRIME = 2**31 - 19
 
@@ -144,3 +146,18 @@ def _fifth_power(x: Longs) -> Longs:
     square = x * x % PRIME
     power: Longs = square * square % PRIME * x % PRIME
     return power
+
+
+def require_unique(rows: int, known: int, different: int, key: str, source: str | None) -> None:
+    """Raise if keys are missing or not unique."""
+    if known < rows:
+        raise DataError(
+            f"{rows - known:,} of {rows:,} keys are missing: rows are drawn by their key", source=source, column=key
+        )
+    if different < rows:
+        raise DataError(
+            f"there are {rows:,} rows and only {different:,} different keys: rows of one key would be drawn together, "
+            "and the trees would differ less than they should; name a column that is different in every row",
+            source=source,
+            column=key,
+        )

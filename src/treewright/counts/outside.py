@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
+from treewright.counts.counted import Counted, by_interval, class_summary, number_summary
 from treewright.counts.engine import Sieve, Summary
-from treewright.counts.sql.tables import Counted, class_summary, number_summary
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
@@ -182,6 +182,12 @@ class OutsideEngine(abc.ABC):
                 self._steps[first + branch] = (path, split, branch)
         return [self._opened(first + branch, summary) for branch, summary in enumerate(summaries)]
 
+    def tree_of(self, path: int) -> int:
+        """Return the tree of a forest that a path belongs to."""
+        while path in self._steps:
+            path = self._steps[path][0]
+        return path
+
     def tests_above(self, paths: Sequence[int]) -> dict[int, tuple[Split, int]]:
         """Return the tests that lead to paths: by the path that is divided, the test and the path of its first branch.
 
@@ -264,29 +270,3 @@ class OutsideEngine(abc.ABC):
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Refuse: rows outside memory have no numbers."""
         raise ParameterError(f"the rows of {self.name} have no numbers")
-
-
-def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
-    """Add up a table of numbers by intervals.
-
-    Examples
-    --------
-    >>> numbers = FrequencyTable(np.eye(3, 2), np.zeros(2), np.ones(3, dtype=np.int64), np.array([1.0, 2.0, 3.0]))
-    >>> by_interval(Counted(numbers), (2.0,)).table.cases.tolist()
-    [2, 1]
-    """
-    table = counted.table
-    values = table.values if table.values is not None else np.zeros(0)
-    codes = np.searchsorted(np.array(bounds), values, side="left")
-    width = len(bounds) + 1
-    counts = np.zeros((width, table.counts.shape[1]), dtype=table.counts.dtype)
-    np.add.at(counts, codes, table.counts)
-    cases = np.zeros(width, dtype=np.int64)
-    np.add.at(cases, codes, table.cases)
-    low = high = None
-    if counted.low is not None and counted.high is not None:
-        places = np.append(codes, width)
-        low, high = np.full(width + 1, np.inf), np.full(width + 1, -np.inf)
-        np.minimum.at(low, places, counted.low)
-        np.maximum.at(high, places, counted.high)
-    return Counted(FrequencyTable(counts, table.unknown, cases, None, table.unknown_cases), low, high)

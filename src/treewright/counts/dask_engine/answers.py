@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from treewright.counts.counted import Counted
 from treewright.counts.dask_engine.counting import CodedTables, NumberTable, Request, RunTable, starts_of, widths_of
 from treewright.counts.dask_engine.partitions import Coding
-from treewright.counts.sql.tables import Counted
 from treewright.counts.table import FrequencyTable
 
 

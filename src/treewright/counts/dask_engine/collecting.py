@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,20 @@ def fetched_part(part: Part, member: Member | None, paths: Sequence[int], source
     if member is None:
         member = np.full(len(part), ROOT, dtype=np.int32)
     return [part.taken(np.flatnonzero(member == path), source) for path in paths]
+
+
+def stacked(pieces: Sequence[Dataset]) -> Dataset:
+    """Return the cases of several partitions."""
+    first = pieces[0]
+    weights = [piece.weights for piece in pieces if piece.weights is not None]
+    target: Any = np.concatenate([piece.target for piece in pieces if piece.target is not None])
+    return replace(
+        first,
+        columns=tuple(np.concatenate(columns) for columns in zip(*(piece.columns for piece in pieces), strict=True)),
+        n_rows=sum(piece.n_rows for piece in pieces),
+        target=target,
+        weights=np.concatenate(weights) if weights else None,
+    )
 
 
 # -- cases with equal ones together ----------------------------------------------------------------------------------

@@ -6,16 +6,12 @@ beside the partitions (`dask.persist`), so that a worker that is lost costs Dask
 Vocabulary
 ----------
 scan
-    A pass over the partitions.
-kept partitions
-    Encoded partitions stay with the workers where all of them together are small; larger frames are read again in
-    every pass.
+    A pass over the partitions (`treewright.counts.dask_engine.passes`).
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +19,8 @@ import numpy as np
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.extras import need
-from treewright._base.near_names import unknown_name
 from treewright.counts.bags import Bags
+from treewright.counts.counted import Counted, by_interval, class_summary, doubtful_ranges, number_summary, refined
 from treewright.counts.dask_engine.answers import Found
 from treewright.counts.dask_engine.collecting import (
     add_groups,
@@ -33,26 +29,16 @@ from treewright.counts.dask_engine.collecting import (
     grouped_part,
     largest_part,
     put_together,
+    stacked,
 )
-from treewright.counts.dask_engine.counting import (
-    NumberTable,
-    Request,
-    RunTable,
-    add_coded,
-    add_numbers,
-    add_steps,
-    counted_part,
-    runs_of,
-)
-from treewright.counts.dask_engine.frames import inferred, layout_of
-from treewright.counts.dask_engine.partitions import Coding, Layout, all_at, coded, encoded, holds_texts, in_bag, routed
-from treewright.counts.dask_engine.profile import FEW_NUMBERS, Facts, add_facts, facts_of
-from treewright.counts.dask_engine.running import FAN_IN, Delayed, computed, in_a_tree, told
+from treewright.counts.dask_engine.counting import NumberTable, Request, RunTable
+from treewright.counts.dask_engine.frames import inferred, keyed, layout_of
+from treewright.counts.dask_engine.partitions import coded, encoded
+from treewright.counts.dask_engine.passes import Passes
+from treewright.counts.dask_engine.profile import FEW_NUMBERS, Facts, add_facts, coding_of, facts_of
+from treewright.counts.dask_engine.running import FAN_IN, Delayed, computed, in_a_tree
 from treewright.counts.engine import Sieve, Summary
-from treewright.counts.outside import ROOT, OutsideEngine, by_interval
-from treewright.counts.sql.bags import require_unique
-from treewright.counts.sql.runs import RunStatements, refined
-from treewright.counts.sql.tables import Counted, class_summary, number_summary
+from treewright.counts.outside import ROOT, OutsideEngine
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -121,12 +107,16 @@ class DaskEngine(OutsideEngine):
     ) -> None:
         super().__init__(schema, source, 1 if bags is None else len(bags))
         self._dask: Any = need("dask", "dask", "learn with Dask")
+        self._keyed_rows: int | None = None
         layout = layout_of(frame, source)
         used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
         for name in used:
             if name not in layout.names:
                 raise DataError(f"without the column {name!r}; there are {', '.join(layout.names)}", source=source)
-        key = None if bags is None or bags.key is None else self._looked_at(frame, layout, bags.key)
+        key = None
+        if bags is not None and bags.key is not None:
+            key, self._keyed_rows = keyed(frame, layout, bags.key, source)
+            self.scans += 1
         layout = replace(layout.of(used), kinds={name: schema.column(name).kind for name in used})
         self.scans += scans
         self._few, self._table_cells, self._kept_bytes = few_numbers, table_cells, kept_bytes
@@ -134,18 +124,17 @@ class DaskEngine(OutsideEngine):
         factors = None if class_factors is None else tuple(float(factor) for factor in class_factors)
         self._cases: list[Delayed] = [
             delayed(encoded)(part, layout, schema, factors, number, key)
-            for number, part in enumerate(frame[_labels(layout, key)].to_delayed())
+            for number, part in enumerate(
+                frame[list(dict.fromkeys((*layout.labels, *([] if key is None else [key]))))].to_delayed()
+            )
         ]
         self._facts = self._found_facts(weighted=schema.weight is not None or factors is not None)
         self._whole = self._facts is None or self._facts.whole_weights
-        self._coding = _coding(schema, self._facts, coded_numbers)
-        self._kept = False
+        self._coding = coding_of(schema, self._facts, coded_numbers)
         shared = delayed(self._coding, traverse=False)
-        self._all: list[Delayed] = [delayed(coded)(cases, shared) for cases in self._cases]
-        self._bags = bags
-        self._parts = self._in_bags()
-        self._members: list[Delayed] | None = None
-        self._applied: dict[int, tuple[Any, int]] = {}
+        partitions = [delayed(coded)(cases, shared) for cases in self._cases]
+        self._passes = Passes(partitions, self._coding, bags, self._fits, source)
+        self._bagged = bags is not None
         self._classes = 3 if self._regression else len(schema.classes)
 
     @classmethod
@@ -169,7 +158,9 @@ class DaskEngine(OutsideEngine):
     @property
     def n_rows(self) -> int:
         """Number of all rows, those of weight zero included."""
-        return self.n_cases if self._facts is None else self._facts.n_rows
+        if self._facts is None:
+            return self.n_cases if self._keyed_rows is None else self._keyed_rows
+        return self._facts.n_rows
 
     def __enter__(self) -> DaskEngine:
         return self
@@ -179,7 +170,8 @@ class DaskEngine(OutsideEngine):
 
     def shut(self) -> None:
         """Let go of what the workers keep."""
-        self._cases, self._all, self._parts, self._members, self._tables = [], [], [], None, {}
+        self._cases, self._tables = [], {}
+        self._passes = Passes([], self._coding, None, self._fits, self.source)
 
     @property
     def scans_per_level(self) -> int:
@@ -196,7 +188,7 @@ class DaskEngine(OutsideEngine):
         """Return what is done at the root, for people to read."""
         attributes = len(self._schema.attributes)
         return (
-            f"-- Dask needs no SQL: each of {len(self._all)} partitions counts {attributes} tables, "
+            f"-- Dask needs no SQL: each of {self._passes.n_partitions} partitions counts {attributes} tables, "
             f"which are added up {FAN_IN} at a time"
         )
 
@@ -228,8 +220,8 @@ class DaskEngine(OutsideEngine):
         return {name: number for name, number in numbers.items() if number}
 
     def _measured_roots(self) -> list[Summary]:
-        if self._bags is not None:
-            return self._roots_of_bags(self._bags)
+        if self._bagged:
+            return self._roots_of_bags()
         if self._facts is not None and self._facts.target is not None:
             return [self._facts.target]
         if self._facts is not None and self._facts.classes is not None and self._coding.edges:
@@ -244,35 +236,12 @@ class DaskEngine(OutsideEngine):
 
     # -- forests -----------------------------------------------------------------------------------------------------
 
-    def _looked_at(self, frame: Any, layout: Layout, key: str) -> Any:
-        """Return the label of the key, which has to name every row."""
-        if key not in layout.names:
-            raise DataError(unknown_name("column", key, layout.names), source=self.source)
-        label = layout.labels[layout.names.index(key)]
-        column = frame[label]
-        if column.dtype.kind not in "iu" and not holds_texts(column):
-            message = f"a key is a column of whole numbers or texts, and this one is {column.dtype}"
-            raise DataError(message, source=self.source, column=key)
-        self.scans += 1
-        with told(self.source):
-            rows, known, different = self._dask.compute(column.size, column.count(), column.nunique())
-        require_unique(int(rows), int(known), int(different), key, self.source)
-        return label
-
-    def _in_bags(self) -> list[Delayed]:
-        """Return the partitions, those of each tree after another."""
-        if self._bags is None:
-            return self._all
-        bagged = self._dask.delayed(in_bag)
-        return [bagged(part, numbers) for numbers in self._bags.numbers for part in self._all]
-
-    def _roots_of_bags(self, bags: Bags) -> list[Summary]:
+    def _roots_of_bags(self) -> list[Summary]:
         roots = self._roots_of(range(self._trees))
         empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
         if empty:
             # A bootstrap of nothing says nothing: all cases then.
-            self._bags = bags.with_all(empty)
-            self._parts, self._members = self._in_bags(), None
+            self._passes.take_all(empty)
             for tree, root in zip(empty, self._roots_of(empty), strict=True):
                 roots[tree] = root
         return roots
@@ -294,22 +263,13 @@ class DaskEngine(OutsideEngine):
                 roots.append(class_summary(sums, cases))
         return roots
 
-    def _tree_of(self, path: int) -> int:
-        while path in self._steps:
-            path = self._steps[path][0]
-        return path
-
-    def _tree_of_part(self, place: int) -> int:
-        return place // max(1, len(self._all)) if self._bags is not None else ROOT
-
     def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
         """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
         delayed = self._dask.delayed
         asked = [{attribute: tuple(sorted(set(some))) for attribute, some in mine.items()} for mine in bounds]
-        size = len(self._all)
         totals = []
         for tree, mine in enumerate(asked):
-            partial = [delayed(largest_part)(part, mine) for part in self._parts[tree * size : (tree + 1) * size]]
+            partial = [delayed(largest_part)(part, mine) for part in self._passes.of_tree(tree)]
             totals.append(in_a_tree(partial, delayed(put_together)))
         found = []
         for wanted, ordered, largest in zip(bounds, asked, self._persisted(totals), strict=True):
@@ -328,67 +288,19 @@ class DaskEngine(OutsideEngine):
 
     def _pass(self, paths: Sequence[int], request: Request, gap: float = 0.0) -> list[Any]:
         """Count in one pass: the coded tables, then number tables, then the runs of binned columns."""
-        delayed = self._dask.delayed
-        shared = delayed(request, traverse=False)
-        partial = [
-            delayed(counted_part)(part, member, shared)
-            for part, member in zip(self._parts, self._routed(paths), strict=True)
-        ]
-        totals = [self._sum(partial, "coded", add_coded)]
-        totals += [self._sum(partial, ("numbers", one), add_numbers) for one in request.number_tables]
-        for attribute in request.steps:
-            steps = self._sum(partial, ("steps", attribute), add_steps)
-            totals.append(delayed(runs_of)(steps, self._coding.edges[attribute], gap))
-        return self._persisted(totals)
+        self.scans += 1
+        return self._passes.counted(self._members(paths), request, gap)
 
-    def _sum(self, partial: Sequence[Delayed], key: object, add: Callable[..., Any]) -> Delayed:
-        delayed = self._dask.delayed
-        return in_a_tree([delayed(operator.getitem)(one, key) for one in partial], delayed(add))
-
-    def _routed(self, paths: Sequence[int]) -> list[Delayed]:
-        """Return where the cases of each partition are, as far as it concerns these paths."""
-        tests = self.tests_above(paths)
-        elsewhere = any(self._applied.get(path, step) != step for path, step in tests.items())
-        if elsewhere or any(path in self._applied for path in paths):
-            self._members, self._applied = None, {}  # another tree, or a node that was left already
-        steps = {path: step for path, step in tests.items() if path not in self._applied}
-        members = self._members or self._at_roots()
-        if steps:
-            delayed = self._dask.delayed
-            of_tree: dict[int, dict[int, Any]] = {}
-            for path, step in steps.items():
-                of_tree.setdefault(self._tree_of(path), {})[path] = step
-            shared = {tree: delayed(some, traverse=False) for tree, some in of_tree.items()}
-            members = [
-                delayed(routed)(part, member, shared[self._tree_of_part(place)])
-                if self._tree_of_part(place) in shared
-                else member
-                for place, (part, member) in enumerate(zip(self._parts, members, strict=True))
-            ]
-            self._members = members
-            self._applied |= steps
-        return members
-
-    def _at_roots(self) -> list[Delayed | None]:
-        if self._bags is None:
-            return [None] * len(self._parts)
-        at_root = self._dask.delayed(all_at)
-        return [at_root(part, self._tree_of_part(place)) for place, part in enumerate(self._parts)]
+    def _members(self, paths: Sequence[int]) -> list[Delayed | None]:
+        """Return where the cases of each part are, as far as it concerns these paths."""
+        tests: dict[int, dict[int, Any]] = {}
+        for path, step in self.tests_above(paths).items():
+            tests.setdefault(self.tree_of(path), {})[path] = step
+        return self._passes.members(paths, tests)
 
     def _persisted(self, totals: Sequence[Delayed]) -> list[Any]:
-        """Compute in one go the answers and what stays with the workers."""
         self.scans += 1
-        keep = not self._kept and self._fits()
-        staying = [*(self._all if keep else []), *(self._members or [])]
-        with told(self.source):
-            done = self._dask.persist(*staying, *totals)
-            answers = list(self._dask.compute(*done[len(staying) :]))
-        if keep:
-            self._all, self._kept = list(done[: len(self._all)]), True
-            self._parts = self._in_bags()
-        if self._members is not None:
-            self._members = list(done[len(staying) - len(self._members) : len(staying)])
-        return answers
+        return self._passes.computed(totals)
 
     def _fits(self) -> bool:
         if self._facts is None and not self._roots:
@@ -486,7 +398,7 @@ class DaskEngine(OutsideEngine):
                 doubtful, inside = sieve.sift(node_of[paths[place]], attribute, coarse)
                 sifted[attribute, place] = coarse, doubtful, inside
                 if doubtful.any():
-                    ranges[attribute, place] = RunStatements.ranges(coarse, doubtful)
+                    ranges[attribute, place] = doubtful_ranges(coarse, doubtful)
         fine: dict[int, NumberTable] = {}
         if ranges:
             asked = replace(found.request, attributes=(), bounds={}, every_number={}, steps={}, some_numbers=ranges)
@@ -533,7 +445,7 @@ class DaskEngine(OutsideEngine):
                 asked[attribute] = tuple(sorted(set(some)))
         if asked:
             delayed = self._dask.delayed
-            partial = [delayed(largest_part)(part, asked) for part in self._parts]
+            partial = [delayed(largest_part)(part, asked) for part in self._passes.parts]
             [largest] = self._persisted([in_a_tree(partial, delayed(put_together))])
             for attribute, ordered in asked.items():
                 best = np.fmax.accumulate(largest[attribute])
@@ -544,18 +456,18 @@ class DaskEngine(OutsideEngine):
         """Return the cases of open nodes, in one pass."""
         paths = [self._open[node] for node in nodes]
         delayed = self._dask.delayed
-        members = self._routed(paths)
-        trees = [self._tree_of(path) for path in paths]
-        chosen = [place for place in range(len(self._parts)) if self._tree_of_part(place) in set(trees)]
+        members, parts = self._members(paths), self._passes.parts
+        trees = [self.tree_of(path) for path in paths]
+        chosen = [place for place in range(len(parts)) if self._passes.tree_of(place) in set(trees)]
         pieces = self._persisted(
-            [delayed(fetched_part)(self._parts[place], members[place], tuple(paths), self.source) for place in chosen]
+            [delayed(fetched_part)(parts[place], members[place], tuple(paths), self.source) for place in chosen]
         )
         return [
-            _stacked(
+            stacked(
                 [
                     piece[place]
                     for part, piece in zip(chosen, pieces, strict=True)
-                    if self._tree_of_part(part) == trees[place]
+                    if self._passes.tree_of(part) == trees[place]
                 ]
             )
             for place in range(len(paths))
@@ -565,34 +477,6 @@ class DaskEngine(OutsideEngine):
         """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
         delayed = self._dask.delayed
         told = {attribute: tuple(sorted(set(some))) for attribute, some in cuts.items()}
-        partial = [delayed(grouped_part)(part, told, limit) for part in self._parts]
+        partial = [delayed(grouped_part)(part, told, limit) for part in self._passes.parts]
         [groups] = self._persisted([in_a_tree(partial, delayed(add_groups), limit)])
         return None if groups is None else cases_of_groups(groups, self._schema, tuple(told), self.source)
-
-
-def _labels(layout: Layout, key: Any) -> list[Any]:
-    """Return the labels of the columns that are used, each once."""
-    return list(dict.fromkeys((*layout.labels, *([] if key is None else [key]))))
-
-
-def _coding(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding:
-    numbers, edges = {}, {}
-    for attribute, known in ({} if facts is None else facts.numbers).items():
-        if known.distinct is not None and len(known.distinct) <= coded_numbers:
-            numbers[attribute] = known.distinct
-        else:
-            edges[attribute] = known.edges
-    return Coding(schema, numbers, edges)
-
-
-def _stacked(pieces: Sequence[Dataset]) -> Dataset:
-    first = pieces[0]
-    weights = [piece.weights for piece in pieces if piece.weights is not None]
-    target: Any = np.concatenate([piece.target for piece in pieces if piece.target is not None])
-    return replace(
-        first,
-        columns=tuple(np.concatenate(columns) for columns in zip(*(piece.columns for piece in pieces), strict=True)),
-        n_rows=sum(piece.n_rows for piece in pieces),
-        target=target,
-        weights=np.concatenate(weights) if weights else None,
-    )

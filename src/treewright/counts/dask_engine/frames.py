@@ -10,7 +10,8 @@ import numpy as np
 from treewright._base.errors import DataError
 from treewright._base.extras import need
 from treewright._base.near_names import unknown_name
-from treewright.counts.dask_engine.partitions import Layout
+from treewright.counts.bags import require_unique
+from treewright.counts.dask_engine.partitions import Layout, holds_texts
 from treewright.counts.dask_engine.profile import add_sights, seen_part
 from treewright.counts.dask_engine.running import computed, in_a_tree, told
 from treewright.data.frames import raw_table
@@ -108,3 +109,19 @@ def inferred(
         for label, name in zip(layout.labels, layout.names, strict=True)
     }
     return infer_schema(RawTable(columns, sight.n_rows, source), target, overrides, nominal_limit=nominal_limit)
+
+
+def keyed(frame: Any, layout: Layout, key: str, source: str | None) -> tuple[Any, int]:
+    """Return the label of a key and the number of rows; raise unless it names every one of them. It takes one pass."""
+    dask: Any = need("dask", "dask", "learn with Dask")
+    if key not in layout.names:
+        raise DataError(unknown_name("column", key, layout.names), source=source)
+    label = layout.labels[layout.names.index(key)]
+    column = frame[label]
+    if column.dtype.kind not in "iu" and not holds_texts(column):
+        message = f"a key is a column of whole numbers or texts, and this one is {column.dtype}"
+        raise DataError(message, source=source, column=key)
+    with told(source):
+        rows, known, different = (int(one) for one in dask.compute(column.size, column.count(), column.nunique()))
+    require_unique(rows, known, different, key, source)
+    return label, rows

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
-from treewright.counts.dask_engine.partitions import Cases, Layout, partition_told, raw_partition
+from treewright.counts.dask_engine.partitions import Cases, Coding, Layout, partition_told, raw_partition
 from treewright.counts.engine import Summary
 from treewright.counts.memory import LARGEST_TARGET
 from treewright.data.raw import NumberColumn, TextColumn, text_column
-from treewright.data.schema import LabelType, Task
+from treewright.data.schema import LabelType, Schema, Task
 
 FEW_NUMBERS = 20_000
 """Up to so many different numbers are remembered one by one."""
@@ -259,3 +259,14 @@ def _joined(parts: Sequence[Summary], low: float, high: float) -> Summary:
     mean = low if pure else sum(part.weight * part.mean for part in parts) / weight
     sse = 0.0 if pure else sum(part.sse + part.weight * (part.mean - mean) ** 2 for part in parts)
     return Summary(weight, cases, np.array([weight, 0.0, sse]), pure, mean, sse)
+
+
+def coding_of(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding:
+    """Return how columns are coded: by each of their numbers if these are few, else by bins."""
+    numbers, edges = {}, {}
+    for attribute, known in ({} if facts is None else facts.numbers).items():
+        if known.distinct is not None and len(known.distinct) <= coded_numbers:
+            numbers[attribute] = known.distinct
+        else:
+            edges[attribute] = known.edges
+    return Coding(schema, numbers, edges)

@@ -7,17 +7,14 @@ computed twice.
 from __future__ import annotations
 
 from treewright._base.errors import DataError
-from treewright.counts.bags import ALL, DIGITS, DRAWN_BELOW, OTHER_PRIME, PRIME, Bags
+from treewright.counts.bags import ALL, DIGITS, DRAWN_BELOW, OTHER_PRIME, PRIME, Bags, require_unique
 from treewright.counts.sql.columns import Family, StoredColumn
 from treewright.counts.sql.connection import Connection
 from treewright.counts.sql.dialect import Dialect
 
 
-def require_key(connection: Connection, key: StoredColumn) -> None:
-    """Raise unless a column names every row: one that is missing or there twice would be drawn with its twin.
-
-    It takes one scan.
-    """
+def require_key(connection: Connection, key: StoredColumn) -> int:
+    """Return the number of rows; raise unless a column names every one of them. It takes one scan."""
     if key.family not in (Family.INTEGER, Family.TEXT, Family.CELL):
         raise DataError(
             f"a key is a column of whole numbers or texts, and this one is {key.type.lower() or key.family}",
@@ -31,21 +28,7 @@ def require_key(connection: Connection, key: StoredColumn) -> None:
     )
     rows, known, different = (int(column.integers()[0]) for column in answer)
     require_unique(rows, known, different, key.name, connection.source)
-
-
-def require_unique(rows: int, known: int, different: int, key: str, source: str | None) -> None:
-    """Raise if keys are missing or not unique."""
-    if known < rows:
-        raise DataError(
-            f"{rows - known:,} of {rows:,} keys are missing: rows are drawn by their key", source=source, column=key
-        )
-    if different < rows:
-        raise DataError(
-            f"there are {rows:,} rows and only {different:,} different keys: rows of one key would be drawn together, "
-            "and the trees would differ less than they should; name a column that is different in every row",
-            source=source,
-            column=key,
-        )
+    return rows
 
 
 def residues(key: StoredColumn, dialect: Dialect) -> tuple[str, str, str]:

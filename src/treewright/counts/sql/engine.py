@@ -19,6 +19,7 @@ import numpy as np
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.near_names import unknown_name
 from treewright.counts.bags import Bags
+from treewright.counts.counted import Counted, class_summary, number_summary
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.outside import OutsideEngine
 from treewright.counts.sql.bags import require_key
@@ -31,7 +32,7 @@ from treewright.counts.sql.profile import Facts, facts_for, inferred
 from treewright.counts.sql.runs import RunStatements
 from treewright.counts.sql.sizes import FEW_NUMBERS, RESULT_ROWS, UNKNOWN_SIZE, AnswerSizes
 from treewright.counts.sql.statements import ROOT, Statements
-from treewright.counts.sql.tables import Counted, Decoder, class_summary, number_summary
+from treewright.counts.sql.tables import Decoder
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Schema
@@ -101,10 +102,11 @@ class SqlEngine(OutsideEngine):
         for stored in columns:
             if stored.name in {*schema.attribute_names, schema.target, schema.weight}:
                 stored.require_known(self.source)
+        self._keyed_rows: int | None = None
         if bags is not None and bags.key is not None:
             if bags.key not in names:
                 raise DataError(unknown_name("column", bags.key, names), source=self.source)
-            require_key(connection, named(columns, bags.key))
+            self._keyed_rows = require_key(connection, named(columns, bags.key))
             self.scans += 1
         facts = facts_for(connection, schema, columns) if facts is None else facts
         self.scans += 0 if facts is None else facts.scans
@@ -166,7 +168,9 @@ class SqlEngine(OutsideEngine):
     @property
     def n_rows(self) -> int:
         """Number of all rows, those of weight zero included."""
-        return self.n_cases if self._facts is None else self._facts.n_rows
+        if self._facts is None:
+            return self.n_cases if self._keyed_rows is None else self._keyed_rows
+        return self._facts.n_rows
 
     def __enter__(self) -> SqlEngine:
         return self

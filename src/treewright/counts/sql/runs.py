@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from treewright.counts.counted import Counted, Range, doubtful_ranges, refined
 from treewright.counts.engine import Sieve
 from treewright.counts.sql.connection import Answer
 from treewright.counts.sql.statements import Statements
-from treewright.counts.sql.tables import Counted, Decoder
+from treewright.counts.sql.tables import Decoder
 from treewright.counts.table import FrequencyTable
-
-Range = tuple[float, float]
 
 _DIRECT, _SUMS, _RANGES = 0, 1, 2
 
@@ -66,7 +65,9 @@ class RunStatements:
             (attribute, place): sieve.sift(nodes[place], attribute, table)
             for (attribute, place), table in coarse.items()
         }
-        ranges = {key: self.ranges(coarse[key], doubtful) for key, (doubtful, _) in sifted.items() if doubtful.any()}
+        ranges = {
+            key: doubtful_ranges(coarse[key], doubtful) for key, (doubtful, _) in sifted.items() if doubtful.any()
+        }
         fine: dict[int, list[Counted]] = {}
         if ranges:
             fine_keys = self.fine_keys(ranges)
@@ -195,19 +196,6 @@ class RunStatements:
             place -= len(part)
         raise AssertionError(attribute)
 
-    @staticmethod
-    def ranges(table: FrequencyTable, doubtful: npt.NDArray[np.bool_]) -> list[Range]:
-        """Return first and last number of the doubtful runs, neighbours put together."""
-        first = table.values if table.values is not None else np.zeros(0)
-        last = table.highest if table.highest is not None else first
-        found: list[Range] = []
-        for place in np.flatnonzero(doubtful).tolist():
-            if found and place > 0 and doubtful[place - 1]:
-                found[-1] = (found[-1][0], float(last[place]))
-            else:
-                found.append((float(first[place]), float(last[place])))
-        return found
-
     def fine_keys(self, ranges: Mapping[tuple[int, int], Sequence[Range]]) -> dict[int, str]:
         """Return the keys that are the numbers of some ranges at some nodes, and NULL elsewhere."""
         number = self._statements.dialect.number
@@ -217,38 +205,3 @@ class RunStatements:
             inside = " OR ".join(f"({column} >= {number(low)} AND {column} <= {number(high)})" for low, high in some)
             by_attribute.setdefault(attribute, []).append(f"WHEN {place} THEN CASE WHEN {inside} THEN {column} END")
         return {attribute: f"CASE node {' '.join(parts)} END" for attribute, parts in by_attribute.items()}
-
-
-def refined(
-    coarse: FrequencyTable,
-    doubtful: npt.NDArray[np.bool_],
-    inside: npt.NDArray[np.int64],
-    fine: FrequencyTable | None,
-) -> FrequencyTable:
-    """Put single numbers in place of the doubtful runs."""
-    first = coarse.values if coarse.values is not None else np.zeros(0)
-    last = coarse.highest if coarse.highest is not None else first
-    kept = ~doubtful
-    values, highest, counts, cases, tries = (
-        first[kept],
-        last[kept],
-        coarse.counts[kept],
-        coarse.cases[kept],
-        inside[kept],
-    )
-    if fine is not None and fine.values is not None:
-        values = np.concatenate((values, fine.values))
-        highest = np.concatenate((highest, fine.values))
-        counts = np.concatenate((counts, fine.counts))
-        cases = np.concatenate((cases, fine.cases))
-        tries = np.concatenate((tries, np.zeros(len(fine.values), dtype=np.int64)))
-    order = np.argsort(values, kind="stable")
-    return FrequencyTable(
-        counts[order],
-        coarse.unknown,
-        cases[order],
-        values[order],
-        coarse.unknown_cases,
-        highest[order],
-        tries[order],
-    )

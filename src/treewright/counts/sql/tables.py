@@ -7,91 +7,20 @@ masks of the grouping sets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
 from treewright._base.near_names import did_you_mean, listed
-from treewright.counts.engine import Summary
+from treewright.counts.counted import Counted
 from treewright.counts.sql.columns import StoredColumn
 from treewright.counts.sql.connection import Answer, AnswerColumn
 from treewright.counts.table import FrequencyTable
 from treewright.data.schema import Column
-from treewright.model.split import FRACTIONAL, KNOWN, STAY, Split
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A table and, for a numeric target, the least and greatest target of each outcome, the missing cases last."""
-
-    table: FrequencyTable
-    low: Floats | None = None
-    high: Floats | None = None
-
-    @property
-    def size(self) -> int:
-        """Cells, to bound what is kept."""
-        return int(self.table.counts.size + self.table.cases.size)
-
-    def divided(
-        self, split: Split, bounds: Sequence[float] | None = None
-    ) -> tuple[npt.NDArray[np.generic], Ints, npt.NDArray[np.intp]]:
-        """Return statistics and cases of each branch, and the branch of each outcome with the missing cases last.
-
-        Where the table is one of intervals, `bounds` are theirs; a test may put some of them together.
-        """
-        table = self.table
-        outcomes: npt.NDArray[np.int32] | Floats = np.arange(len(table.counts), dtype=np.int32)
-        if bounds is not None:
-            outcomes = np.append(np.array(bounds, dtype=np.float64), KNOWN)
-        elif table.values is not None:
-            outcomes = table.values
-        routed = split.route(outcomes).astype(np.intp)
-        branches = np.append(routed, -1)
-        home = split.missing if split.missing >= 0 else -1
-        branches = np.where(branches < 0, home, branches)
-        statistics = np.concatenate((table.counts, table.unknown[None, :]))
-        cases = np.append(table.cases, table.unknown_cases)
-        sums = np.stack([statistics[branches == branch].sum(axis=0) for branch in range(split.n_branches)])
-        numbers = np.array([cases[branches == branch].sum() for branch in range(split.n_branches)], dtype=np.int64)
-        return sums, numbers, branches
-
-    def hides(self, split: Split) -> bool:
-        """Tell whether a cut of the test is inside a run, whose numbers are not known one by one."""
-        first, last = self.table.values, self.table.highest
-        if first is None or last is None:
-            return False
-        cuts = (split.cut,) if split.cut is not None else split.bounds
-        return any(bool(np.any((first <= cut) & (cut < last))) for cut in cuts)
-
-    def lost(self, split: Split, bounds: Sequence[float] | None = None) -> int:
-        """Return how many cases no branch takes whole."""
-        if split.missing >= 0 or split.missing == STAY:
-            return 0
-        _, _, branches = self.divided(split, bounds)
-        cases = np.append(self.table.cases, self.table.unknown_cases)
-        return int(cases[branches == FRACTIONAL].sum())
-
-
-def class_summary(counts: npt.NDArray[np.generic], cases: int) -> Summary:
-    """Describe class counts."""
-    return Summary(float(counts.sum()), cases, counts, pure=int(np.count_nonzero(counts)) <= 1)
-
-
-def number_summary(sums: npt.NDArray[np.generic], cases: int, mean: float, low: float, high: float) -> Summary:
-    """Describe a numeric target by its moments around the mean of the parent."""
-    if cases == 0:
-        return Summary(0.0, 0, np.zeros(3), pure=True)
-    weight, total, squares = (float(one) for one in sums)
-    pure = low == high
-    own = low if pure else mean + total / weight
-    sse = 0.0 if pure else max(squares - total * total / weight, 0.0)
-    return Summary(weight, cases, np.array([weight, 0.0, sse]), pure, own, sse)
 
 
 class Decoder:

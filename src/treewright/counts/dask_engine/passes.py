@@ -1,0 +1,153 @@
+"""Passes over the partitions of a frame: what each of them does, where its cases are, and what stays with the workers.
+
+Vocabulary
+----------
+parts
+    The coded partitions; for a forest one of each partition and tree, those of the first tree first.
+members
+    Where the cases of each part are (`treewright.counts.dask_engine.partitions`); they stay with the workers, so that a
+    pass routes by the newest tests only.
+kept partitions
+    Coded partitions stay with the workers where all of them together are small; else they are made again in every pass.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from treewright._base.extras import need
+from treewright.counts.bags import Bags
+from treewright.counts.dask_engine.counting import Request, add_coded, add_numbers, add_steps, counted_part, runs_of
+from treewright.counts.dask_engine.partitions import Coding, Steps, all_at, in_bag, routed
+from treewright.counts.dask_engine.running import Delayed, in_a_tree, told
+from treewright.counts.outside import ROOT
+
+
+class Passes:
+    """Makes passes.
+
+    Parameters
+    ----------
+    partitions : list of Delayed
+        Coded ones.
+    coding : Coding
+    bags : Bags or None
+        Of the trees of a forest.
+    fits : callable
+        Tells whether all partitions together are small enough to be kept, as far as is known by then.
+    source : str or None
+        For messages.
+    """
+
+    def __init__(
+        self,
+        partitions: Sequence[Delayed],
+        coding: Coding,
+        bags: Bags | None,
+        fits: Callable[[], bool],
+        source: str | None,
+    ) -> None:
+        self._dask: Any = need("dask", "dask", "learn with Dask")
+        self._all = list(partitions)
+        self._coding = coding
+        self._bags = bags
+        self._fits = fits
+        self._source = source
+        self._kept = False
+        self.parts = self._in_bags()
+        self._members: list[Delayed] | None = None
+        self._applied: dict[int, Any] = {}
+        self.made = 0
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions of the frame."""
+        return len(self._all)
+
+    def _in_bags(self) -> list[Delayed]:
+        if self._bags is None:
+            return self._all
+        bagged = self._dask.delayed(in_bag)
+        return [bagged(part, numbers) for numbers in self._bags.numbers for part in self._all]
+
+    def take_all(self, trees: Iterable[int]) -> None:
+        """From now on have all cases in the bags of some trees."""
+        if self._bags is not None:
+            self._bags = self._bags.with_all(trees)
+            self.parts, self._members, self._applied = self._in_bags(), None, {}
+
+    def tree_of(self, place: int) -> int:
+        """Return the tree that a part belongs to."""
+        return ROOT if self._bags is None else place // max(1, len(self._all))
+
+    def of_tree(self, tree: int) -> list[Delayed]:
+        """Return the parts of a tree."""
+        return [part for place, part in enumerate(self.parts) if self.tree_of(place) == tree]
+
+    # -- members -----------------------------------------------------------------------------------------------------
+
+    def members(self, paths: Iterable[int], tests: Mapping[int, Steps]) -> list[Delayed | None]:
+        """Return where the cases of each part are, as far as it concerns some paths; `tests` lead there, by tree."""
+        known = {path: step for some in tests.values() for path, step in some.items()}
+        elsewhere = any(self._applied.get(path, step) != step for path, step in known.items())
+        if elsewhere or any(path in self._applied for path in paths):
+            self._members, self._applied = None, {}  # another tree, or a node that was left already
+        members = self._members or self._at_roots()
+        if all(path in self._applied for path in known):
+            return members
+        delayed = self._dask.delayed
+        shared = {
+            tree: delayed({path: step for path, step in some.items() if path not in self._applied}, traverse=False)
+            for tree, some in tests.items()
+        }
+        self._members = [
+            delayed(routed)(part, member, shared[self.tree_of(place)]) if self.tree_of(place) in shared else member
+            for place, (part, member) in enumerate(zip(self.parts, members, strict=True))
+        ]
+        self._applied |= known
+        return list(self._members)
+
+    def _at_roots(self) -> list[Delayed | None]:
+        if self._bags is None:
+            return [None] * len(self.parts)
+        at_root = self._dask.delayed(all_at)
+        return [at_root(part, self.tree_of(place)) for place, part in enumerate(self.parts)]
+
+    # -- passes ------------------------------------------------------------------------------------------------------
+
+    def counted(self, members: Sequence[Delayed | None], request: Request, gap: float = 0.0) -> list[Any]:
+        """Count in one pass: the coded tables, then number tables, then the runs of binned columns."""
+        delayed = self._dask.delayed
+        shared = delayed(request, traverse=False)
+        partial = [
+            delayed(counted_part)(part, member, shared) for part, member in zip(self.parts, members, strict=True)
+        ]
+        totals = [self._sum(partial, "coded", add_coded)]
+        totals += [self._sum(partial, ("numbers", one), add_numbers) for one in request.number_tables]
+        for attribute in request.steps:
+            steps = self._sum(partial, ("steps", attribute), add_steps)
+            totals.append(delayed(runs_of)(steps, self._coding.edges[attribute], gap))
+        return self.computed(totals)
+
+    def _sum(self, partial: Sequence[Delayed], key: object, add: Callable[..., Any]) -> Delayed:
+        delayed = self._dask.delayed
+        return in_a_tree([delayed(operator.getitem)(one, key) for one in partial], delayed(add))
+
+    def computed(self, totals: Sequence[Delayed]) -> list[Any]:
+        """Compute in one go the answers and what stays with the workers."""
+        self.made += 1
+        keep = not self._kept and self._fits()
+        staying = [*(self._all if keep else []), *(self._members or [])]
+        with told(self._source):
+            done = self._dask.persist(*staying, *totals)
+            answers = list(self._dask.compute(*done[len(staying) :]))
+        if keep:
+            self._all, self._kept = list(done[: len(self._all)]), True
+            self.parts = self._in_bags()
+        if self._members is not None:
+            self._members = list(done[len(staying) - len(self._members) : len(staying)])
+        return answers
