@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import treewright
 from engine_tables import random_table
 from servers import fill_postgresql, postgresql_engine, postgresql_url, spark_engine, spark_session
-from treewright._base.errors import DataError, EngineError
+from treewright._base.errors import DataError, EngineError, MissingExtraError
 from treewright.counts.sql.connect import connect
 from treewright.counts.sql.engine import SqlEngine
 from treewright.counts.sql.over_postgresql import PostgreSQLConnection
@@ -238,3 +239,10 @@ def test_spark_reads_files_and_tables_of_its_catalogue(tmp_path: Path) -> None:
         connect(Table(str(tmp_path / "t.csv"), engine="spark"))
     with pytest.raises(EngineError, match="Spark cannot"):
         treewright.fit(Table("spark://", "nothing"), id3(), target="y")
+
+
+def test_spark_connect_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with pytest.raises(MissingExtraError, match=r"spark-connect"):
+        connect(Table("sc://localhost", "cases"))

@@ -75,12 +75,15 @@ def spark_connection(table: Table) -> SparkConnection:
     sql = need("pyspark.sql", "spark", "learn with Spark")
     failure: Any = need("pyspark.errors", "spark", "learn with Spark").PySparkException
     files = _files(table) if table.is_file else []
+    by_connect = table.url.startswith("sc://")
+    if by_connect:
+        need("grpc", "spark-connect", "reach Spark by Connect")
     running = sql.SparkSession.getActiveSession()
     builder = sql.SparkSession.builder.appName("treewright")
     secrets = secrets_of(table.url)
     session: Any = None
     try:
-        if table.url.startswith("sc://"):
+        if by_connect:
             session = builder.remote(table.url).getOrCreate()
         else:
             host = "" if table.is_file else table.url.removeprefix("spark://").strip("/")
