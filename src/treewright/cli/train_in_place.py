@@ -140,10 +140,11 @@ def learn_there_and_tell(
     in_place: dict[str, Any],
 ) -> None:
     """Learn where the table is, save and tell."""
+    from treewright.counts.opening import engine_over
     from treewright.data.table import Table
     from treewright.ensemble.by_key import bags_of
     from treewright.grow.in_place import FINISH_ROWS
-    from treewright.learn_in_place import engine_over, fit_forest_in_place, fit_in_place
+    from treewright.learn_in_place import fit_forest_in_place, fit_in_place
     from treewright.plans import Plan, costs_from
 
     key = in_place.get("key")
