@@ -20,7 +20,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.grower import examine_tree, grow
+from treewright.grow.grower import examine_tree, grow, keeps_working
 from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
 from treewright.learn import fit
 from treewright.model.format import model_to_json
@@ -755,3 +755,12 @@ def test_growing_stops_where_the_best_test_is_not_significant() -> None:
     assert [str(one.verdict) for one in root if one.attribute == 0] == ["best, but not significant"]
     with pytest.raises(ParameterError, match="significance"):
         ID3(significance=1.5)
+
+
+def test_a_tree_of_very_many_numbers_keeps_no_working_however_few_its_cases() -> None:
+    schema = Schema(
+        (*(Column(f"x{at}", Kind.NUMERIC) for at in range(1000)), Column("y", Kind.NOMINAL, ("a", "b"))), "y"
+    )
+    assert keeps_working(CART(), schema, 5_000)
+    assert not keeps_working(CART(), schema, 5_001)
+    assert keeps_working(ID3(), schema, 10**9)

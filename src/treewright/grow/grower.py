@@ -43,6 +43,10 @@ WORKING_CASES = 100_000
 """Grown from more cases, a tree that cuts numbers keeps no working: the best cut of every attribute that lost would
 cost more than the tree. `examine_tree` finds it for any node."""
 
+WORKING_NUMBERS = 5_000_000
+"""Numbers (cases times numeric attributes) up to which a tree that cuts them keeps its working: a table of every
+different number of every attribute takes longer than the tree."""
+
 Progress = Callable[[int, int], None]
 """Called with the number of cases in finished leaves and the number of all cases."""
 
@@ -442,8 +446,10 @@ def keeps_working(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
     >>> [keeps_working(C45(), sample("play-tennis").schema, n) for n in (14, 10**6)]
     [True, True]
     """
-    cuts = not isinstance(recipe.numeric, Intervals) and any(column.is_numeric for column in schema.attributes)
-    return n_cases <= WORKING_CASES or not cuts
+    numeric = sum(column.is_numeric for column in schema.attributes)
+    if isinstance(recipe.numeric, Intervals) or not numeric:
+        return True
+    return n_cases <= WORKING_CASES and n_cases * numeric <= WORKING_NUMBERS
 
 
 def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[Examined, ...]:
