@@ -17,6 +17,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Kind, Schema, Task
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
@@ -364,6 +365,7 @@ def _grown_and_pruned(
     """Grow, prune, and examine what became of it, if that is wanted."""
     held_out = next((method for method in plan.pruning if isinstance(method, ReducedError)), None)
     grow_part, validation = (dataset, None) if held_out is None else split_off(dataset, held_out.share, held_out.seed)
+    grow_part = in_bins(grow_part, plan.learner)
     tree, working = _grown(grow_part, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs)
     before = tree
     for method in plan.pruning:

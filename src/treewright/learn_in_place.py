@@ -26,6 +26,7 @@ from treewright.data.schema import Kind, Schema
 from treewright.data.table import ENGINES, Table, is_address
 from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
+from treewright.grow.bins_of_numbers import bins_asked_for
 from treewright.grow.chaid.growing import CHAID, grow_chaid_over
 from treewright.grow.chaid.working import chaid_working_over
 from treewright.grow.forest_in_place import grow_forest_over
@@ -284,6 +285,8 @@ def _require_possible(plan: Plan, engine: DistantEngine) -> None:
             f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
             "ID3, C4.5 (dialect 'c45'), CART and CHAID learn there"
         )
+    if bins_asked_for(plan.learner) is not None:
+        raise ParameterError(f"bins are made from numbers in memory, and not by {engine.name}: leave bins out")
     held_out = [method for method in plan.pruning if isinstance(method, ReducedError)]
     if held_out:
         raise ParameterError(

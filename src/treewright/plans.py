@@ -25,6 +25,7 @@ from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Schema, Task
+from treewright.grow.bins_of_numbers import bins_asked_for
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID
 from treewright.grow.j48.growing import J48
@@ -129,6 +130,9 @@ class Plan:
             return ", ".join([*self.learner.told(), *pruned])
         told = self.learner.criterion_told if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
         words = [told]
+        bins = bins_asked_for(self.learner)
+        if bins is not None:
+            words.append(f"cuts at the borders of {bins} bins")
         if not isinstance(self.learner, Recipe) and self.learner.prune:
             pruned.append(ErrorBased(self.learner.confidence).describe())
         return ", ".join([*words, *(pruned or ["unpruned"])])
@@ -288,6 +292,7 @@ def c45(
     raising: bool = True,
     mdl_correction: bool = True,
     collapse: bool = True,
+    bins: int | None = None,
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grow_significance: float | None = None,
@@ -315,6 +320,8 @@ def c45(
         One value against the others (``j48``).
     raising, mdl_correction, collapse : bool
         Subtree raising, the cost of choosing among cuts, collapsing of useless tests (``c45``, ``j48``).
+    bins : int or None
+        Try only the borders of as many bins of a numeric attribute as cuts; None tries every number (``c45``).
     max_depth, max_leaves : int or None
         Limits of growing (``c45``).
     grow_significance : float or None
@@ -331,6 +338,7 @@ def c45(
         "raising": (raising, True, ("c45", "j48")),
         "mdl_correction": (mdl_correction, True, ("c45", "j48")),
         "collapse": (collapse, True, ("c45", "j48")),
+        "bins": (bins, None, ("c45",)),
         "max_depth": (max_depth, None, ("c45",)),
         "max_leaves": (max_leaves, None, ("c45",)),
         "grow_significance": (grow_significance, None, ("c45",)),
@@ -357,6 +365,7 @@ def c45(
             criterion=criterion,
             subset=subset,
             mdl_correction=mdl_correction,
+            bins=bins,
             max_depth=max_depth,
             max_leaves=max_leaves,
             significance=grow_significance,

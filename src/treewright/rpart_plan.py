@@ -253,6 +253,7 @@ def cart_learner(
     xval: int | Sequence[int] = 10,
     seed: int = 0,
     faults: bool = False,
+    bins: int | None = None,
     pruning: Sequence[Method] = (),
 ) -> Recipe | CartLearner:
     """Return the learner that options of CART mean; those that do not go together are refused.
@@ -275,6 +276,8 @@ def cart_learner(
         The cross-validated choice of cp: its rule, its number of groups, and what decides the groups.
     faults : bool
         Reproduce what is odd in rpart.
+    bins : int or None
+        Try only the borders of as many bins as cuts; not with rpart's options.
     pruning : sequence of pruning methods
         What is to follow; neither rpart nor absolute error go with any.
 
@@ -303,13 +306,14 @@ def cart_learner(
     others = {
         "max_features": draw is not None,
         "monotonic": bool(constraints),
+        "bins": bins is not None,
     }
     if because is None:
         policy = MISSING[missing or "best_side"]
         if criterion == "absolute_error":
             _refuse(others | {"pruning (prune, ccp_alpha)": bool(pruning)}, "criterion='absolute_error'")
             return MedianLearner(MedianCart(limits, policy))
-        return CART(criterion=criterion, missing=policy, stopping=limits, draw=draw, monotonic=constraints)
+        return CART(criterion=criterion, missing=policy, stopping=limits, draw=draw, monotonic=constraints, bins=bins)
     others |= {
         "max_leaf_nodes": limits.max_leaves is not None,
         "a significance of growing": limits.significance is not None,

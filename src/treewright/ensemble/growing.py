@@ -19,6 +19,7 @@ import numpy.typing as npt
 from treewright._base.errors import ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
@@ -112,7 +113,7 @@ class TreeMaker:
     """
 
     def __init__(self, dataset: Dataset, plan: Plan, n_jobs: int = 1) -> None:
-        self._dataset = dataset
+        self._dataset = in_bins(dataset, plan.learner)
         self._plan = plan
         self._n_jobs = n_jobs
         self._grower: Grower | None = None

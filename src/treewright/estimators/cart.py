@@ -59,6 +59,7 @@ class _CART(TreeEstimator):
     choose: Literal["min", "1se"] | None
     xval: Any
     faults: bool
+    bins: int | None
     monotonic: Any
     prune: Any
     ccp_alpha: float
@@ -108,6 +109,7 @@ class _CART(TreeEstimator):
             stopping=stopping,
             draw=draw,
             monotonic=self.monotonic,
+            bins=self.bins,
             max_surrogates=self.max_surrogates,
             cp=self.cp,
             choose=self.choose,
@@ -219,6 +221,9 @@ class CARTClassifier(_CART, TreeClassifier):
         Number of groups of that cross-validation.
     faults : bool
         Reproduce what is odd in rpart (see `treewright.grow.rpart.growing.Rpart`).
+    bins : int or None
+        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        every number.
     monotonic : dict, sequence or None
         By column name, or one for each column: 1 if the probability of the second class may only rise with the column,
         -1 if it may only fall, 0 otherwise. For numeric and ordinal columns, and two classes.
@@ -283,6 +288,7 @@ class CARTClassifier(_CART, TreeClassifier):
         choose: Literal["min", "1se"] | None = None,
         xval: Any = 10,
         faults: bool = False,
+        bins: int | None = None,
         monotonic: Mapping[str, int] | Sequence[int] | None = None,
         prune: Any = None,
         ccp_alpha: float = 0.0,
@@ -311,6 +317,7 @@ class CARTClassifier(_CART, TreeClassifier):
         self.choose = choose
         self.xval = xval
         self.faults = faults
+        self.bins = bins
         self.monotonic = monotonic
         self.prune = prune
         self.ccp_alpha = ccp_alpha
@@ -377,6 +384,9 @@ class CARTRegressor(_CART, TreeRegressor):
     choose : {"min", "1se"} or None
     xval : int, default 10
     faults : bool
+    bins : int or None
+        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        every number.
     monotonic : dict, sequence or None
         By column name, or one for each column: 1 if the prediction may only rise with the column, -1 if only fall.
     prune : str, pruning method or None
@@ -411,6 +421,7 @@ class CARTRegressor(_CART, TreeRegressor):
         choose: Literal["min", "1se"] | None = None,
         xval: Any = 10,
         faults: bool = False,
+        bins: int | None = None,
         monotonic: Mapping[str, int] | Sequence[int] | None = None,
         prune: Any = None,
         ccp_alpha: float = 0.0,
@@ -434,6 +445,7 @@ class CARTRegressor(_CART, TreeRegressor):
         self.choose = choose
         self.xval = xval
         self.faults = faults
+        self.bins = bins
         self.monotonic = monotonic
         self.prune = prune
         self.ccp_alpha = ccp_alpha

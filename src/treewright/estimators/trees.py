@@ -144,6 +144,9 @@ class C45Classifier(TreeClassifier):
         Test one value against the others (dialect j48).
     raising, mdl_correction, collapse : bool
         Subtree raising, the penalty for choosing among cuts, the collapsing of useless tests (dialects c45 and j48).
+    bins : int or None
+        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        every number (dialect c45).
     max_depth, max_leaf_nodes : int or None
         Limits of growing (dialect c45).
     grow_significance : float or None
@@ -197,6 +200,7 @@ class C45Classifier(TreeClassifier):
         raising: bool = True,
         mdl_correction: bool = True,
         collapse: bool = True,
+        bins: int | None = None,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         grow_significance: float | None = None,
@@ -219,6 +223,7 @@ class C45Classifier(TreeClassifier):
         self.raising = raising
         self.mdl_correction = mdl_correction
         self.collapse = collapse
+        self.bins = bins
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.grow_significance = grow_significance
@@ -243,6 +248,7 @@ class C45Classifier(TreeClassifier):
             raising=self.raising,
             mdl_correction=self.mdl_correction,
             collapse=self.collapse,
+            bins=self.bins,
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
             grow_significance=self.grow_significance,

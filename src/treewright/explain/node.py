@@ -31,6 +31,7 @@ from treewright.explain.explanation import Explanation
 from treewright.explain.language import Words
 from treewright.explain.recount import counted_again
 from treewright.explain.training import learner_name, understood
+from treewright.grow.bins_of_numbers import bins_asked_for
 from treewright.grow.choice import MANY_VALUES
 from treewright.grow.criteria import (
     chi_square,
@@ -212,7 +213,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    working, notes = model.working.get(node), _notes_on(model)
+    working, notes = model.working.get(node), _notes_on(model, recipe)
     if working is None and (data is not None or view.stop is None):
         working, further = counted_again(model, recipe, node, data)
         notes += further
@@ -250,9 +251,11 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     )
 
 
-def _notes_on(model: TreeModel) -> tuple[str, ...]:
-    """Say where a learner chose by other numbers than those of its tables."""
+def _notes_on(model: TreeModel, recipe: Recipe) -> tuple[str, ...]:
+    """Say where a learner chose by other numbers than those of its tables, or from fewer cuts than there are."""
     name = learner_name(model)
+    if bins_asked_for(recipe) is not None:
+        return ("bins",)
     if name == "MedianLearner":
         return ("squared_error",)
     if name != "RpartLearner":

@@ -8,6 +8,7 @@ from treewright._base.errors import ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.explain.training import learner_of, training_cases
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.chaid.growing import CHAID, ChaidExaminer, ChaidNode
 from treewright.grow.chaid.working import examined
 from treewright.grow.grower import examine_tree
@@ -30,7 +31,7 @@ def counted_again(
     learner = learner_of(model)
     if isinstance(learner, CHAID):
         return _chaid_again(model, learner, node, cases), notes
-    engine = engine_for(cases, model.tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    engine = engine_for(in_bins(cases, recipe), model.tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     found = examine_tree(engine, recipe, model.tree, node).get(node)
     if found is not None and model.tree.node(node).stop not in (None, Stop.PRUNED):
         # The judge would have divided this leaf, but nobody did, and so nobody pruned it.

@@ -30,6 +30,7 @@ from treewright.explain.explanation import Explanation, plain_data
 from treewright.explain.language import Words
 from treewright.explain.pruning_stages import Pass, passes_again
 from treewright.explain.training import grown_again, learner_name, learner_of, training_cases, was_pruned
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.cal.trace import Step
@@ -199,7 +200,7 @@ def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[s
     if isinstance(options, CHAID):
         return replace(model, tree=tree, working=chaid_working(cases, grow_chaid(cases, options))), notes
     recipe = recipe_from_dict(model.recipe)
-    engine = engine_for(cases, tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     return replace(model, tree=tree, working=examine_tree(engine, recipe, tree)), notes
 
 

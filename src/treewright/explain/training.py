@@ -21,6 +21,7 @@ import numpy.typing as npt
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
@@ -211,4 +212,6 @@ def grown_again(model: TreeModel, data: Dataset) -> Tree:
         case Rpart():
             return rpart_growth(model, data).tree
     recipe = recipe_from_dict(model.recipe)
-    return grow(MemoryEngine(cases, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
+    return grow(
+        MemoryEngine(in_bins(cases, recipe), fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe
+    ).tree

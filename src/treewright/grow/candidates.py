@@ -302,7 +302,9 @@ class Examiner:
         elif drawn is not None:
             cut = drawn[1]
         else:
-            cut = self._placed(Cuts(), attribute, float(_last(table)[place]), float(values[place + 1]))
+            rule = self._recipe.numeric
+            bins = rule.bins if isinstance(rule, Cuts) else None
+            cut = self._placed(Cuts(bins=bins), attribute, float(_last(table)[place]), float(values[place + 1]))
         split = Split.threshold(attribute, cut, home)
         counts = np.stack((left[place], left[-1] - left[place]))
         tries = len(places) + 2 * _inside(table)
@@ -370,7 +372,7 @@ class Examiner:
 
     def _placed(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
         middle = midpoint(low, high)
-        if rule.placement is Placement.DATA_VALUE:
+        if rule.placement is Placement.DATA_VALUE or rule.bins is not None:
             return self._engine.largest_value_not_above(attribute, middle)
         return middle
 

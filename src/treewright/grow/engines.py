@@ -17,6 +17,7 @@ from treewright._base.near_names import did_you_mean
 from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
+from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.grower import Progress, grow
 from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.model.tree import Tree
@@ -116,6 +117,7 @@ def grow_tree(
         Called with cases done and cases in all.
     """
     jobs = threads(n_jobs)
+    dataset = in_bins(dataset, recipe)
     if by_kernels(engine, dataset, recipe):
         from treewright.grow.compiled.growing import CompiledGrower
 

@@ -77,12 +77,19 @@ class Cuts:
         C4.5's minimum side: a tenth of the known weight per class, at least the minimum of objects, at most 25.
     correction : bool
         Whether log2(tries)/cases is taken off the gain of the best cut, and what remains must be positive.
+    bins : int or None
+        Numbers are put into as many bins of about as many cases each, and only the borders of these are tried; None
+        tries every number (see `treewright.grow.bins_of_numbers`).
     """
 
     placement: Placement = Placement.MIDPOINT
     gap: float = 0.0
     relative_side: bool = False
     correction: bool = False
+    bins: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_limit("bins", self.bins, 2)
 
 
 @dataclass(frozen=True)
@@ -238,6 +245,8 @@ class Recipe:
             or self.missing is MissingPolicy.FRACTIONAL
         ):
             raise ParameterError("monotonic is for tests with two branches that divide no case, as in CART")
+        if self.draw is not None and self.draw.random_cuts and isinstance(self.numeric, Cuts) and self.numeric.bins:
+            raise ParameterError("random_cuts are drawn between numbers as they are, not between bins")
         if self.draw is not None and self.draw.random_cuts and isinstance(self.numeric, Intervals):
             raise ParameterError("random_cuts is for numbers that are cut in two, not for intervals")
         if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
@@ -252,6 +261,8 @@ class Recipe:
         """Return plain data for the model file."""
         plain: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         plain["numeric"] = {"kind": type(self.numeric).__name__.lower(), **asdict(self.numeric)}
+        if plain["numeric"].get("bins") is None:
+            plain["numeric"].pop("bins", None)
         plain["stopping"] = asdict(self.stopping)
         plain["draw"] = None if self.draw is None else asdict(self.draw)
         if not self.monotonic:
@@ -292,6 +303,7 @@ def C45(  # noqa: N802
     criterion: str | CriterionFunction = "gain_ratio",
     subset: bool = False,
     mdl_correction: bool = True,
+    bins: int | None = None,
     max_depth: int | None = None,
     max_leaves: int | None = None,
     significance: float | None = None,
@@ -309,7 +321,11 @@ def C45(  # noqa: N802
         nominal=NominalTest.GROUPS if subset else NominalTest.MULTIWAY,
         ordinal=OrdinalTest.GROUPS if subset else OrdinalTest.MULTIWAY,
         numeric=Cuts(
-            Placement.DATA_VALUE, gap=1e-5, relative_side=True, correction=mdl_correction and not callable(criterion)
+            Placement.DATA_VALUE,
+            gap=1e-5,
+            relative_side=True,
+            correction=mdl_correction and not callable(criterion),
+            bins=bins,
         ),
         missing=MissingPolicy.FRACTIONAL,
         choice=Choice.HIGHEST if callable(criterion) else choices[criterion],
@@ -326,6 +342,7 @@ def CART(  # noqa: N802
     stopping: Stopping | None = None,
     draw: Draw | None = None,
     monotonic: Constraints = (),
+    bins: int | None = None,
 ) -> Recipe:
     """Return CART's growth: two branches, Gini (or entropy), variance for a numeric target."""
     return Recipe(
@@ -333,6 +350,7 @@ def CART(  # noqa: N802
         **named_or_own(criterion),
         nominal=NominalTest.SUBSETS,
         ordinal=OrdinalTest.ORDERED,
+        numeric=Cuts(bins=bins),
         missing=missing,
         once_per_path=False,
         stopping=stopping or Stopping(),

@@ -47,7 +47,7 @@ Codes = npt.NDArray[Any]
 NARROW = 1 << 16
 """Blocks of fewer cases have 32-bit entries in their orders."""
 
-FEW_RANKS = 254
+FEW_RANKS = 255
 """Numeric columns of at most so many different numbers always have a code for each."""
 
 
@@ -365,7 +365,7 @@ class _Growth:
     def _place(self) -> Callable[[int, Floats], Floats] | None:
         rule = self._recipe.numeric
         drawn = bool(self._options["random_cuts"][0])
-        if isinstance(rule, Cuts) and rule.placement is Placement.DATA_VALUE and not drawn:
+        if isinstance(rule, Cuts) and (rule.placement is Placement.DATA_VALUE or rule.bins is not None) and not drawn:
             return self.at_data_values
         return None
 
