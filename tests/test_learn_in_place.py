@@ -114,6 +114,7 @@ def test_fit_takes_a_relation_and_a_table(tmp_path: Path) -> None:
         (c45(dialect="r8"), "C4.5 Release 8 needs the cases one by one.*DuckDB"),
         (cal2(), "CAL2 needs the cases"),
         (cart(prune="reduced_error"), "holds out cases by their number"),
+        (cart(bins=4), "bins are made from numbers in memory"),
         (c45_rules(), "rules and boosted trees are made from cases in memory"),
     ],
 )
