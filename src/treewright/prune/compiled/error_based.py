@@ -47,7 +47,7 @@ class Grown(NamedTuple):
         What a case meets at a node, together, since nodes are met in no order; see the names of the columns.
     cut, children, value_branch, bounds : array
         As in the tree.
-    codes : array, cases x (nominal attributes and the class)
+    codes : array, cases x (the class and nominal attributes)
     numbers : array, cases x numeric attributes
     weights : array
         None at all where every case weighs one.
@@ -134,14 +134,15 @@ def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
     """Return the branch that a case takes by the test of a node."""
     slot, test = grown.fields[node, SLOT], grown.fields[node, TEST]
     branch = np.int64(-1)
-    if test in (THRESHOLD, INTERVALS):
+    if test == THRESHOLD:
         number = grown.numbers[row, slot]
-        if test == THRESHOLD:
-            if number > grown.cut[node]:
-                branch = np.int64(1)
-            elif number <= grown.cut[node]:
-                branch = np.int64(0)
-        elif not np.isnan(number):
+        if number > grown.cut[node]:
+            branch = np.int64(1)
+        elif number <= grown.cut[node]:
+            branch = np.int64(0)
+    elif test == INTERVALS:
+        number = grown.numbers[row, slot]
+        if not np.isnan(number):
             branch = np.int64(0)
             at = grown.fields[node, BOUNDS_AT]
             for place in range(at, at + grown.fields[node, BOUNDS]):
@@ -157,7 +158,7 @@ def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
 @inlined_kernel
 def class_of(grown: Grown, row: Number) -> Number:
     """Return the class of a case."""
-    return np.int64(grown.codes[row, grown.codes.shape[1] - 1])
+    return np.int64(grown.codes[row, 0])
 
 
 @inlined_kernel
@@ -299,7 +300,20 @@ def _change_by(
 
 
 @kernel
-def _in_order(table: Array, rows: Array) -> Array:
+def send_apart(grown: Grown, state: State, rows: Array, room: Room) -> Array:
+    """Give all cases to the root and send them down to where those of a place are few; return these places."""
+    n = len(rows)
+    tally = room.tally[0]
+    for k in range(len(tally)):
+        tally[k] = 0.0
+    for row in range(n):
+        tally[class_of(grown, row)] += _weight_of(grown, row)
+    _give(state, 0, 0, n, tally)
+    return _send_down(state, 0, rows, grown, room, AT_HAND)
+
+
+@kernel
+def in_order(table: Array, rows: Array) -> Array:
     """Return the rows of a table in an order."""
     ordered = np.empty_like(table)
     for p in range(len(table)):
@@ -309,56 +323,24 @@ def _in_order(table: Array, rows: Array) -> Array:
 
 
 @kernel
-def _send_all_down(state: State, rows: Array, grown: Grown, room: Room) -> Grown:
-    """Give every place its cases; return the cases in an order in which those of a place stand near each other.
-
-    On the way down they come to lie ever further apart. So they are moved once, where those of a place fit the cache.
-    """
-    n = len(rows)
-    tally = room.tally[0]
-    for k in range(len(tally)):
-        tally[k] = 0.0
-    for row in range(n):
-        tally[class_of(grown, row)] += _weight_of(grown, row)
-    _give(state, 0, 0, n, tally)
-    later = _send_down(state, 0, rows, grown, room, AT_HAND)
-    weights = grown.weights
-    if len(weights):
-        weights = np.empty(n)
-        for p in range(n):
-            weights[p] = grown.weights[rows[p]]
-    codes, numbers = _in_order(grown.codes, rows), _in_order(grown.numbers, rows)
-    for p in range(n):
-        rows[p] = p
-    near = Grown(grown.fields, grown.cut, grown.children, grown.value_branch, grown.bounds, codes, numbers, weights)
-    for one in range(len(later)):
-        _send_down(state, later[one], rows, near, room, 0)
-    return near
-
-
-@kernel
 def prune_kernel(
-    grown: Grown, state: State, rows: Array, leaf: Number, raising: bool, confidence: Number, q: Number
+    grown: Grown,
+    state: State,
+    rows: Array,
+    later: Array,
+    room: Room,
+    leaf: Number,
+    raising: bool,
+    confidence: Number,
+    q: Number,
 ) -> None:
-    """Settle every place that has cases, branches first.
+    """Send the cases of the places `later` down to the leaves, and settle every place that has cases, branches first.
 
     `leaf` is the number of some leaf: a place that becomes one takes it as its source.
     """
-    n_cases = len(rows)
-    width = state.counts.shape[1]
-    most = 1  # branches
-    for node in range(len(grown.fields)):
-        most = max(most, grown.fields[node, BRANCHES])
-    room = Room(
-        np.empty(n_cases, dtype=np.int32),
-        np.empty(n_cases, dtype=np.int32),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty((most, width)),
-        np.full(len(grown.fields), -1, dtype=np.int32),
-    )
-    grown = _send_all_down(state, rows, grown, room)
-    end = n_cases
+    for one in range(len(later)):
+        _send_down(state, later[one], rows, grown, room, 0)
+    end = len(rows)
     waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
     waiting[0] = 0
     n = 1
@@ -437,7 +419,6 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     confidence : float
     raising : bool
     """
-    inner = tree.attribute != LEAF
     grown = grown_of(tree, dataset)
     n = tree.n_nodes
     state = State(
@@ -450,9 +431,26 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
         np.zeros(n),
         np.zeros(n, dtype=np.bool_),
     )
-    leaf = int(np.argmin(inner))
+    most = int(grown.fields[:, BRANCHES].max())
+    room = Room(
+        np.empty(dataset.n_rows, dtype=np.int32),
+        np.empty(dataset.n_rows, dtype=np.int32),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty((most, len(tree.schema.classes))),
+        np.full(n, -1, dtype=np.int32),
+    )
     rows = np.arange(dataset.n_rows, dtype=np.int32)
-    prune_kernel(grown, state, rows, leaf, raising, confidence, squared_deviate(confidence))
+    later = send_apart(grown, state, rows, room)
+    # On the way down the cases of a place come to lie ever further apart. So they are moved once, where they are few.
+    grown = grown._replace(
+        codes=in_order(grown.codes.view(np.int64), rows).view(grown.codes.dtype),
+        numbers=in_order(grown.numbers.view(np.int64), rows).view(np.float64),
+        weights=grown.weights[rows] if len(grown.weights) else grown.weights,
+    )
+    rows[:] = np.arange(dataset.n_rows, dtype=np.int32)
+    leaf = int(np.argmax(tree.attribute == LEAF))
+    prune_kernel(grown, state, rows, later, room, leaf, raising, confidence, squared_deviate(confidence))
     return rebuilt(
         tree,
         state.source,
@@ -471,7 +469,7 @@ def grown_of(tree: Tree, dataset: Dataset) -> Grown:
     numeric = [a for a in used if attributes[a].is_numeric]
     nominal = [a for a in used if not attributes[a].is_numeric]
     slot = np.full(len(attributes) + 1, LEAF, dtype=np.int32)  # the last one for leaves, whose attribute is -1
-    slot[numeric], slot[nominal] = np.arange(len(numeric)), np.arange(len(nominal))
+    slot[numeric], slot[nominal] = np.arange(len(numeric)), np.arange(1, len(nominal) + 1)
     fields = np.empty((tree.n_nodes, 8), dtype=np.int32)
     fields[:, SLOT] = slot[tree.attribute]
     fields[:, TEST], fields[:, MISSING] = tree.test, tree.missing
@@ -479,10 +477,11 @@ def grown_of(tree: Tree, dataset: Dataset) -> Grown:
     fields[:, VALUES_AT] = tree.value_start[:-1]
     fields[:, BOUNDS_AT], fields[:, BOUNDS] = tree.bound_start[:-1], np.diff(tree.bound_start)
     most = max(len(tree.schema.classes), *(len(attributes[a].values) for a in [0, *nominal]))
-    codes = np.empty((dataset.n_rows, len(nominal) + 1), dtype=np.int8 if most <= SMALL else np.int32)
+    width = -(-(len(nominal) + 1) // 8) * 8  # whole words, which are moved sooner
+    codes = np.zeros((dataset.n_rows, width), dtype=np.int8 if most <= SMALL else np.int32)
+    codes[:, 0] = dataset.target
     for place, a in enumerate(nominal):
-        codes[:, place] = dataset.columns[a]
-    codes[:, -1] = dataset.target
+        codes[:, place + 1] = dataset.columns[a]
     numbers = np.empty((dataset.n_rows, len(numeric)))
     for place, a in enumerate(numeric):
         numbers[:, place] = dataset.columns[a]
