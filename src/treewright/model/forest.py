@@ -148,7 +148,8 @@ class Forest(Predictor):
         """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
         total = float(np.sum(self.weights))
         if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove)):
-            added = sums(self.grove, cases, self._of_leaf, self.weights)
+            grove = self.grove
+            added = sums(grove, grove.starts[:-1], cases, grove.leaf_number, self._of_leaf, self.weights)
             lost = np.flatnonzero(np.isnan(added[:, 0]))
             if len(lost):
                 added[lost] = self._added_up(cases.take(lost))

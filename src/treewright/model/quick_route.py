@@ -44,15 +44,23 @@ def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: 
 
 
 def sums(
-    grove: Any, cases: Dataset, said: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+    trees: Any,
+    roots: npt.NDArray[Any],
+    cases: Dataset,
+    number: npt.NDArray[np.int32],
+    said: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Return by a kernel what the leaves of all trees say, times the weights, added up tree by tree.
 
     Parameters
     ----------
-    grove : Grove
+    trees : Tree or Grove
+    roots : array of int
     cases : Dataset
-    said : array, leaves x statements
+    number : array of int
+        Row in `said` of each node.
+    said : array, rows x statements
     weights : array
         Of the trees.
 
@@ -61,7 +69,7 @@ def sums(
     array, cases x statements
         NaN for cases that have to go the long way.
     """
-    found: npt.NDArray[np.float64] = _routing().sums_of(grove, cases, said, weights)
+    found: npt.NDArray[np.float64] = _routing().sums_of(trees, roots, cases, number, said, weights)
     return found
 
 

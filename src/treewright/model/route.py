@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.model.quick_route import by_kernel, ends
+from treewright.model.quick_route import by_kernel, sums
 from treewright.model.split import FRACTIONAL, STAY, Test
 from treewright.model.tree import LEAF, TESTS, Tree
 
@@ -82,9 +82,9 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
 def mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
     if by_kernel(cases.n_rows):
-        found = ends(tree, np.zeros(1, dtype=np.int64), cases, 0, cases.n_rows)[:, 0]
-        said: Shares = of_node[found]  # lost cases get the last row first, and their own below
-        lost = np.flatnonzero(found < 0)
+        itself = np.arange(tree.n_nodes, dtype=np.int32)
+        said: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, itself, of_node, np.ones(1))
+        lost = np.flatnonzero(np.isnan(said[:, 0]))
         if len(lost):
             said[lost] = _mixed(tree, cases.take(lost), of_node)
         return said

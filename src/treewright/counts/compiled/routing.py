@@ -57,27 +57,33 @@ class Nodes(NamedTuple):
 
 
 @borrowing
-def walk_cuts(steps: Array, roots: Array, table: Array, found: Array) -> None:
-    """Write the leaf of each case, for every root (roots x cases), where all tests are cuts and all numbers known.
+def walk_cuts(steps: Array, roots: Array, table: Array, found: Array) -> Number:
+    """Write the leaf of each case, for every root (roots x cases), where all tests are cuts.
 
-    `table` has the numbers of the cases, cases x attributes. Indices are unsigned, so that none is taken from the end.
+    `table` has the numbers of the cases, cases x attributes. Returns whether one of those that were looked at is
+    missing: then what is written is wrong. Indices are unsigned, so that none is taken from the end.
     """
     n = np.uint64(found.shape[1])
-    four = np.uint64(4)
-    one = np.uint64(1)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    missing = False
     for tree in range(len(roots)):
         root = np.uint64(roots[tree])
         case = np.uint64(0)
         while case < n:
+            if n >= four:
+                case = min(case, n - four)  # at the end some cases go down a second time
+                at_b, at_c, at_d = case + one, case + two, case + three
+            else:
+                at_b = at_c = at_d = case
             a = b = c = d = root
-            # At the end of the table the last cases go down twice.
-            case = min(case, n - four) if n >= four else np.uint64(0)
-            at_b, at_c, at_d = (case + one, case + one + one, case + four - one) if n >= four else (case, case, case)
             while True:
-                next_a = a + one if table[case, steps[a].attribute] <= steps[a].cut else np.uint64(steps[a].above)
-                next_b = b + one if table[at_b, steps[b].attribute] <= steps[b].cut else np.uint64(steps[b].above)
-                next_c = c + one if table[at_c, steps[c].attribute] <= steps[c].cut else np.uint64(steps[c].above)
-                next_d = d + one if table[at_d, steps[d].attribute] <= steps[d].cut else np.uint64(steps[d].above)
+                of_a, of_b = table[case, steps[a].attribute], table[at_b, steps[b].attribute]
+                of_c, of_d = table[at_c, steps[c].attribute], table[at_d, steps[d].attribute]
+                next_a = a + one if of_a <= steps[a].cut else np.uint64(steps[a].above)
+                next_b = b + one if of_b <= steps[b].cut else np.uint64(steps[b].above)
+                next_c = c + one if of_c <= steps[c].cut else np.uint64(steps[c].above)
+                next_d = d + one if of_d <= steps[d].cut else np.uint64(steps[d].above)
+                missing |= np.isnan(of_a) | np.isnan(of_b) | np.isnan(of_c) | np.isnan(of_d)
                 if next_a == a and next_b == b and next_c == c and next_d == d:
                     break
                 a, b, c, d = next_a, next_b, next_c, next_d
@@ -86,6 +92,7 @@ def walk_cuts(steps: Array, roots: Array, table: Array, found: Array) -> None:
             found[tree, at_c] = c
             found[tree, at_d] = d
             case += four if n >= four else one
+    return missing
 
 
 @borrowing
@@ -182,15 +189,42 @@ class Router:
 
     def nodes(self, cases: Dataset, begin: int, end: int) -> Ints:
         """Return the node in which the cases from `begin` to before `end` end, for every root (roots x cases)."""
-        table = np.zeros((end - begin, len(cases.columns)))
-        for attribute in self._used:
-            table[:, attribute] = cases.columns[attribute][begin:end]  # codes are small: doubles hold them
-        found = np.empty((len(self._roots), end - begin), dtype=np.int32)
-        if self._by_cuts and not np.isnan(table.sum()):
-            walk_cuts(self._steps, self._roots, table, found)
+        whole = as_one_table(cases)
+        if whole is not None:
+            table = whole[begin:end]
         else:
+            table = np.zeros((end - begin, len(cases.columns)))
+            for attribute in self._used:
+                table[:, attribute] = cases.columns[attribute][begin:end]  # codes are small: doubles hold them
+        found = np.empty((len(self._roots), end - begin), dtype=np.int32)
+        if not self._by_cuts or walk_cuts(self._steps, self._roots, table, found):
             walk(self._nodes, self._roots, table, found)
         return found
+
+
+def as_one_table(cases: Dataset) -> Floats | None:
+    """Return the table that all columns are views of, in their order, if they are.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from treewright.data.samples import sample
+    >>> numbers = np.arange(6.0).reshape(3, 2)
+    >>> cases = replace(sample("play-tennis"), columns=tuple(numbers.T), n_rows=3)
+    >>> as_one_table(cases) is numbers, as_one_table(sample("play-tennis")) is None
+    (True, True)
+    """
+    base = cases.columns[0].base if cases.columns else None
+    if not isinstance(base, np.ndarray) or base.shape != (cases.n_rows, len(cases.columns)):
+        return None
+    if base.dtype != np.float64 or not base.flags.c_contiguous:
+        return None
+    place = base.__array_interface__["data"][0]
+    for attribute, column in enumerate(cases.columns):
+        lies_at = column.__array_interface__["data"][0]
+        if column.base is not base or column.strides != base.strides[:1] or lies_at != place + 8 * attribute:
+            return None
+    return base
 
 
 def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> Ints:
@@ -213,20 +247,21 @@ def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, las
     return found.T
 
 
-def sums_of(grove: Any, cases: Dataset, said: Floats, weights: Floats) -> Floats:
+def sums_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, number: Ints, said: Floats, weights: Floats) -> Floats:
     """Return what the leaves of all trees say of each case, added up (cases x statements); NaN for lost cases.
 
     Parameters
     ----------
-    grove : Grove
+    trees : Tree or Grove
+    roots : array of int
     cases : Dataset
-    said : array, leaves x statements
-        By the numbers of the leaves in the grove.
+    number : array of int
+        Row in `said` of each node.
+    said : array, rows x statements
     weights : array
         Of the trees.
     """
-    router = Router(grove, grove.starts[:-1])
-    number = grove.leaf_number
+    router = Router(trees, roots)
     sums = np.zeros((cases.n_rows, said.shape[1]))
 
     def some(begin: int, end: int) -> None:
