@@ -77,12 +77,12 @@ def walk_cuts(steps: Array, roots: Array, table: Array, found: Array) -> Number:
                 at_b = at_c = at_d = case
             a = b = c = d = root
             while True:
-                of_a, of_b = table[case, steps[a].attribute], table[at_b, steps[b].attribute]
-                of_c, of_d = table[at_c, steps[c].attribute], table[at_d, steps[d].attribute]
-                next_a = a + one if of_a <= steps[a].cut else np.uint64(steps[a].above)
-                next_b = b + one if of_b <= steps[b].cut else np.uint64(steps[b].above)
-                next_c = c + one if of_c <= steps[c].cut else np.uint64(steps[c].above)
-                next_d = d + one if of_d <= steps[d].cut else np.uint64(steps[d].above)
+                of_a, of_b = table[case, steps[a]["attribute"]], table[at_b, steps[b]["attribute"]]
+                of_c, of_d = table[at_c, steps[c]["attribute"]], table[at_d, steps[d]["attribute"]]
+                next_a = a + one if of_a <= steps[a]["cut"] else np.uint64(steps[a]["above"])
+                next_b = b + one if of_b <= steps[b]["cut"] else np.uint64(steps[b]["above"])
+                next_c = c + one if of_c <= steps[c]["cut"] else np.uint64(steps[c]["above"])
+                next_d = d + one if of_d <= steps[d]["cut"] else np.uint64(steps[d]["above"])
                 missing |= np.isnan(of_a) | np.isnan(of_b) | np.isnan(of_c) | np.isnan(of_d)
                 if next_a == a and next_b == b and next_c == c and next_d == d:
                     break
