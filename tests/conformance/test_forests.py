@@ -174,6 +174,7 @@ def test_all_trees_share_each_scan() -> None:
         (bagging("chaid"), "are not grown by DuckDB"),
         (forest(CART(stopping=Stopping(max_leaves=5))), "cannot share a scan"),
         (forest(id3()), "makes intervals of numbers"),
+        (forest(CART(bins=8)), "bins are made from numbers in memory, and not by DuckDB"),
         (bagging(c45()), "not pruned by cases"),
     ],
 )
