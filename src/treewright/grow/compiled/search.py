@@ -307,6 +307,7 @@ class Search:
         counts, cases, starts = histogram.counts, histogram.cases, histogram.starts
         borders, bounds = np.full((2, len(counts)), -np.inf), np.full((2, len(counts)), -np.inf)
         facts = np.empty((len(attributes), FACTS))
+        opt = t.options[0]
         inner, gaps = self._places(attributes, histogram)
         rules = (t.options, t.table)
         score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, facts)
@@ -315,6 +316,11 @@ class Search:
         with np.errstate(divide="ignore", invalid="ignore"):
             aims = facts[:, BEST] if self._each else np.where(scale > 0, best / scale, np.inf)
         limits = np.array([limit_of(aim) for aim in aims.tolist()])
+        costs = np.full(len(attributes), -np.inf)
+        if opt["correction"]:
+            parts = [histogram.of(attribute) for attribute in attributes.tolist()]
+            costs = np.array([self._least_cost(borders[0, part], inner[part], counts[part]) for part in parts])
+            limits = np.maximum(limits, costs / np.where(scale > 0, scale, 1.0))
         alive = np.zeros(len(counts), dtype=bool)
         find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive)
         reach = _scaled(facts[:, REACH], scale)
@@ -324,6 +330,8 @@ class Search:
                 break
             attribute = int(attributes[one])
             part = histogram.of(attribute)
+            if reach[one] < costs[one]:
+                continue
             binned = Binned(counts[part], cases[part], borders[:, part], alive[part], inner[part], facts[one])
             limit = limits[one] if self._each or best == -np.inf else limit_of(best / scale[one])
             left = np.zeros(t.width)
@@ -337,6 +345,17 @@ class Search:
             found[attribute] = self._cut_candidate(attribute, histogram, left, float(score) * float(scale[one]), tries)
             best = max(best, found[attribute].score)
         return found
+
+    def _least_cost(self, borders: Floats, inner: Ints, counts: Floats) -> float:
+        """Return the least that the number of cuts may cost: what gains no more is no test, and need not be found.
+
+        At least as many are tried as there are borders, and places between the first and the last of these.
+        """
+        tried = np.flatnonzero(borders > -np.inf)
+        if len(tried) == 0:
+            return 0.0
+        tries = len(tried) + int(inner[tried[0] + 1 : tried[-1] + 1].sum())
+        return log2(tries) / float(counts[:, 0].sum() if self._t.regression else counts.sum()) * SHORT
 
     def _places(self, attributes: Ints, histogram: Histogram) -> tuple[Ints, Flags]:
         """Return the places inside each bin, and which borders are places; nothing where no rule asks for them."""
