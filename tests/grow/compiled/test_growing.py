@@ -18,7 +18,7 @@ from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.grow.compiled import growing, upper
 from treewright.grow.compiled.growing import CompiledGrower
 from treewright.grow.grower import grow
-from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.model.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
@@ -92,6 +92,24 @@ def numbers_only(rows: int, columns: int = 3, seed: int = 0) -> Dataset:
     attributes = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(columns))
     schema = Schema((*attributes, Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
     return Dataset(schema, tuple(X.T), rows, y)
+
+
+@pytest.mark.parametrize("rows", [60, 400])
+def test_cases_that_are_sorted_by_need_give_the_interpreted_tree(rows: int) -> None:
+    table = numbers_only(rows, columns=7)
+    ties = tuple(np.floor(column * 3) if place % 2 else column for place, column in enumerate(table.columns))
+    gone = tuple(np.where(np.arange(rows) % 9 == place, np.nan, column) for place, column in enumerate(ties))
+    weights = np.random.default_rng(1).integers(0, 4, rows).astype(np.float64)
+    for columns in (table.columns, ties, gone):
+        for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
+            assert_same(replace(table, columns=columns, weights=weights), CART(missing=missing, draw=Draw(2, 5)))
+
+
+@pytest.mark.slow
+def test_entries_are_wide_where_ranks_and_cases_are_many() -> None:
+    table = numbers_only(70_000, columns=6)  # 17 bits for the ranks and 17 for the cases of a block that takes all
+    recipe = CART(draw=Draw(2, 1, random_cuts=True), stopping=Stopping(max_depth=4))
+    assert_same(table, recipe)
 
 
 @pytest.mark.slow

@@ -28,9 +28,10 @@ from treewright.grow.compiled.arithmetic import (
     score_of_table,
     weight_of,
 )
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom, add_case
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules, SortRoom, ValueRoom, add_case
 from treewright.grow.compiled.drawing import random_cut
 from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
+from treewright.grow.compiled.sorting import sort_cases
 from treewright.grow.criteria import CLEAN
 
 EXHAUSTIVE = 10
@@ -171,6 +172,8 @@ def examine_cut(
     room: Room,
     found: Found,
     cuts: Array | None,
+    visits: Array,
+    by_need: SortRoom | None,
 ) -> Number:
     """Find the best cut of an attribute and put it into `found`; return the cases without a value, -1 if there is none.
 
@@ -181,9 +184,14 @@ def examine_cut(
     criterion = opt["criterion"]
     regression = criterion == VARIANCE
     slot = rules.slots[a]
-    order, numbers = block.order[slot], rules.numbers[slot]
+    numbers = rules.numbers[slot]
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
+    if by_need is not None:
+        order = block.order[0]
+        sort_cases(block.codes[a], visits, first, size, shift, order, by_need.counts, by_need.spare)
+    else:
+        order = block.order[slot]
     width = len(summary)
     unknown, known, left, rows = room.unknown, room.known, room.left, room.rows
     for k in range(width):

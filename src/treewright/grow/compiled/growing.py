@@ -47,6 +47,9 @@ Codes = npt.NDArray[Any]
 NARROW = 1 << 16
 """Blocks of fewer cases have 32-bit entries in their orders."""
 
+KEPT_FROM = 3
+"""Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
+
 FEW_RANKS = 255
 """Numeric columns of at most so many different numbers always have a code for each."""
 
@@ -80,6 +83,7 @@ class CompiledGrower:
         self._ranked: dict[int, Ranked] = {}
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
+        self._by_rank: tuple[Codes, Floats] | None = None
 
     def grow(
         self,
@@ -172,6 +176,23 @@ class CompiledGrower:
                 self._nominal = table, np.array(kept, dtype=np.int64)
             return self._nominal
 
+    def by_rank(self) -> tuple[Codes, Floats]:
+        """Return the ranks of the numbers of all cases (0 for missing), cases x attributes, and the number of each."""
+        with self._lock:
+            if self._by_rank is None:
+                numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
+                n = self.dataset.n_rows
+                ranks, numbers = np.empty((n, len(numeric)), dtype=np.int32), np.zeros((len(numeric), n + 1))
+                order, alone = np.empty((1, n), dtype=np.int64), np.zeros(1, dtype=np.int64)
+                own = np.empty((1, n), dtype=np.int32)
+                for place, column in enumerate(numeric):
+                    values = column.reshape(1, -1)
+                    sort_columns(values, alone, n, 32, order, own, numbers[place : place + 1])
+                    ranks[:, place] = own[0]
+                most = int(ranks.max(initial=0))
+                self._by_rank = ranks, numbers[:, : most + 1].copy()
+            return self._by_rank
+
     def distinct(self, attribute: int) -> Floats:
         """Return the different numbers of an attribute, ascending."""
         if attribute not in self._distinct:
@@ -210,6 +231,10 @@ class _Growth:
         self._cuts = np.flatnonzero(self._tests == CUT)
         self._slots = np.full(len(self._tests), -1, dtype=np.int64)
         self._slots[self._cuts] = np.arange(len(self._cuts))
+        # Where few of many attributes are drawn the cases of a node are sorted by these; else all orders are kept.
+        draw = recipe.draw
+        few = draw is not None and not draw.per_tree and draw.attributes * KEPT_FROM <= len(self._cuts)
+        self._by_need = few and len(self._cuts) > 1 and not divided
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
@@ -308,8 +333,7 @@ class _Growth:
         """Grow the subtree of a node in a block."""
         _go_on_unless(self._cancelled)
         n = len(node.rows)
-        narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
-        for dtype, shift in ((np.uint32, 16), (np.int64, 32)) if narrow else ((np.int64, 32),):
+        for dtype, shift in self._entries(n):
             block, numbers = self._block(node, dtype, shift)
             rules = Rules(
                 self._options,
@@ -332,16 +356,31 @@ class _Growth:
             piece.doubles[0, MEAN] = node.mean
         return piece
 
+    def _entries(self, n: int) -> list[tuple[type[np.integer[Any]], int]]:
+        """Return the types that entries may have, and how many of their bits are for the case: the narrowest first."""
+        wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
+        if self._by_need:
+            shift = n.bit_length()
+            return [(np.uint32, shift) if self._owner.by_rank()[1].shape[1] >> (32 - shift) == 0 else wide]
+        narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
+        return [(np.uint32, 16), wide] if narrow else [wide]
+
     def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
         n = len(node.rows)
         rows = node.rows
         codes = np.empty((len(self._tests), n), dtype=np.int32)
-        order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
-        numbers = np.empty((len(self._cuts), n + 1))
-        values = np.empty((len(self._cuts), n))
-        for slot, attribute in enumerate(self._cuts.tolist()):
-            gather_numbers(self._data.columns[attribute], rows, values[slot])
-        sort_columns(values, self._cuts, n, shift, order, codes, numbers)
+        order: npt.NDArray[Any]
+        if self._by_need:
+            ranks, numbers = self._owner.by_rank()
+            order = np.empty((1, n), dtype=dtype)
+            gather_cases(ranks, rows, self._cuts, codes)
+        else:
+            order = np.empty((len(self._cuts), n), dtype=dtype)
+            numbers = np.empty((len(self._cuts), n + 1))
+            values = np.empty((len(self._cuts), n))
+            for slot, attribute in enumerate(self._cuts.tolist()):
+                gather_numbers(self._data.columns[attribute], rows, values[slot])
+            sort_columns(values, self._cuts, n, shift, order, codes, numbers)
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)
         table, attributes = self._owner.nominal_codes()

@@ -28,6 +28,7 @@ from treewright.grow.compiled.blocks import (
     Found,
     Room,
     Rules,
+    SortRoom,
     ValueRoom,
     Visits,
     enlarged,
@@ -43,6 +44,7 @@ from treewright.grow.compiled.drawing import child_key, shuffle
 from treewright.grow.compiled.examine import examine_cut, examine_values
 from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
 from treewright.grow.compiled.options import CUT, DIVIDED, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
+from treewright.grow.compiled.sorting import DIGIT
 from treewright.model.tree import STOPS, Stop
 
 EPSILON = 1e-3
@@ -112,7 +114,7 @@ def grow_block(
     size = block.codes.shape[1]
     room, found = new_room(size, n_attributes, most_values, width), new_found(n_attributes, most_values)
     visits = new_visits(size, block.order.dtype)
-    by_value, cuts, copies = _extras(block, rules, most_values)
+    by_value, cuts, copies, by_need = _extras(block, rules, most_values)
     written = Written(
         np.empty((64, 9), dtype=np.int32),
         np.empty((64, COUNTS_AT + width)),
@@ -129,7 +131,7 @@ def grow_block(
     state = np.array([1, 0, 0, n, n, 0], dtype=np.int64)
     while True:
         status = grow_nodes(
-            block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies
+            block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies, by_need
         )
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
@@ -151,17 +153,21 @@ def grow_block(
         visits, copies = more, np.empty(size, dtype=np.int32)
 
 
-def _extras(block: Block, rules: Rules, most_values: int) -> tuple[ValueRoom | None, Array | None, Array | None]:
+def _extras(
+    block: Block, rules: Rules, most_values: int
+) -> tuple[ValueRoom | None, Array | None, Array | None, SortRoom | None]:
     """Make room for what only some trees need; without it the kernel is compiled without these parts."""
     opt = rules.opt[0]
-    by_value = cuts = copies = None
+    by_value = cuts = copies = by_need = None
     if np.any(rules.tests > CUT):
         by_value = new_value_room(most_values, int(opt["width"]))
     if opt["random_cuts"]:
         cuts = np.empty(len(rules.tests))
     if opt["missing"] == DIVIDED and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
-    return by_value, cuts, copies
+    if len(block.order) < len(rules.numbers):
+        by_need = SortRoom(np.empty(1 << DIGIT, dtype=np.int64), np.empty_like(block.order[0]))
+    return by_value, cuts, copies, by_need
 
 
 @borrowing
@@ -178,6 +184,7 @@ def grow_nodes(
     by_value: ValueRoom | None,
     cuts: Array | None,
     copies: Array | None,
+    by_need: SortRoom | None,
 ) -> Number:
     """Grow until all is done or room runs out; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
@@ -187,9 +194,9 @@ def grow_nodes(
     state : array of int
         See the names of its columns.
     cancelled : array of bool
-    by_value, cuts, copies
-        Room for declared values, for cuts that are drawn and for the copies of divided cases; None where there are
-        none.
+    by_value, cuts, copies, by_need
+        Room for declared values, for cuts that are drawn, for the copies of divided cases (None where there are none)
+        and to sort cases by need (None where orders are kept).
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
@@ -254,7 +261,7 @@ def grow_nodes(
         if regression:
             for p in range(first, first + n_here):
                 block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
-        _examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts)
+        _examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need)
         a = _choose(found, rules, room.scores)
         if a < 0:
             whole[STOP] = NO_GAIN
@@ -281,7 +288,7 @@ def grow_nodes(
             starts[branch] = begin
             begin += here
         starts[branches] = begin
-        for slot in range(block.order.shape[0]):
+        for slot in range(block.order.shape[0] if by_need is None else 0):
             spread(block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries)
         spread(cases_of, first, n_here, np.int64(0x7FFFFFFF), visits.branch_of, starts[:branches], visits.spare)
         key = frames.keys[at]
@@ -386,6 +393,7 @@ def _examine(
     found: Found,
     by_value: ValueRoom | None,
     cuts: Array | None,
+    by_need: SortRoom | None,
 ) -> None:
     """Find the best test of the attributes that are free, or of those that are drawn among them."""
     opt = rules.opt[0]
@@ -419,7 +427,7 @@ def _examine(
         cut = rules.tests[a] == CUT
         lost = np.int64(-1)
         if cut:
-            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts)
+            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts, visits, by_need)
         elif by_value is not None:
             lost = examine_values(a, visits, first, size, block, rules, room, found, by_value)
         if lost < 0:
