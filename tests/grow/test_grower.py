@@ -764,3 +764,17 @@ def test_a_tree_of_very_many_numbers_keeps_no_working_however_few_its_cases() ->
     assert keeps_working(CART(), schema, 5_000)
     assert not keeps_working(CART(), schema, 5_001)
     assert keeps_working(ID3(), schema, 10**9)
+
+
+@pytest.mark.parametrize("cells", [0, 30, 200, 20_000])
+def test_the_same_nodes_are_examined_however_many_are_looked_at_at_once(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = sample("contact-lenses")
+    tree = grow(MemoryEngine(data), ID3()).tree
+    found = []
+    for at_once in (1, 3, 1000):
+        monkeypatch.setattr("treewright.grow.grower.AT_ONCE", at_once)
+        working = examine_tree(MemoryEngine(data), ID3(), tree, cells=cells)
+        found.append({node: [(one.attribute, one.verdict) for one in entries] for node, entries in working.items()})
+    assert found[0] == found[1] == found[2]
