@@ -203,28 +203,29 @@ class Router:
 
 
 def as_one_table(cases: Dataset) -> Floats | None:
-    """Return the table that all columns are views of, in their order, if they are.
+    """Return the columns as one table, cases x attributes, if they lie in memory as such a one.
 
     Examples
     --------
     >>> from dataclasses import replace
     >>> from treewright.data.samples import sample
     >>> numbers = np.arange(6.0).reshape(3, 2)
-    >>> cases = replace(sample("play-tennis"), columns=tuple(numbers.T), n_rows=3)
-    >>> as_one_table(cases) is numbers, as_one_table(sample("play-tennis")) is None
-    (True, True)
+    >>> as_one_table(replace(sample("play-tennis"), columns=tuple(numbers.T), n_rows=3)).tolist()
+    [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    >>> as_one_table(sample("play-tennis")) is None
+    True
     """
-    base = cases.columns[0].base if cases.columns else None
-    if not isinstance(base, np.ndarray) or base.shape != (cases.n_rows, len(cases.columns)):
+    if not cases.columns:
         return None
-    if base.dtype != np.float64 or not base.flags.c_contiguous:
-        return None
-    place = base.__array_interface__["data"][0]
+    first, step = cases.columns[0], 8 * len(cases.columns)
+    place = first.__array_interface__["data"][0]
     for attribute, column in enumerate(cases.columns):
-        lies_at = column.__array_interface__["data"][0]
-        if column.base is not base or column.strides != base.strides[:1] or lies_at != place + 8 * attribute:
+        # What cannot be written to has a type of its own, for which kernels would have to be compiled again.
+        as_here = column.dtype == np.float64 and column.strides == (step,) and column.flags.writeable
+        if not as_here or column.__array_interface__["data"][0] != place + 8 * attribute:
             return None
-    return base
+    table: Floats = np.lib.stride_tricks.as_strided(first, (cases.n_rows, len(cases.columns)), (step, 8))
+    return table
 
 
 def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> Ints:
