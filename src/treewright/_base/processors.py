@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from math import ceil
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def processors(limits: Path = LIMITS) -> int:
     return allowed if share is None else max(1, min(allowed, ceil(share)))
 
 
+@cache  # read once: a fit of a few cases takes no longer than three files
 def _share(limits: Path) -> float | None:
     """Return how many processors' time the control group grants, None where it sets no limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
