@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import duckdb
@@ -102,9 +103,10 @@ def _dask(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
     return DaskEngine(dask_frame(keys, data), data.schema, source=data.source, bags=bags, **options)
 
 
-def _dask_cluster(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
-    cluster()
-    return _dask(data, keys, bags, **options)
+def at_work(engine: str) -> AbstractContextManager[Any]:
+    """Return the context in which an engine is used: a cluster is the current one there."""
+    current: AbstractContextManager[Any] = cluster().as_current() if engine == "dask cluster" else nullcontext()
+    return current
 
 
 KEYED: dict[str, Callable[..., Any]] = {
@@ -112,6 +114,6 @@ KEYED: dict[str, Callable[..., Any]] = {
     "postgresql": _postgresql,
     "spark": _spark,
     "dask": _dask,
-    "dask cluster": _dask_cluster,
+    "dask cluster": _dask,
 }
-"""Engines over the bags of a forest, by name."""
+"""Engines over the bags of a forest, by name; they are used inside `at_work`."""

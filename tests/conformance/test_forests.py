@@ -9,7 +9,7 @@ import pytest
 
 from conformance.engines import ALL, marked, saved
 from engine_tables import random_table
-from keyed_tables import KEY, KEYED
+from keyed_tables import KEY, KEYED, at_work
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -57,7 +57,7 @@ def _keys(rows: int, *, texts: bool = False) -> list[Any]:
 
 
 def _there(engine: str, data: Dataset, keys: list[Any], plan: ForestPlan, finish: int = 0, **options: Any) -> Forest:
-    with KEYED[engine](data, keys, bags_of(plan, KEY), **options) as counted:
+    with at_work(engine), KEYED[engine](data, keys, bags_of(plan, KEY), **options) as counted:
         return fit_forest_in_place(counted, plan, KEY, finish_rows=finish)
 
 
@@ -133,7 +133,7 @@ def test_a_tree_whose_bag_is_empty_has_all_rows(engine: str) -> None:
 @pytest.mark.parametrize("engine", marked(KEYED))
 def test_a_key_that_does_not_name_every_row_is_refused(engine: str) -> None:
     data = _table("forest", 11, 6)
-    with pytest.raises(DataError, match="there are 6 rows and only 5 different keys"):
+    with at_work(engine), pytest.raises(DataError, match="there are 6 rows and only 5 different keys"):
         KEYED[engine](data, [1, 2, 3, 4, 5, 5], bags_of(forest(), KEY))
 
 
