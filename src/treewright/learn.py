@@ -23,6 +23,7 @@ from treewright.grow.cal.learner import CAL2, CAL3
 from treewright.grow.chaid.growing import CHAID, grow_chaid
 from treewright.grow.chaid.working import chaid_working
 from treewright.grow.engines import (
+    AT_ONCE,
     by_kernels,
     check_engine,
     counting_engine,
@@ -369,7 +370,7 @@ def _grown_and_pruned(
     tree, working = _grown(grow_part, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs)
     before = tree
     for method in plan.pruning:
-        if is_compiled(engine, grow_part):
+        if is_compiled(engine, grow_part) and grow_part.n_rows > AT_ONCE:
             tree = apart(prune, tree, method, grow_part, validation)
         else:
             tree = prune(tree, method, grow_part, validation)

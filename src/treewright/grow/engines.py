@@ -28,6 +28,9 @@ ENGINES = ("auto", "interpreted", "compiled")
 COMPILED_FROM = 100_000
 """Cells (rows times attributes) from which on kernels grow the tree; below, loading them takes longer than it saves."""
 
+AT_ONCE = 1_000
+"""Up to so many cases kernels are done before anybody could interrupt them, and sooner than a thread is started."""
+
 
 def check_engine(engine: str) -> None:
     """Raise unless there is such an engine."""
@@ -122,6 +125,8 @@ def grow_tree(
         from treewright.grow.compiled.growing import CompiledGrower
 
         grower = CompiledGrower(dataset, jobs)
+        if dataset.n_rows <= AT_ONCE:
+            return grower.grow(recipe, progress=progress)
         told = _Told(progress)
         return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)
     counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
