@@ -30,11 +30,12 @@ demo: $(VENV)/installed   ## Install, train C4.5 on a bundled table, print tree,
 KERNEL_TESTS := tests/grow/compiled tests/counts/compiled tests/prune/test_error_based_compiled.py
 
 # The recorded results of the original programs lie outside this repository, so no line may depend on them to be covered:
-# their tests run without the coverage tool, in half the time, and file by file, as the tests of one share their results.
+# their tests run without the coverage tool, in half the time, and so do the slow ones; file by file, as the tests of one
+# share their results.
 test: $(VENV)/installed-dev   ## Install with the development tools, run every check and every test.
 	$(MAKE) --jobs 2 check kernels
-	$(BIN)/python -m pytest -n $(WORKERS) -m oracle --dist loadfile tests
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not oracle" --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest -n $(WORKERS) -m "oracle or slow" --dist loadfile tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not oracle and not slow" --cov --cov-report= --cov-fail-under=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(KERNEL_TESTS) --cov --cov-append --cov-report=term
 
 check: $(VENV)/installed-dev   ## Formatting, lint, types and the direction of imports.

@@ -41,7 +41,8 @@ made = {
 made().fit(X[:2000], y[:2000])
 print("begun", flush=True)
 try:
-    made().fit(X, y)
+    while True:
+        made().fit(X, y)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     made().fit(X[:2000], y[:2000])
@@ -49,7 +50,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("seconds", [0.2, 4.0])
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
 @pytest.mark.parametrize("learner", ["cart", "cart-one-thread", "c45", "own", "forest", "boosting"])
 def test_an_interrupt_is_raised_while_kernels_work_and_the_next_fit_works(learner: str, seconds: float) -> None:
     with subprocess.Popen(
@@ -76,7 +77,7 @@ def large_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("algorithm", ["cart", "c45", "forest"])
-@pytest.mark.parametrize("seconds", [1.0, 2.0, 6.0])
+@pytest.mark.parametrize("seconds", [1.0, 3.0])
 def test_the_command_line_ends_with_one_line_and_130(large_file: Path, algorithm: str, seconds: float) -> None:
     command = [sys.executable, "-m", "treewright", "train", str(large_file), "--target", "y", "--algorithm", algorithm]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
