@@ -35,6 +35,9 @@ CELLS = 2048
 MOST_IN_CELL = 4
 """Borders in the fullest cell, up to which comparing with them is quicker than searching."""
 
+STRETCH = 8192
+"""Rows coded at once. Neighbouring cells of a table by rows share a line of the cache; so many lines fit into it."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -235,14 +238,17 @@ def code_table(
         dtype = np.uint8 if widest <= 256 else np.uint16 if widest <= 65_536 else np.int32
         codes = np.empty((len(planned), len(columns[0]) if columns else 0), dtype=dtype)
 
-        def write(index: int) -> None:
-            column, plan = columns[index], planned[index]
-            borders = plan.numbers if plan.numbers is not None else plan.borders
-            if borders is None:
-                encode_values(column, codes[index])
-            else:
-                encode_numbers(column, borders, codes[index])
+        stretch = max(STRETCH, 8 * widest)  # what a call prepares is little beside it
 
-        for _ in pool.map(write, range(len(planned))):
+        def write(begin: int) -> None:
+            rows = slice(begin, begin + stretch)
+            for column, plan, coded in zip(columns, planned, codes, strict=True):
+                borders = plan.numbers if plan.numbers is not None else plan.borders
+                if borders is None:
+                    encode_values(column[rows], coded[rows])
+                else:
+                    encode_numbers(column[rows], borders, coded[rows])
+
+        for _ in pool.map(write, range(0, codes.shape[1], stretch)):
             pass
     return codes, planned
