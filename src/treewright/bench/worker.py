@@ -26,6 +26,9 @@ from treewright.bench.peers import Competitor, competitor_named
 WARM_ROWS = 600
 """Cases of the small fit before the timed one."""
 
+WARM_ROWS_OF_LARGE = 20_000
+"""The same for large tables, whose upper nodes kernels of their own count."""
+
 COMPILED_FROM = 10_000
 """With this many cases the small fit asks for the compiled engine: the large one will use it."""
 
@@ -162,10 +165,11 @@ def _compile(competitor: Competitor, growth: Growth, folder: Path, job: dict[str
 
 def _warm_up(competitor: Competitor, growth: Growth, table: Table, threads: int) -> None:
     """Load and compile what fitting needs, by a few cases of every class."""
-    places = [np.flatnonzero(table.labels == one)[: WARM_ROWS // table.classes + 1] for one in range(table.classes)]
+    large = table.n_rows >= COMPILED_FROM
+    rows = WARM_ROWS_OF_LARGE if large else WARM_ROWS
+    places = [np.flatnonzero(table.labels == one)[: rows // table.classes + 1] for one in range(table.classes)]
     few = np.concatenate(places)
     small = Table(table.numbers[few], table.codes[few], table.values, table.labels[few], table.classes)
-    large = table.n_rows >= COMPILED_FROM
     if large and isinstance(competitor, Treewright) and competitor.engine == "auto":
         competitor = Treewright("compiled")
     few_trees = Growth(**(growth.to_dict() | {"trees": min(growth.trees, 3)}))
