@@ -21,7 +21,7 @@ PLANS = (id3(), c45(), c45(prune=False, subset=True), cart(), cart(missing="majo
 
 EXAMPLES = {
     "compiled": 200,
-    "duckdb": 100,
+    "duckdb": 200,
     "duckdb by runs": 40,
     "postgresql": 15,
     "spark": 3,
