@@ -15,7 +15,7 @@ from grow.tables_for_growing import numeric_table
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.candidates import Candidate, Examiner, branch_counts, first_of_ties, midpoint
+from treewright.grow.candidates import Candidate, Examiner, branch_counts, first_of_ties
 from treewright.grow.criteria import information_gain, split_information
 from treewright.grow.recipe import C45, CART, ID3, Cuts, MissingPolicy, Recipe, Stopping
 from treewright.model.split import FRACTIONAL, KNOWN, Split
@@ -44,13 +44,6 @@ def test_the_first_of_ties_is_no_worse_than_the_best_but_for_rounding(scores: li
     place = first_of_ties(np.array(scores))
     assert scores[place] >= max(scores) * (1 - 1e-9)
     assert all(score < max(scores) * (1 - 1e-9) for score in scores[:place])
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
-def test_a_midpoint_is_not_below_the_lower_and_below_the_higher_number(one: float, two: float) -> None:
-    low, high = sorted((one, two))
-    if low < high:
-        assert low <= midpoint(low, high) < high
 
 
 # -- reasons against an attribute ------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from treewright.data.schema import Column, Kind
 from treewright.grow.criteria import Criterion, criterion_named, split_information
 from treewright.grow.drawing import random_cut
 from treewright.grow.groups import grouped
+from treewright.grow.midpoint import midpoint
 from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
 from treewright.grow.subsets import ordered_cuts, subsets_to_compare
@@ -86,22 +87,6 @@ def first_of_ties(scores: Floats) -> int:
     """
     best = scores.max()
     return int(np.argmax(scores >= best - TIE * abs(best)))
-
-
-def midpoint(low: float, high: float) -> float:
-    """Return the middle between two numbers, never the higher one itself: it must stay above the cut.
-
-    Examples
-    --------
-    >>> midpoint(1.0, 2.0), midpoint(-5e-324, 0.0)
-    (1.5, -5e-324)
-    """
-    middle = low / 2 + high / 2
-    # The midpoint of two decimals should read like one: 1.74605, not 1.7460499999999999.
-    for candidate in (float(f"{middle:.15g}"), middle):
-        if low <= candidate < high:
-            return candidate
-    return low
 
 
 class Examiner:

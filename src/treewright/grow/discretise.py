@@ -12,8 +12,9 @@ from math import log2
 import numpy as np
 
 from treewright.counts.table import Counts, FrequencyTable
-from treewright.grow.candidates import first_of_ties, midpoint
+from treewright.grow.candidates import first_of_ties
 from treewright.grow.criteria import ENTROPY, entropy
+from treewright.grow.midpoint import midpoint
 
 
 def mdl_bounds(table: FrequencyTable) -> tuple[float, ...]:

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
-from treewright.grow.candidates import midpoint
 from treewright.grow.compiled.options import CUT, MULTIWAY
 from treewright.grow.compiled.subtree import (
     ATTRIBUTE,
@@ -35,6 +34,7 @@ from treewright.grow.compiled.subtree import (
     STOP,
     WEIGHT,
 )
+from treewright.grow.midpoint import midpoints
 from treewright.model.split import KNOWN, Test
 from treewright.model.tree import TESTS, Tree
 
@@ -221,8 +221,10 @@ def _cuts(
 ) -> Floats:
     cut = np.full(piece.n_nodes, np.nan)
     nodes = np.flatnonzero(form == CUT)
-    pairs = zip(piece.low[nodes].tolist(), piece.high[nodes].tolist(), strict=True)
-    cut[nodes] = [KNOWN if high == np.inf else midpoint(low, high) for low, high in pairs]
+    low, high = piece.low[nodes], piece.high[nodes]
+    between = high < np.inf
+    cut[nodes] = KNOWN
+    cut[nodes[between]] = midpoints(low[between], high[between])
     if place is not None:
         for one in np.unique(attribute[nodes]).tolist():
             own = nodes[(attribute[nodes] == one) & (piece.high[nodes] < np.inf)]

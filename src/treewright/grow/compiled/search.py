@@ -21,7 +21,7 @@ from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers
 from treewright.counts.table import FrequencyTable
 from treewright.data.schema import Schema
-from treewright.grow.candidates import SHORT, Candidate, Examiner, midpoint
+from treewright.grow.candidates import SHORT, Candidate, Examiner
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
 from treewright.grow.compiled.bins import BEST, FACTS, REACH, SCALE, find_alive, limit_of, score_borders
@@ -29,6 +29,7 @@ from treewright.grow.compiled.inside import Binned, Cases, count_places, look_in
 from treewright.grow.compiled.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
 from treewright.grow.compiled.values import score_values
 from treewright.grow.drawing import shuffled
+from treewright.grow.midpoint import midpoint
 from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.model.split import FRACTIONAL, KNOWN, Split
 from treewright.model.working import Verdict
