@@ -25,7 +25,7 @@ from treewright.grow.compiled.arithmetic import (
     nlogn_of,
     score_of_table,
 )
-from treewright.grow.compiled.sorting import DIGIT, sort_cases, sort_numbers
+from treewright.grow.compiled.sorting import sort_numbers
 from treewright.grow.criteria import CHI_SQUARE as CHI_SQUARE_CRITERION
 from treewright.grow.criteria import ENTROPY as ENTROPY_CRITERION
 from treewright.grow.criteria import GINI as GINI_CRITERION
@@ -88,20 +88,6 @@ def test_sorting_gives_the_ranks_and_the_order_of_numpy(numbers: list[float]) ->
     assert sorted(cases.tolist()) == list(range(n))
     assert np.array_equal(order >> 32, np.sort(codes))
     assert np.array_equal(codes[cases], order >> 32)
-
-
-@settings(deadline=None)
-@given(
-    codes=st.lists(st.integers(0, 30) | st.integers(0, 2**18) | st.integers(2**18, 2**18 + 99), max_size=200),
-    first=st.integers(0, 5),
-)
-def test_cases_of_a_node_are_sorted_by_code_and_then_as_they_come(codes: list[int], first: int) -> None:
-    own = np.array([*codes, *range(first)], dtype=np.int32)
-    visits = np.concatenate((np.arange(len(codes), len(own)), np.arange(len(codes)))).astype(np.int32)
-    order, spare = np.full(len(own), 7, dtype=np.uint32), np.zeros(len(own), dtype=np.uint32)
-    sort_cases(own, visits, first, len(codes), 8, order, np.zeros(1 << DIGIT, dtype=np.int64), spare)
-    assert order[:first].tolist() == [7] * first
-    assert order[first:].tolist() == sorted(code << 8 | case for case, code in enumerate(codes))
 
 
 @settings(deadline=None)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
 from treewright.grow.compiled.options import CUT, MULTIWAY
-from treewright.grow.compiled.subtree import (
+from treewright.grow.compiled.written import (
     ATTRIBUTE,
     BRANCHES,
     COUNTS_AT,

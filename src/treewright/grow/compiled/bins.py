@@ -27,7 +27,7 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
 from treewright.grow.compiled.arithmetic import CHI_SQUARE, VARIANCE, decrease, impurity, score_of_sides, weight_of
-from treewright.grow.compiled.examine import least_relative_side
+from treewright.grow.compiled.cuts import least_relative_side
 from treewright.grow.compiled.options import LEARNED
 
 CORNERS = 6

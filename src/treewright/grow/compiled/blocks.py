@@ -28,7 +28,7 @@ class Block(NamedTuple):
     Parameters
     ----------
     order : array, sorted attributes x room
-        Whole numbers: ``code << shift | case``; one row of room where cases are sorted by need.
+        Whole numbers: ``code << shift | case``.
     codes : array, attributes x room
         0 for missing, else the value or the rank of the number, from 1.
     target, values : array
@@ -126,24 +126,6 @@ class ValueRoom(NamedTuple):
     shares: Array
     tally: Array
     sizes: Array
-
-
-class SortRoom(NamedTuple):
-    """Scratch space to sort the cases of a node by an attribute when it is drawn.
-
-    Where few of many attributes are looked at, that is less work than to keep the order by each of them. Then a block
-    has one row of entries only, and codes are the ranks of the numbers in the whole table.
-
-    Parameters
-    ----------
-    counts : array of int
-        Of the values of a digit.
-    spare : array
-        As many entries as there are cases.
-    """
-
-    counts: Array
-    spare: Array
 
 
 class Visits(NamedTuple):

@@ -1,602 +1,111 @@
-"""The best test of one attribute at a node, as kernels: what `treewright.grow.candidates` decides, decided alike.
-
-Vocabulary
-----------
-place
-    Where a cut may lie: after the last case of one number, before the first of the next.
-value rows
-    A nominal attribute's statistics by declared value; where the side of missing cases is learned, these are one
-    value more, the last.
-"""
+"""Which test a node of a block gets: the best of every attribute is found, and the rule of choice takes one."""
 
 from __future__ import annotations
-
-from math import log2
 
 import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, part
-from treewright.grow.candidates import LARGEST_SIDE, SHORT
-from treewright.grow.compiled.arithmetic import (
-    CHI_SQUARE,
-    GINI,
-    VARIANCE,
-    decrease,
-    first_of_ties,
-    impurity,
-    score_of_sides,
-    score_of_table,
-    weight_of,
-)
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, SortRoom, ValueRoom, add_case
-from treewright.grow.compiled.drawing import random_cut
-from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
-from treewright.grow.compiled.sorting import sort_cases
-from treewright.grow.criteria import CLEAN
+from treewright.grow.compiled.arithmetic import branch_information, first_of_ties, impurity, weight_of
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom
+from treewright.grow.compiled.by_need import NeedRoom
+from treewright.grow.compiled.cuts import examine_cut
+from treewright.grow.compiled.declared import examine_values
+from treewright.grow.compiled.drawing import shuffle
+from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
+from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
 
-EXHAUSTIVE = 10
-"""As in `treewright.grow.subsets`."""
-
-BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
-"""Which divisions of values are compared: those that keep their order, all of them, those by the share of a class."""
+EPSILON = 1e-3
+"""C4.5's tolerance, as in `treewright.grow.choice`."""
 
 
 @part
-def least_relative_side(known: Number, width: Number, least: Number) -> Number:
-    """Return C4.5's minimum weight of each side of a cut, infinite where there are too few cases for any."""
-    if known < 2 * least * SHORT:
-        return np.inf
-    side = 0.1 * known / width
-    return (least if side <= least else min(side, LARGEST_SIDE)) * SHORT
-
-
-@part
-def scan_cuts(
-    order: Array,
-    start: Number,
-    end: Number,
-    numbers: Array,
-    block: Block,
-    rules: Rules,
-    room: Room,
-    cases_left: Number,
-    cases_all: Number,
-    last_too: Number,
-    side: Number,
-    filled: Number,
-) -> Number:
-    """Score the places between the numbers of a sorted stretch; return how many scores there are then.
-
-    Parameters
-    ----------
-    order, numbers : array
-        Of the attribute.
-    start, end : int
-        Where the known cases begin and end.
-    block, rules, room
-        ``room.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
-        nothing), ``room.known`` those of all; scores and places are added.
-    cases_left, cases_all : int
-        Cases on the left before the first one; all of them.
-    last_too : bool
-        Whether the place after the last number counts, too, and the gap does not.
-    side : float
-        Least weight of each side.
-    filled : int
-        Scores that are there.
-    """
-    opt = rules.opt[0]
-    criterion = opt["criterion"]
-    left, whole, scores, places = room.left, room.known, room.scores, room.places
-    target, weights, deviation = block.target, block.weights, block.deviation
-    width = len(left)
-    shift = rules.shift[0]
-    mask = (np.int64(1) << shift) - 1
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
-    right = room.right
-    # Whole numbers are added up without rounding, so the sums of squares may be carried along.
-    incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
-    squares_left = squares_right = 0.0
-    if incremental:
-        for k in range(width):
-            rest = whole[k] - left[k]
-            squares_left += left[k] * left[k]
-            squares_right += rest * rest
-    bound = -np.inf
-    squares_whole = (weight - before) * weight
-    weight_left = weight_of(left, criterion)
-    gap, least, min_leaf = opt["gap"], max(opt["least_side"], side), opt["min_leaf"]
-    unit = opt["unit"] == 1
-    w = 1.0
-    following = np.int64(order[start]) if start < end else np.int64(0)
-    for place in range(start, end):
-        packed = following
-        case = packed & mask
-        if not unit:
-            w = weights[case]
-        cases_left += 1
-        weight_left += w
-        if criterion == VARIANCE:
-            d = deviation[case]
-            left[0] += w
-            left[1] += w * d
-            left[2] += w * d * d
-        else:
-            k = target[case]
-            if incremental:
-                squares_left += w * (2.0 * left[k] + w)
-                squares_right -= w * (2.0 * (whole[k] - left[k]) - w)
-            left[k] += w
-        if place + 1 < end:
-            following = np.int64(order[place + 1])
-            code, next_code = packed >> shift, following >> shift
-            if next_code == code or (gap > 0 and not last_too and not numbers[next_code] - numbers[code] > gap):
-                continue
-        elif not last_too:
-            continue
-        if cases_left < min_leaf or cases_all - cases_left < min_leaf:
-            continue
-        weight_right = weight - weight_left
-        if weight_left < least or weight_right < least:
-            continue
-        if incremental:
-            # Multiplications tell most cuts that are clearly worse than one before; the others are divided out.
-            if squares_left * weight_right + squares_right * weight_left < bound * (weight_left * weight_right):
-                continue
-            after = (weight_left - (squares_left / weight_left if weight_left > 0 else 0.0)) + (
-                weight_right - (squares_right / weight_right if weight_right > 0 else 0.0)
-            )
-            scores[filled] = decrease(before, after, weight, criterion)
-            rise = (weight - after) - squares_whole / weight
-            bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
-        else:
-            for k in range(width):
-                right[k] = whole[k] - left[k]
-            scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
-        places[filled] = place
-        room.lefts[filled] = weight_left
-        filled += 1
-    return filled
-
-
-@part
-def examine_cut(
-    a: Number,
+def examine(
+    n_free: Number,
+    visits: Array,
     first: Number,
     size: Number,
-    summary: Array,
     key: np.uint64,
     block: Block,
     rules: Rules,
     room: Room,
     found: Found,
+    by_value: ValueRoom | None,
     cuts: Array | None,
-    visits: Array,
-    by_need: SortRoom | None,
-) -> Number:
-    """Find the best cut of an attribute and put it into `found`; return the cases without a value, -1 if there is none.
-
-    ``room.unknown`` becomes the statistics of the missing cases; the first of ``room.rows`` become the weights of both
-    sides.
-    """
+    by_need: NeedRoom | None,
+) -> None:
+    """Find the best test of the attributes that are free, or of those that are drawn among them."""
     opt = rules.opt[0]
     criterion = opt["criterion"]
-    regression = criterion == VARIANCE
-    slot = rules.slots[a]
-    numbers = rules.numbers[slot]
-    shift = rules.shift[0]
-    mask = (np.int64(1) << shift) - 1
-    if by_need is not None:
-        order = block.order[0]
-        sort_cases(block.codes[a], visits, first, size, shift, order, by_need.counts, by_need.spare)
+    summary, free, order = room.summary, room.turn[0], room.turn[1]
+    for a in range(len(found.state)):
+        found.state[a] = -1
+    limit = n_free
+    if 0 < opt["drawn"] < n_free:
+        shuffle(key, order, n_free)
+        limit = opt["drawn"]
     else:
-        order = block.order[slot]
-    width = len(summary)
-    unknown, known, left, rows = room.unknown, room.known, room.left, room.rows
-    for k in range(width):
-        unknown[k] = 0.0
-        left[k] = 0.0
-    lost = nobody = np.int64(0)
-    while lost < size and np.int64(order[first + lost]) >> shift == 0:
-        add_case(unknown, np.int64(order[first + lost]) & mask, block, regression)
-        lost += 1
-    begin, end = first + lost, first + size
-    if begin == end:
-        return -1
-    learn = opt["missing"] == LEARNED and lost > 0
-    if np.int64(order[begin]) >> shift == np.int64(order[end - 1]) >> shift and not learn:
-        return -1
-    for k in range(width):
-        known[k] = summary[k] - unknown[k]
-    if lost > 0 and not opt["whole"]:
-        # A difference of sums would keep the rounding of the greater ones.
-        for k in range(width):
-            known[k] = 0.0
-        for p in range(begin, end):
-            add_case(known, np.int64(order[p]) & mask, block, regression)
-    known_weight = weight_of(known, criterion)
-    missing_left = False
-    tries = 0
-    if cuts is not None:
-        at = drawn_cut(a, order, begin, end, key, lost, block, rules, room, cuts)
-        if at < 0:
-            return -1
-        missing_left = at >= end
-        at = at - (end - begin) if missing_left else at
-        best = 0
-        found.score[a] = room.scores[0]
-        tries = 1
-    else:
-        if learn:
-            for k in range(width):
-                known[k] = summary[k]
-            first_part = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size, learn, -np.inf, nobody)
-            for k in range(width):
-                left[k] = unknown[k]
-            tries = scan_cuts(order, begin, end, numbers, block, rules, room, lost, size, learn, -np.inf, first_part)
-            if tries > first_part and room.places[tries - 1] == end - 1:
-                tries -= 1  # with all cases on one side nothing is divided
-            best = first_of_ties(room.scores, tries)
-            missing_left = best >= first_part
-        else:
-            side = -np.inf
-            if opt["relative_side"]:
-                side = least_relative_side(known_weight, width, opt["min_branch"])
-            tries = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size - lost, learn, side, nobody)
-            best = first_of_ties(room.scores, tries)
-        if best < 0:
-            return -1
-        at = room.places[best]
-        found.score[a] = room.scores[best]
-    found.low[a] = np.int64(order[at]) >> shift
-    found.high[a] = np.int64(order[at + 1]) >> shift if at + 1 < end else -1
-    if learn:
-        found.home[a] = 0 if missing_left else 1
-        return lost
-    found.home[a] = -1
-    for k in range(1, width):
-        rows[0, k] = rows[1, k] = 0.0
-    rows[0, 0] = room.lefts[best]
-    rows[1, 0] = known_weight - room.lefts[best]
-    if opt["missing"] != DIVIDED:
-        found.home[a] = 0 if rows[0, 0] >= rows[1, 0] * SHORT else 1
-    if opt["correction"]:
-        weight = weight_of(summary, criterion)
-        found.score[a] = found.score[a] * (known_weight / weight) - log2(tries) / weight
-    return lost
-
-
-@part
-def drawn_cut(
-    a: Number,
-    order: Array,
-    begin: Number,
-    end: Number,
-    key: np.uint64,
-    lost: Number,
-    block: Block,
-    rules: Rules,
-    room: Room,
-    cuts: Array,
-) -> Number:
-    """Draw one cut between the least and the greatest number; return its place, -1 if it is not admitted.
-
-    Where the side of missing cases is learned the cut is tried with them on the right and on the left, and known
-    against missing, too; with them on the left the place is moved on by the number of known cases.
-    """
-    opt = rules.opt[0]
-    criterion = opt["criterion"]
-    regression = criterion == VARIANCE
-    shift = rules.shift[0]
-    mask = (np.int64(1) << shift) - 1
-    numbers = rules.numbers[rules.slots[a]]
-    lowest, highest = np.int64(order[begin]) >> shift, np.int64(order[end - 1]) >> shift
-    learn = opt["missing"] == LEARNED and lost > 0
-    at = begin - 1
-    if lowest < highest:
-        cuts[a] = random_cut(key, a, numbers[lowest], numbers[highest])
-        while numbers[np.int64(order[at + 1]) >> shift] <= cuts[a]:
-            at += 1
-    whole, left = room.known, room.left
-    width = len(left)
-    right = room.right
-    for k in range(width):
-        left[k] = 0.0
-        if learn:
-            whole[k] += room.unknown[k]
-    for p in range(begin, at + 1):
-        add_case(left, np.int64(order[p]) & mask, block, regression)
-    side = -np.inf
-    if not learn:
-        if not numbers[np.int64(order[at + 1]) >> shift] - numbers[np.int64(order[at]) >> shift] > opt["gap"]:
-            return -1
-        if opt["relative_side"]:
-            side = least_relative_side(weight_of(whole, criterion), width, opt["min_branch"])
-    known_cases = end - begin
-    cases_all = known_cases + lost if learn else known_cases
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
-    found_scores = np.int64(0)
-    for way in range(3 if learn else 1):
-        cases_left = at + 1 - begin
-        if way == 1:
-            cases_left = known_cases
-            for k in range(width):
-                left[k] = whole[k] - room.unknown[k]
-        elif way == 2:
-            cases_left = at + 1 - begin + lost
-            for k in range(width):
-                left[k] = room.unknown[k]
-            for p in range(begin, at + 1):
-                add_case(left, np.int64(order[p]) & mask, block, regression)
-        if way != 1 and at < begin:
+        for place in range(n_free):
+            order[place] = place
+    weight = weight_of(summary, criterion)
+    by_ones = by_value is not None and counts_by_ones(opt)
+    before = impurity(summary, criterion, rules.table) if by_ones else 0.0
+    considered = False
+    for place in range(n_free):
+        if place >= limit and considered:
+            break
+        a = free[order[place]]
+        if rules.tests[a] == NOT_TESTED:
             continue
-        if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:
-            continue
-        weight_left = weight_of(left, criterion)
-        least = max(opt["least_side"], side)
-        if weight_left < least or weight - weight_left < least:
-            continue
-        for k in range(width):
-            right[k] = whole[k] - left[k]
-        room.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.table)
-        room.lefts[found_scores] = weight_left
-        room.places[found_scores] = end - 1 if way == 1 else at if way == 0 else at + known_cases
-        found_scores += 1
-    best = first_of_ties(room.scores, found_scores)
-    if best < 0:
-        return -1
-    room.scores[0] = room.scores[best]
-    room.lefts[0] = room.lefts[best]
-    return room.places[best]
-
-
-@part
-def examine_values(
-    a: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
-    block: Block,
-    rules: Rules,
-    room: Room,
-    found: Found,
-    by_value: ValueRoom,
-) -> Number:
-    """Find the best test of declared values; return the cases without a value, -1 if there is no test.
-
-    ``room.unknown`` becomes the statistics of the missing cases, ``room.rows`` those of the branches.
-    """
-    opt = rules.opt[0]
-    criterion = opt["criterion"]
-    regression = criterion == VARIANCE
-    rows, cases, codes = room.rows, by_value.cases, block.codes
-    width = rows.shape[1]
-    n_values = rules.n_values[a]
-    for value in range(n_values + 1):
-        cases[value] = 0
-        for k in range(width):
-            rows[value, k] = 0.0
-    for p in range(first, first + size):
-        i = np.int64(visits[p])
-        code = np.int64(codes[a, i])
-        row = code - 1 if code > 0 else n_values
-        cases[row] += 1
-        add_case(rows[row], i, block, regression)
-    lost = cases[n_values]
-    outcomes = 0
-    for value in range(n_values):
-        if cases[value] > 0:
-            outcomes += 1
-    for k in range(width):
-        room.unknown[k] = rows[n_values, k]
-    if outcomes < 2:
-        return -1
-    found.home[a] = -1
-    if rules.tests[a] == MULTIWAY:
-        enough = 0
-        heaviest = -1.0
-        for value in range(n_values):
-            weight = weight_of(rows[value], criterion)
-            if weight >= opt["min_branch"] * SHORT and cases[value] >= opt["min_leaf"]:
-                enough += 1
-            heaviest = max(heaviest, weight)
-        if enough < 2:
-            return -1
-        if opt["missing"] != DIVIDED:
-            found.home[a] = 0
-            while weight_of(rows[found.home[a]], criterion) < heaviest * SHORT:
-                found.home[a] += 1
-        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, room.whole)
-        return lost
-    learn = opt["missing"] == LEARNED and lost > 0
-    sides = found.sides[a]
-    compared = n_values + 1 if learn else n_values
-    score = divide_values(compared, learn, rules.tests[a] == ORDERED, rules, room, by_value, sides)
-    if score == -np.inf:
-        return -1
-    found.score[a] = score
-    for k in range(width):
-        room.left[k] = room.known[k] = 0.0
-    for value in range(n_values):
-        for k in range(width):
-            if sides[value]:
-                room.left[k] += rows[value, k]
-            else:
-                room.known[k] += rows[value, k]
-    for k in range(width):
-        rows[0, k] = room.left[k]
-        rows[1, k] = room.known[k]
-    if learn:
-        found.home[a] = 0 if sides[n_values] else 1
-    elif opt["missing"] != DIVIDED:
-        found.home[a] = 0 if weight_of(rows[0], criterion) >= weight_of(rows[1], criterion) * SHORT else 1
-    for value in range(n_values):
-        sides[value] = 0 if sides[value] else 1
-        if rules.tests[a] == SUBSETS and cases[value] == 0:
-            sides[value] = -1
-    return lost
-
-
-@part
-def divide_values(
-    n_values: Number,
-    missing_row: bool,
-    ordered: bool,
-    rules: Rules,
-    room: Room,
-    by_value: ValueRoom,
-    sides: Array,
-) -> Number:
-    """Find the best division of values into two sets; return its score, -inf if there is none at all.
-
-    ``room.rows`` are value rows, ``by_value.cases`` their numbers of cases; with `missing_row` the last of the
-    `n_values` rows is the missing cases. `sides` becomes 1 for the values on the left.
-    """
-    opt = rules.opt[0]
-    criterion, table = opt["criterion"], rules.table
-    rows, cases = room.rows, by_value.cases
-    width = rows.shape[1]
-    present, ranks = by_value.ranks[0], by_value.ranks[2:]
-    n = np.int64(0)
-    known = n_values - 1 if missing_row else n_values
-    for value in range(n_values):
-        if cases[value] > 0:
-            present[n] = value
-            n += 1
-    known_present = n - 1 if missing_row and cases[n_values - 1] > 0 else n
-    whole = room.whole
-    for k in range(width):
-        whole[k] = 0.0
-    cases_all = 0
-    for value in range(n_values):
-        cases_all += cases[value]
-        for k in range(width):
-            whole[k] += rows[value, k]
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
-    occurring = 0
-    last_class = 0
-    for k in range(width):
-        if criterion == VARIANCE or whole[k] > 0:
-            occurring += 1
-            last_class = k
-    if ordered:
-        candidates = (known_present - 1) * (2 if missing_row else 1)
-        way = BY_ORDER
-    elif n <= EXHAUSTIVE and (missing_row or (criterion != VARIANCE and occurring > 2)):
-        candidates = (1 << (n - 1)) - 1
-        way = ALL_SUBSETS
-    else:
-        way = BY_SHARE
-        orders = 1 if criterion == VARIANCE or occurring <= 2 else occurring
-        candidates = orders * (n - 1)
-    if candidates <= 0:
-        return -np.inf
-    if way == BY_SHARE:
-        found = 0
-        for k in range(width):
-            if criterion == VARIANCE:
-                if k > 0:
-                    break
-            elif whole[k] <= 0 or (occurring <= 2 and k != last_class):
+        if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
+            state = examine_multiway(a, visits, first, size, before, block, rules, found, by_value)
+            if state != HAS_MISSING:
+                found.state[a] = state
+                considered = considered or state == 1
                 continue
-            _rank_values(room.rows, by_value, n, k, criterion, ranks[found])
-            found += 1
-    scores, left, right = room.scores, room.left, room.right
-    for candidate in range(candidates):
-        scores[candidate] = -np.inf
-        cases_left = 0
-        known_left = 0
-        for k in range(width):
-            left[k] = 0.0
-        for place in range(n):
-            if _on_left(candidate, place, n, known_present, way, ranks):
-                value = present[place]
-                cases_left += cases[value]
-                if value < known:
-                    known_left += 1
-                for k in range(width):
-                    left[k] += rows[value, k]
-        if missing_row and not ordered and known_left in (0, known_present):
+        cut = rules.tests[a] == CUT
+        lost = np.int64(-1)
+        if cut:
+            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts, visits, by_need)
+        elif by_value is not None:
+            lost = examine_values(a, visits, first, size, block, rules, room, found, by_value)
+        if lost < 0:
             continue
-        for k in range(width):
-            right[k] = whole[k] - left[k]
-        if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:
-            continue
-        if weight_of(left, criterion) < opt["least_side"] or weight_of(right, criterion) < opt["least_side"]:
-            continue
-        scores[candidate] = score_of_sides(left, right, before, weight, criterion, table)
-    best = first_of_ties(scores, candidates)
-    if best < 0:
-        return -np.inf
-    if way == BY_SHARE:
-        bound = scores[0]
-        for candidate in range(1, candidates):
-            bound = max(bound, scores[candidate])
-        bound -= 1e-9 * abs(bound)
-        for candidate in range(best + 1, candidates):
-            if scores[candidate] >= bound and _comes_first(candidate, best, n, known_present, ranks):
-                best = candidate
-    for value in range(n_values):
-        sides[value] = 0
-    for place in range(n):
-        if _on_left(best, place, n, known_present, way, ranks):
-            sides[present[place]] = 1
-    if ordered:
-        # Values that do not occur here go with the lower neighbour up to the middle of the gap.
-        cut = best % (known_present - 1)
-        middle = (present[cut] + present[cut + 1]) / 2
-        for value in range(known):
-            sides[value] = 1 if value <= middle else 0
-    return scores[best]
+        corrected = cut and opt["correction"]
+        unknown = weight_of(room.unknown, criterion) if lost > 0 else 0.0
+        if lost > 0 and opt["missing"] != LEARNED and not corrected:
+            found.score[a] *= (weight - unknown) / weight
+        found.state[a] = 0 if corrected and found.score[a] <= 0 else 1
+        considered = considered or found.state[a] == 1
+        if opt["choice"] != HIGHEST:
+            branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+            found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
 
 
 @part
-def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
-    """Rank the values that occur by the share of a class, or by their mean, equal ones in declared order."""
-    present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
-    for place in range(n):
-        value = present[place]
-        if criterion == VARIANCE:
-            share[place] = rows[value, 1] / rows[value, 0]
-        else:
-            total = 0.0
-            for j in range(rows.shape[1]):
-                total += rows[value, j]
-            share[place] = rows[value, k] / total
-    for place in range(n):
-        at = place
-        while at > 0 and share[order[at - 1]] > share[place]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = place
-    for rank in range(n):
-        ranks[order[rank]] = rank
-
-
-@part
-def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
-    """Say whether a value that occurs is on the left of a candidate division."""
-    if way == BY_ORDER:
-        cut = candidate % (known - 1)
-        if place >= known:
-            return candidate >= known - 1
-        return place <= cut
-    if way == ALL_SUBSETS:
-        return place == 0 or (candidate >> (place - 1)) & 1 == 1
-    which, cut = candidate // (n - 1), candidate % (n - 1)
-    below = ranks[which, place] <= cut
-    return below if ranks[which, 0] <= cut else not below
-
-
-@part
-def _comes_first(one: Number, other: Number, n: Number, known: Number, ranks: Array) -> Number:
-    """Say whether one division comes before another: the first value in which they differ is on its left."""
-    by_share = np.int64(BY_SHARE)
-    for place in range(n):
-        here = _on_left(one, place, n, known, by_share, ranks)
-        if here != _on_left(other, place, n, known, by_share, ranks):
-            return here
-    return False
+def choose(found: Found, rules: Rules, scores: Array) -> Number:
+    """Return the attribute that the rule of choice takes, -1 if there is none."""
+    choice = rules.opt[0]["choice"]
+    n = len(found.state)
+    average = np.inf
+    if choice == RATIO:
+        total = 0.0
+        counted = 0
+        for a in range(n):
+            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.many[a]:
+                total += found.score[a]
+                counted += 1
+        if counted:
+            average = total / counted
+    for a in range(n):
+        scores[a] = -np.inf
+        if found.state[a] != 1:
+            continue
+        if choice == HIGHEST:
+            scores[a] = found.score[a]
+        elif found.score[a] > -EPSILON:
+            if choice == GAIN:
+                if found.info[a] > 0:
+                    scores[a] = found.score[a]
+            elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
+                scores[a] = found.score[a] / found.info[a]
+    return first_of_ties(scores, n)

@@ -32,8 +32,9 @@ from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.search import NO_WEIGHTS, Ranked, Table
-from treewright.grow.compiled.subtree import MEAN, NO_ROOM, grow_block
+from treewright.grow.compiled.subtree import NO_ROOM, grow_block
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
+from treewright.grow.compiled.written import MEAN
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import root_key
 from treewright.grow.grower import Progress
@@ -345,9 +346,8 @@ class _Growth:
                 self._table,
                 np.array([shift], dtype=np.int64),
             )
-            written = grow_block(
-                block, rules, n, node.used, np.uint64(node.key), node.depth, node.outcome, self._cancelled
-            )
+            place = node.used, np.uint64(node.key), node.depth, node.outcome
+            written = grow_block(block, rules, n, *place, self._cancelled, sort_by_need=self._by_need)
             if written[3] != NO_ROOM:
                 break
         _go_on_unless(self._cancelled)  # what was written up to then is no subtree
@@ -369,13 +369,11 @@ class _Growth:
         n = len(node.rows)
         rows = node.rows
         codes = np.empty((len(self._tests), n), dtype=np.int32)
-        order: npt.NDArray[Any]
+        order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
         if self._by_need:
             ranks, numbers = self._owner.by_rank()
-            order = np.empty((1, n), dtype=dtype)
             gather_cases(ranks, rows, self._cuts, codes)
         else:
-            order = np.empty((len(self._cuts), n), dtype=dtype)
             numbers = np.empty((len(self._cuts), n + 1))
             values = np.empty((len(self._cuts), n))
             for slot, attribute in enumerate(self._cuts.tolist()):

@@ -2,27 +2,17 @@
 
 Numbers become ranks: 0 stands for missing, equal numbers have equal codes from 1 on, and `order` lists the cases
 ascending, each entry with its code. The sort is by the bits of the doubles, byte after byte (radix sort, least
-significant byte first, bytes that are all alike passed over). Where few attributes are drawn at each node, the cases
-of the node are sorted by the codes of these only.
+significant byte first, bytes that are all alike passed over).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+from treewright.counts.compiled.flags import Array, Number, kernel, part
 
 FEW = 48
 """Up to so many numbers are sorted by insertion."""
-
-FEW_CASES = 20
-"""Up to so many cases of a node are sorted by insertion."""
-
-DIGIT = 11
-"""Most bits of a digit by which the cases of a node are sorted."""
-
-MOST_ALIKE = 32
-"""Where more cases have the same first digit they are sorted by all digits, the last one first."""
 
 _SIGN = np.uint64(1) << np.uint64(63)
 _BYTE = np.uint64(255)
@@ -115,112 +105,3 @@ def _by_bytes(keys: Array, cases: Array, n: Number) -> Number:
             cases[1 - at, place] = cases[at, k]
         at = 1 - at
     return at
-
-
-@borrowing
-def sort_cases(
-    codes: Array, visits: Array, first: Number, size: Number, shift: Number, order: Array, counts: Array, spare: Array
-) -> None:
-    """Put the cases of a stretch into `order` by their codes, those of one code as they come.
-
-    The codes of a node are mostly spread evenly, so that one digit nearly sorts them, and insertion does the rest.
-
-    Parameters
-    ----------
-    codes : array of int
-        Of an attribute.
-    visits : array of int
-        Cases; those of the stretch ascend.
-    first, size, shift : int
-    order : array
-        To be filled from `first` on.
-    counts, spare : array
-        Scratch space.
-    """
-    if size <= FEW_CASES:
-        for p in range(first, first + size):
-            _insert_entry((np.int64(codes[visits[p]]) << shift) | np.int64(visits[p]), order, first, p)
-        return
-    lowest = highest = np.int64(codes[visits[first]])
-    for p in range(first, first + size):
-        code = np.int64(codes[visits[p]])
-        lowest = min(lowest, code)
-        highest = max(highest, code)
-        order[p] = (code << shift) | np.int64(visits[p])
-    bits = wanted = nowhere = np.int64(0)
-    while highest - lowest >> bits > 0:
-        bits += 1
-    while size >> (wanted + 1) > 0:
-        wanted += 1
-    base = lowest << shift
-    digit = min(bits, wanted, DIGIT)
-    fullest = _count_digit(order, first, size, base, shift + bits - digit, digit, counts)
-    if digit == bits or fullest <= MOST_ALIKE:
-        _by_digit(order, first, spare, nowhere, size, base, shift + bits - digit, digit, counts)
-        for k in range(size):
-            _insert_entry(np.int64(spare[k]), order, first, first + k)
-        return
-    passes = (bits + DIGIT - 1) // DIGIT
-    digit = (bits + passes - 1) // passes
-    for turn in range(passes):
-        low = shift + turn * digit
-        if turn % 2 == 0:
-            _count_digit(order, first, size, base, low, digit, counts)
-            _by_digit(order, first, spare, nowhere, size, base, low, digit, counts)
-        else:
-            _count_digit(spare, nowhere, size, base, low, digit, counts)
-            _by_digit(spare, nowhere, order, first, size, base, low, digit, counts)
-    if passes % 2 == 1:
-        for k in range(size):
-            order[first + k] = spare[k]
-
-
-@part
-def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> None:
-    """Insert an entry into those from `first` to before `at`."""
-    while at > first and np.int64(order[at - 1]) > entry:
-        order[at] = order[at - 1]
-        at -= 1
-    order[at] = entry
-
-
-@part
-def _count_digit(
-    entries: Array, start: Number, n: Number, base: Number, low: Number, digit: Number, counts: Array
-) -> Number:
-    """Count the values of a digit of what entries are above a base; return how many the most common one has."""
-    mask = (np.int64(1) << digit) - 1
-    for value in range(mask + 1):
-        counts[value] = 0
-    for k in range(n):
-        counts[((np.int64(entries[start + k]) - base) >> low) & mask] += 1
-    fullest = np.int64(0)
-    for value in range(mask + 1):
-        fullest = max(fullest, counts[value])
-    return fullest
-
-
-@part
-def _by_digit(
-    entries: Array,
-    start: Number,
-    into: Array,
-    place: Number,
-    n: Number,
-    base: Number,
-    low: Number,
-    digit: Number,
-    counts: Array,
-) -> None:
-    """Put entries into another place by a digit whose values are counted, equal ones as they come."""
-    mask = (np.int64(1) << digit) - 1
-    at = np.int64(place)
-    for value in range(mask + 1):
-        here = counts[value]
-        counts[value] = at
-        at += here
-    for k in range(n):
-        entry = entries[start + k]
-        value = ((np.int64(entry) - base) >> low) & mask
-        into[counts[value]] = entry
-        counts[value] += 1

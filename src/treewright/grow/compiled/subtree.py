@@ -17,18 +17,15 @@ where it runs out of room it stops, and goes on where it was when it has more.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, borrowing, part
-from treewright.grow.compiled.arithmetic import VARIANCE, branch_information, first_of_ties, impurity, weight_of
+from treewright.grow.compiled.arithmetic import VARIANCE
 from treewright.grow.compiled.blocks import (
     Block,
     Found,
     Room,
     Rules,
-    SortRoom,
     ValueRoom,
     Visits,
     enlarged,
@@ -40,28 +37,45 @@ from treewright.grow.compiled.blocks import (
     summarise,
     with_room,
 )
-from treewright.grow.compiled.drawing import child_key, shuffle
-from treewright.grow.compiled.examine import examine_cut, examine_values
-from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
-from treewright.grow.compiled.options import CUT, DIVIDED, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
-from treewright.grow.compiled.sorting import DIGIT
+from treewright.grow.compiled.by_need import NeedRoom, new_need_room
+from treewright.grow.compiled.dividing import branch_size, divide, open_branch
+from treewright.grow.compiled.drawing import child_key
+from treewright.grow.compiled.examine import choose, examine
+from treewright.grow.compiled.options import CUT, DIVIDED, MULTIWAY
+from treewright.grow.compiled.written import (
+    ABOVE,
+    ATTRIBUTE,
+    BRANCH,
+    BRANCHES,
+    CASES,
+    COUNTS_AT,
+    DIVIDED_BRANCH,
+    DRAWN,
+    FIRST,
+    HIGH,
+    KIND,
+    LEVEL,
+    LOW,
+    MEAN,
+    MISSING,
+    NODE,
+    OUTCOME,
+    PARENT,
+    SIDES_AT,
+    SIZE,
+    SSE,
+    STOP,
+    TOP,
+    WEIGHT,
+    Frames,
+    Written,
+)
 from treewright.model.tree import STOPS, Stop
-
-EPSILON = 1e-3
-"""C4.5's tolerance, as in `treewright.grow.choice`."""
 
 PURE, EMPTY, NO_ATTRIBUTES, NO_GAIN = (
     STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.NO_ATTRIBUTES, Stop.NO_GAIN)
 )
 TOO_FEW, DEPTH, SMALL_GAIN = (STOPS.index(stop) for stop in (Stop.TOO_FEW, Stop.DEPTH, Stop.SMALL_GAIN))
-
-# Columns of what is written for each node: whole numbers, and doubles (the class weights from COUNTS_AT on).
-ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
-WEIGHT, SSE, MEAN, DRAWN, COUNTS_AT = range(5)
-
-# Columns of a frame.
-KIND, FIRST, SIZE, LEVEL, ABOVE, BRANCH, TOP, CASES = range(8)
-NODE, DIVIDED_BRANCH = 0, 1
 
 NO_ROOM = -1
 """Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
@@ -71,24 +85,17 @@ WAITING, NODES, SIDES, USED_TOP, USED_CASES, NEEDED = range(6)
 FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
 
 
-class Written(NamedTuple):
-    """The nodes of a subtree."""
-
-    integers: Array
-    doubles: Array
-    sides: Array
-
-
-class Frames(NamedTuple):
-    """The stack of what is still to be done."""
-
-    fields: Array
-    keys: Array
-    used: Array
-
-
 def grow_block(
-    block: Block, rules: Rules, n: int, used: Array, key: np.uint64, depth: int, outcome: int, cancelled: Array
+    block: Block,
+    rules: Rules,
+    n: int,
+    used: Array,
+    key: np.uint64,
+    depth: int,
+    outcome: int,
+    cancelled: Array,
+    *,
+    sort_by_need: bool,
 ) -> tuple[Array, Array, Array, int]:
     """Grow the subtree of the first `n` cases of a block.
 
@@ -103,6 +110,8 @@ def grow_block(
         Of the place in the tree: for drawing, for the limit, and what an empty node says.
     cancelled : array of bool
         Set from outside to stop early.
+    sort_by_need : bool
+        Whether orders are made when attributes are drawn; else they are given, and kept.
 
     Returns
     -------
@@ -114,7 +123,7 @@ def grow_block(
     size = block.codes.shape[1]
     room, found = new_room(size, n_attributes, most_values, width), new_found(n_attributes, most_values)
     visits = new_visits(size, block.order.dtype)
-    by_value, cuts, copies, by_need = _extras(block, rules, most_values)
+    by_value, cuts, copies, by_need = _extras(block, rules, most_values, sort_by_need=sort_by_need)
     written = Written(
         np.empty((64, 9), dtype=np.int32),
         np.empty((64, COUNTS_AT + width)),
@@ -154,8 +163,8 @@ def grow_block(
 
 
 def _extras(
-    block: Block, rules: Rules, most_values: int
-) -> tuple[ValueRoom | None, Array | None, Array | None, SortRoom | None]:
+    block: Block, rules: Rules, most_values: int, *, sort_by_need: bool
+) -> tuple[ValueRoom | None, Array | None, Array | None, NeedRoom | None]:
     """Make room for what only some trees need; without it the kernel is compiled without these parts."""
     opt = rules.opt[0]
     by_value = cuts = copies = by_need = None
@@ -165,8 +174,8 @@ def _extras(
         cuts = np.empty(len(rules.tests))
     if opt["missing"] == DIVIDED and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
-    if len(block.order) < len(rules.numbers):
-        by_need = SortRoom(np.empty(1 << DIGIT, dtype=np.int64), np.empty_like(block.order[0]))
+    if sort_by_need:
+        by_need = new_need_room(block.order)
     return by_value, cuts, copies, by_need
 
 
@@ -184,7 +193,7 @@ def grow_nodes(
     by_value: ValueRoom | None,
     cuts: Array | None,
     copies: Array | None,
-    by_need: SortRoom | None,
+    by_need: NeedRoom | None,
 ) -> Number:
     """Grow until all is done or room runs out; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
@@ -221,13 +230,13 @@ def grow_nodes(
         fields = frames.fields[at]
         if copies is not None and fields[KIND] == DIVIDED_BRANCH:
             node, branch = fields[ABOVE], fields[BRANCH]
-            needed = _branch_size(fields, cases_of, block, rules, written)
+            needed = branch_size(fields, cases_of, block, rules, written)
             if max(fields[TOP], fields[CASES]) + needed > size:
                 state[NEEDED] = max(fields[TOP], fields[CASES]) + needed
                 status = MORE_CASES
                 break
             top, cases = fields[TOP], fields[CASES]
-            made = _open_branch(fields, cases_of, copies, block, rules, written)
+            made = open_branch(fields, cases_of, copies, block, rules, written)
             below = at
             if branch + 1 < written.integers[node, BRANCHES]:
                 fields[BRANCH] = branch + 1
@@ -261,8 +270,8 @@ def grow_nodes(
         if regression:
             for p in range(first, first + n_here):
                 block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
-        _examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need)
-        a = _choose(found, rules, room.scores)
+        examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need)
+        a = choose(found, rules, room.scores)
         if a < 0:
             whole[STOP] = NO_GAIN
             continue
@@ -273,7 +282,7 @@ def grow_nodes(
         n_sides = _write_test(whole, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
             real[DRAWN] = cuts[a]
-        lost = _branches(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
+        lost = divide(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
         if copies is not None and lost > 0:
             fields[KIND] = DIVIDED_BRANCH
             fields[ABOVE] = node
@@ -381,99 +390,6 @@ def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, 
 
 
 @part
-def _examine(
-    n_free: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
-    key: np.uint64,
-    block: Block,
-    rules: Rules,
-    room: Room,
-    found: Found,
-    by_value: ValueRoom | None,
-    cuts: Array | None,
-    by_need: SortRoom | None,
-) -> None:
-    """Find the best test of the attributes that are free, or of those that are drawn among them."""
-    opt = rules.opt[0]
-    criterion = opt["criterion"]
-    summary, free, order = room.summary, room.turn[0], room.turn[1]
-    for a in range(len(found.state)):
-        found.state[a] = -1
-    limit = n_free
-    if 0 < opt["drawn"] < n_free:
-        shuffle(key, order, n_free)
-        limit = opt["drawn"]
-    else:
-        for place in range(n_free):
-            order[place] = place
-    weight = weight_of(summary, criterion)
-    by_ones = by_value is not None and counts_by_ones(opt)
-    before = impurity(summary, criterion, rules.table) if by_ones else 0.0
-    considered = False
-    for place in range(n_free):
-        if place >= limit and considered:
-            break
-        a = free[order[place]]
-        if rules.tests[a] == NOT_TESTED:
-            continue
-        if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
-            state = examine_multiway(a, visits, first, size, before, block, rules, found, by_value)
-            if state != HAS_MISSING:
-                found.state[a] = state
-                considered = considered or state == 1
-                continue
-        cut = rules.tests[a] == CUT
-        lost = np.int64(-1)
-        if cut:
-            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts, visits, by_need)
-        elif by_value is not None:
-            lost = examine_values(a, visits, first, size, block, rules, room, found, by_value)
-        if lost < 0:
-            continue
-        corrected = cut and opt["correction"]
-        unknown = weight_of(room.unknown, criterion) if lost > 0 else 0.0
-        if lost > 0 and opt["missing"] != LEARNED and not corrected:
-            found.score[a] *= (weight - unknown) / weight
-        found.state[a] = 0 if corrected and found.score[a] <= 0 else 1
-        considered = considered or found.state[a] == 1
-        if opt["choice"] != HIGHEST:
-            branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
-            found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
-
-
-@part
-def _choose(found: Found, rules: Rules, scores: Array) -> Number:
-    """Return the attribute that the rule of choice takes, -1 if there is none."""
-    choice = rules.opt[0]["choice"]
-    n = len(found.state)
-    average = np.inf
-    if choice == RATIO:
-        total = 0.0
-        counted = 0
-        for a in range(n):
-            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.many[a]:
-                total += found.score[a]
-                counted += 1
-        if counted:
-            average = total / counted
-    for a in range(n):
-        scores[a] = -np.inf
-        if found.state[a] != 1:
-            continue
-        if choice == HIGHEST:
-            scores[a] = found.score[a]
-        elif found.score[a] > -EPSILON:
-            if choice == GAIN:
-                if found.info[a] > 0:
-                    scores[a] = found.score[a]
-            elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
-                scores[a] = found.score[a] / found.info[a]
-    return first_of_ties(scores, n)
-
-
-@part
 def _write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:
@@ -490,118 +406,3 @@ def _write_test(
             sides[n_sides + value] = found.sides[a, value]
         return n_sides + rules.n_values[a]
     return n_sides
-
-
-@part
-def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
-    """Return the branch of a code at a node, -1 for a missing one."""
-    if code == 0:
-        return -1
-    if test == CUT:
-        return 0 if code <= whole[LOW] else 1
-    if test == MULTIWAY:
-        return code - 1
-    return np.int64(sides[whole[SIDES_AT] + code - 1])
-
-
-@part
-def _branches(
-    visits: Array,
-    first: Number,
-    size: Number,
-    whole: Array,
-    block: Block,
-    rules: Rules,
-    sides: Array,
-    branch_of: Array,
-    sizes: Array,
-) -> Number:
-    """Find the branch of every case and the sizes of the branches; return how many cases must be divided."""
-    a = whole[ATTRIBUTE]
-    test = rules.tests[a]
-    for branch in range(whole[BRANCHES]):
-        sizes[branch] = 0
-    lost = 0
-    for p in range(first, first + size):
-        i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, sides)
-        if branch < 0:
-            branch = whole[MISSING]
-            if branch < 0:
-                lost += 1
-                continue
-        branch_of[i] = branch
-        sizes[branch] += 1
-    return lost
-
-
-@part
-def _branch_size(fields: Array, visits: Array, block: Block, rules: Rules, written: Written) -> Number:
-    """Return how many cases a branch gets, the divided ones included; an empty branch gets none of these."""
-    whole = written.integers[fields[ABOVE]]
-    a = whole[ATTRIBUTE]
-    own = lost = 0
-    for p in range(fields[FIRST], fields[FIRST] + fields[SIZE]):
-        branch = branch_of_code(np.int64(block.codes[a, visits[p]]), whole, rules.tests[a], written.sides)
-        if branch < 0:
-            lost += 1
-        elif branch == fields[BRANCH]:
-            own += 1
-    return own + lost if own else 0
-
-
-@part
-def _open_branch(fields: Array, visits: Array, copy_of: Array, block: Block, rules: Rules, written: Written) -> Number:
-    """Put the cases of a branch together at the end of the block, copies of divided ones included.
-
-    Returns the first free case after them.
-    """
-    whole = written.integers[fields[ABOVE]]
-    a = whole[ATTRIBUTE]
-    test = rules.tests[a]
-    regression = rules.opt[0]["criterion"] == VARIANCE
-    first, size, top, made = fields[FIRST], fields[SIZE], fields[TOP], fields[CASES]
-    own_weight = known_weight = 0.0
-    own = 0
-    for p in range(first, first + size):
-        i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
-        if branch >= 0:
-            known_weight += block.weights[i]
-        if branch == fields[BRANCH]:
-            own += 1
-            own_weight += block.weights[i]
-    if own == 0:
-        return made
-    share = own_weight / known_weight
-    fill = top
-    for p in range(first, first + size):
-        i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
-        copy_of[i] = -1
-        if branch == fields[BRANCH]:
-            copy_of[i] = i
-        elif branch < 0:
-            block.weights[made] = block.weights[i] * share
-            if regression:
-                block.values[made] = block.values[i]
-            else:
-                block.target[made] = block.target[i]
-            for other in range(block.codes.shape[0]):
-                block.codes[other, made] = block.codes[other, i]
-            copy_of[i] = made
-            made += 1
-        if copy_of[i] >= 0:
-            visits[fill] = copy_of[i]
-            fill += 1
-    shift = rules.shift[0]
-    mask = (np.int64(1) << shift) - 1
-    for slot in range(block.order.shape[0]):
-        fill = top
-        for p in range(first, first + size):
-            packed = np.int64(block.order[slot, p])
-            copy = np.int64(copy_of[packed & mask])
-            if copy >= 0:
-                block.order[slot, fill] = ((packed >> shift) << shift) | copy
-                fill += 1
-    return made

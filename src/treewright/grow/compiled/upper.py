@@ -26,7 +26,7 @@ from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_c
 from treewright.grow.compiled.assembly import Piece, spliced
 from treewright.grow.compiled.options import NOT_TESTED
 from treewright.grow.compiled.search import NO_WEIGHTS, Floats, Histogram, Rows, Search, Table, count_node
-from treewright.grow.compiled.subtree import (
+from treewright.grow.compiled.written import (
     ATTRIBUTE,
     BRANCHES,
     COUNTS_AT,

@@ -1,0 +1,40 @@
+"""The bits of a word, for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic, overload
+
+
+def lowest_bit(word: np.uint64) -> np.uint64:
+    """Return the number of the lowest bit that is set, from 0; at least one is.
+
+    Examples
+    --------
+    >>> int(lowest_bit(np.uint64(40)))
+    3
+    """
+    number = int(word)
+    return np.uint64((number & -number).bit_length() - 1)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(typing: Any, word: Any) -> Any:
+    """Be the processor's own instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@overload(lowest_bit)  # type: ignore[untyped-decorator]
+def _lowest_bit_in_kernels(word: Any) -> Callable[..., Any]:
+    def zeros(word: Any) -> Any:
+        return _trailing_zeros(word)
+
+    return zeros

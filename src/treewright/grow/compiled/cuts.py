@@ -1,0 +1,342 @@
+"""The best cut of a numeric attribute at a node, as kernels: what `treewright.grow.candidates` decides, decided alike.
+
+Vocabulary
+----------
+place
+    Where a cut may lie: after the last case of one number, before the first of the next.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, part
+from treewright.grow.candidates import LARGEST_SIDE, SHORT
+from treewright.grow.compiled.arithmetic import (
+    CHI_SQUARE,
+    GINI,
+    VARIANCE,
+    decrease,
+    first_of_ties,
+    impurity,
+    score_of_sides,
+    weight_of,
+)
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules, add_case
+from treewright.grow.compiled.by_need import NeedRoom, order_cases
+from treewright.grow.compiled.drawing import random_cut
+from treewright.grow.compiled.options import DIVIDED, LEARNED
+from treewright.grow.criteria import CLEAN
+
+
+@part
+def least_relative_side(known: Number, width: Number, least: Number) -> Number:
+    """Return C4.5's minimum weight of each side of a cut, infinite where there are too few cases for any."""
+    if known < 2 * least * SHORT:
+        return np.inf
+    side = 0.1 * known / width
+    return (least if side <= least else min(side, LARGEST_SIDE)) * SHORT
+
+
+@part
+def scan_cuts(
+    order: Array,
+    start: Number,
+    end: Number,
+    numbers: Array,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    cases_left: Number,
+    cases_all: Number,
+    last_too: Number,
+    side: Number,
+    filled: Number,
+) -> Number:
+    """Score the places between the numbers of a sorted stretch; return how many scores there are then.
+
+    Parameters
+    ----------
+    order, numbers : array
+        Of the attribute.
+    start, end : int
+        Where the known cases begin and end.
+    block, rules, room
+        ``room.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
+        nothing), ``room.known`` those of all; scores and places are added.
+    cases_left, cases_all : int
+        Cases on the left before the first one; all of them.
+    last_too : bool
+        Whether the place after the last number counts, too, and the gap does not.
+    side : float
+        Least weight of each side.
+    filled : int
+        Scores that are there.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    left, whole, scores, places = room.left, room.known, room.scores, room.places
+    target, weights, deviation = block.target, block.weights, block.deviation
+    width = len(left)
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    weight = weight_of(whole, criterion)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
+    right = room.right
+    # Whole numbers are added up without rounding, so the sums of squares may be carried along.
+    incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
+    squares_left = squares_right = 0.0
+    if incremental:
+        for k in range(width):
+            rest = whole[k] - left[k]
+            squares_left += left[k] * left[k]
+            squares_right += rest * rest
+    bound = -np.inf
+    squares_whole = (weight - before) * weight
+    weight_left = weight_of(left, criterion)
+    gap, least, min_leaf = opt["gap"], max(opt["least_side"], side), opt["min_leaf"]
+    unit = opt["unit"] == 1
+    w = 1.0
+    following = np.int64(order[start]) if start < end else np.int64(0)
+    for place in range(start, end):
+        packed = following
+        case = packed & mask
+        if not unit:
+            w = weights[case]
+        cases_left += 1
+        weight_left += w
+        if criterion == VARIANCE:
+            d = deviation[case]
+            left[0] += w
+            left[1] += w * d
+            left[2] += w * d * d
+        else:
+            k = target[case]
+            if incremental:
+                squares_left += w * (2.0 * left[k] + w)
+                squares_right -= w * (2.0 * (whole[k] - left[k]) - w)
+            left[k] += w
+        if place + 1 < end:
+            following = np.int64(order[place + 1])
+            code, next_code = packed >> shift, following >> shift
+            if next_code == code or (gap > 0 and not last_too and not numbers[next_code] - numbers[code] > gap):
+                continue
+        elif not last_too:
+            continue
+        if cases_left < min_leaf or cases_all - cases_left < min_leaf:
+            continue
+        weight_right = weight - weight_left
+        if weight_left < least or weight_right < least:
+            continue
+        if incremental:
+            # Multiplications tell most cuts that are clearly worse than one before; the others are divided out.
+            if squares_left * weight_right + squares_right * weight_left < bound * (weight_left * weight_right):
+                continue
+            after = (weight_left - (squares_left / weight_left if weight_left > 0 else 0.0)) + (
+                weight_right - (squares_right / weight_right if weight_right > 0 else 0.0)
+            )
+            scores[filled] = decrease(before, after, weight, criterion)
+            rise = (weight - after) - squares_whole / weight
+            bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
+        else:
+            for k in range(width):
+                right[k] = whole[k] - left[k]
+            scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
+        places[filled] = place
+        room.lefts[filled] = weight_left
+        filled += 1
+    return filled
+
+
+@part
+def examine_cut(
+    a: Number,
+    first: Number,
+    size: Number,
+    summary: Array,
+    key: np.uint64,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    found: Found,
+    cuts: Array | None,
+    visits: Array,
+    by_need: NeedRoom | None,
+) -> Number:
+    """Find the best cut of an attribute and put it into `found`; return the cases without a value, -1 if there is none.
+
+    ``room.unknown`` becomes the statistics of the missing cases; the first of ``room.rows`` become the weights of both
+    sides.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    regression = criterion == VARIANCE
+    slot = rules.slots[a]
+    numbers = rules.numbers[slot]
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    if by_need is not None:
+        order_cases(block.codes[a], slot, visits, first, size, shift, block, by_need)
+        order = by_need.entries
+    else:
+        order = block.order[slot]
+    width = len(summary)
+    unknown, known, left, rows = room.unknown, room.known, room.left, room.rows
+    for k in range(width):
+        unknown[k] = 0.0
+        left[k] = 0.0
+    lost = nobody = np.int64(0)
+    while lost < size and np.int64(order[first + lost]) >> shift == 0:
+        add_case(unknown, np.int64(order[first + lost]) & mask, block, regression)
+        lost += 1
+    begin, end = first + lost, first + size
+    if begin == end:
+        return -1
+    learn = opt["missing"] == LEARNED and lost > 0
+    if np.int64(order[begin]) >> shift == np.int64(order[end - 1]) >> shift and not learn:
+        return -1
+    for k in range(width):
+        known[k] = summary[k] - unknown[k]
+    if lost > 0 and not opt["whole"]:
+        # A difference of sums would keep the rounding of the greater ones.
+        for k in range(width):
+            known[k] = 0.0
+        for p in range(begin, end):
+            add_case(known, np.int64(order[p]) & mask, block, regression)
+    known_weight = weight_of(known, criterion)
+    missing_left = False
+    tries = 0
+    if cuts is not None:
+        at = drawn_cut(a, order, begin, end, key, lost, block, rules, room, cuts)
+        if at < 0:
+            return -1
+        missing_left = at >= end
+        at = at - (end - begin) if missing_left else at
+        best = 0
+        found.score[a] = room.scores[0]
+        tries = 1
+    else:
+        if learn:
+            for k in range(width):
+                known[k] = summary[k]
+            first_part = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size, learn, -np.inf, nobody)
+            for k in range(width):
+                left[k] = unknown[k]
+            tries = scan_cuts(order, begin, end, numbers, block, rules, room, lost, size, learn, -np.inf, first_part)
+            if tries > first_part and room.places[tries - 1] == end - 1:
+                tries -= 1  # with all cases on one side nothing is divided
+            best = first_of_ties(room.scores, tries)
+            missing_left = best >= first_part
+        else:
+            side = -np.inf
+            if opt["relative_side"]:
+                side = least_relative_side(known_weight, width, opt["min_branch"])
+            tries = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size - lost, learn, side, nobody)
+            best = first_of_ties(room.scores, tries)
+        if best < 0:
+            return -1
+        at = room.places[best]
+        found.score[a] = room.scores[best]
+    found.low[a] = np.int64(order[at]) >> shift
+    found.high[a] = np.int64(order[at + 1]) >> shift if at + 1 < end else -1
+    if learn:
+        found.home[a] = 0 if missing_left else 1
+        return lost
+    found.home[a] = -1
+    for k in range(1, width):
+        rows[0, k] = rows[1, k] = 0.0
+    rows[0, 0] = room.lefts[best]
+    rows[1, 0] = known_weight - room.lefts[best]
+    if opt["missing"] != DIVIDED:
+        found.home[a] = 0 if rows[0, 0] >= rows[1, 0] * SHORT else 1
+    if opt["correction"]:
+        weight = weight_of(summary, criterion)
+        found.score[a] = found.score[a] * (known_weight / weight) - log2(tries) / weight
+    return lost
+
+
+@part
+def drawn_cut(
+    a: Number,
+    order: Array,
+    begin: Number,
+    end: Number,
+    key: np.uint64,
+    lost: Number,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    cuts: Array,
+) -> Number:
+    """Draw one cut between the least and the greatest number; return its place, -1 if it is not admitted.
+
+    Where the side of missing cases is learned the cut is tried with them on the right and on the left, and known
+    against missing, too; with them on the left the place is moved on by the number of known cases.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    regression = criterion == VARIANCE
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    numbers = rules.numbers[rules.slots[a]]
+    lowest, highest = np.int64(order[begin]) >> shift, np.int64(order[end - 1]) >> shift
+    learn = opt["missing"] == LEARNED and lost > 0
+    at = begin - 1
+    if lowest < highest:
+        cuts[a] = random_cut(key, a, numbers[lowest], numbers[highest])
+        while numbers[np.int64(order[at + 1]) >> shift] <= cuts[a]:
+            at += 1
+    whole, left = room.known, room.left
+    width = len(left)
+    right = room.right
+    for k in range(width):
+        left[k] = 0.0
+        if learn:
+            whole[k] += room.unknown[k]
+    for p in range(begin, at + 1):
+        add_case(left, np.int64(order[p]) & mask, block, regression)
+    side = -np.inf
+    if not learn:
+        if not numbers[np.int64(order[at + 1]) >> shift] - numbers[np.int64(order[at]) >> shift] > opt["gap"]:
+            return -1
+        if opt["relative_side"]:
+            side = least_relative_side(weight_of(whole, criterion), width, opt["min_branch"])
+    known_cases = end - begin
+    cases_all = known_cases + lost if learn else known_cases
+    weight = weight_of(whole, criterion)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
+    found_scores = np.int64(0)
+    for way in range(3 if learn else 1):
+        cases_left = at + 1 - begin
+        if way == 1:
+            cases_left = known_cases
+            for k in range(width):
+                left[k] = whole[k] - room.unknown[k]
+        elif way == 2:
+            cases_left = at + 1 - begin + lost
+            for k in range(width):
+                left[k] = room.unknown[k]
+            for p in range(begin, at + 1):
+                add_case(left, np.int64(order[p]) & mask, block, regression)
+        if way != 1 and at < begin:
+            continue
+        if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:
+            continue
+        weight_left = weight_of(left, criterion)
+        least = max(opt["least_side"], side)
+        if weight_left < least or weight - weight_left < least:
+            continue
+        for k in range(width):
+            right[k] = whole[k] - left[k]
+        room.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.table)
+        room.lefts[found_scores] = weight_left
+        room.places[found_scores] = end - 1 if way == 1 else at if way == 0 else at + known_cases
+        found_scores += 1
+    best = first_of_ties(room.scores, found_scores)
+    if best < 0:
+        return -1
+    room.scores[0] = room.scores[best]
+    room.lefts[0] = room.lefts[best]
+    return room.places[best]

@@ -1,0 +1,282 @@
+"""The best test of declared values at a node, as kernels: what `treewright.grow.candidates` decides, decided alike.
+
+Vocabulary
+----------
+value rows
+    A nominal attribute's statistics by declared value; where the side of missing cases is learned, these are one
+    value more, the last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, part
+from treewright.grow.candidates import SHORT
+from treewright.grow.compiled.arithmetic import (
+    CHI_SQUARE,
+    VARIANCE,
+    first_of_ties,
+    impurity,
+    score_of_sides,
+    score_of_table,
+    weight_of,
+)
+from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom, add_case
+from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
+
+EXHAUSTIVE = 10
+"""As in `treewright.grow.subsets`."""
+
+BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
+"""Which divisions of values are compared: those that keep their order, all of them, those by the share of a class."""
+
+
+@part
+def examine_values(
+    a: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    block: Block,
+    rules: Rules,
+    room: Room,
+    found: Found,
+    by_value: ValueRoom,
+) -> Number:
+    """Find the best test of declared values; return the cases without a value, -1 if there is no test.
+
+    ``room.unknown`` becomes the statistics of the missing cases, ``room.rows`` those of the branches.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    regression = criterion == VARIANCE
+    rows, cases, codes = room.rows, by_value.cases, block.codes
+    width = rows.shape[1]
+    n_values = rules.n_values[a]
+    for value in range(n_values + 1):
+        cases[value] = 0
+        for k in range(width):
+            rows[value, k] = 0.0
+    for p in range(first, first + size):
+        i = np.int64(visits[p])
+        code = np.int64(codes[a, i])
+        row = code - 1 if code > 0 else n_values
+        cases[row] += 1
+        add_case(rows[row], i, block, regression)
+    lost = cases[n_values]
+    outcomes = 0
+    for value in range(n_values):
+        if cases[value] > 0:
+            outcomes += 1
+    for k in range(width):
+        room.unknown[k] = rows[n_values, k]
+    if outcomes < 2:
+        return -1
+    found.home[a] = -1
+    if rules.tests[a] == MULTIWAY:
+        enough = 0
+        heaviest = -1.0
+        for value in range(n_values):
+            weight = weight_of(rows[value], criterion)
+            if weight >= opt["min_branch"] * SHORT and cases[value] >= opt["min_leaf"]:
+                enough += 1
+            heaviest = max(heaviest, weight)
+        if enough < 2:
+            return -1
+        if opt["missing"] != DIVIDED:
+            found.home[a] = 0
+            while weight_of(rows[found.home[a]], criterion) < heaviest * SHORT:
+                found.home[a] += 1
+        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, room.whole)
+        return lost
+    learn = opt["missing"] == LEARNED and lost > 0
+    sides = found.sides[a]
+    compared = n_values + 1 if learn else n_values
+    score = divide_values(compared, learn, rules.tests[a] == ORDERED, rules, room, by_value, sides)
+    if score == -np.inf:
+        return -1
+    found.score[a] = score
+    for k in range(width):
+        room.left[k] = room.known[k] = 0.0
+    for value in range(n_values):
+        for k in range(width):
+            if sides[value]:
+                room.left[k] += rows[value, k]
+            else:
+                room.known[k] += rows[value, k]
+    for k in range(width):
+        rows[0, k] = room.left[k]
+        rows[1, k] = room.known[k]
+    if learn:
+        found.home[a] = 0 if sides[n_values] else 1
+    elif opt["missing"] != DIVIDED:
+        found.home[a] = 0 if weight_of(rows[0], criterion) >= weight_of(rows[1], criterion) * SHORT else 1
+    for value in range(n_values):
+        sides[value] = 0 if sides[value] else 1
+        if rules.tests[a] == SUBSETS and cases[value] == 0:
+            sides[value] = -1
+    return lost
+
+
+@part
+def divide_values(
+    n_values: Number,
+    missing_row: bool,
+    ordered: bool,
+    rules: Rules,
+    room: Room,
+    by_value: ValueRoom,
+    sides: Array,
+) -> Number:
+    """Find the best division of values into two sets; return its score, -inf if there is none at all.
+
+    ``room.rows`` are value rows, ``by_value.cases`` their numbers of cases; with `missing_row` the last of the
+    `n_values` rows is the missing cases. `sides` becomes 1 for the values on the left.
+    """
+    opt = rules.opt[0]
+    criterion, table = opt["criterion"], rules.table
+    rows, cases = room.rows, by_value.cases
+    width = rows.shape[1]
+    present, ranks = by_value.ranks[0], by_value.ranks[2:]
+    n = np.int64(0)
+    known = n_values - 1 if missing_row else n_values
+    for value in range(n_values):
+        if cases[value] > 0:
+            present[n] = value
+            n += 1
+    known_present = n - 1 if missing_row and cases[n_values - 1] > 0 else n
+    whole = room.whole
+    for k in range(width):
+        whole[k] = 0.0
+    cases_all = 0
+    for value in range(n_values):
+        cases_all += cases[value]
+        for k in range(width):
+            whole[k] += rows[value, k]
+    weight = weight_of(whole, criterion)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
+    occurring = 0
+    last_class = 0
+    for k in range(width):
+        if criterion == VARIANCE or whole[k] > 0:
+            occurring += 1
+            last_class = k
+    if ordered:
+        candidates = (known_present - 1) * (2 if missing_row else 1)
+        way = BY_ORDER
+    elif n <= EXHAUSTIVE and (missing_row or (criterion != VARIANCE and occurring > 2)):
+        candidates = (1 << (n - 1)) - 1
+        way = ALL_SUBSETS
+    else:
+        way = BY_SHARE
+        orders = 1 if criterion == VARIANCE or occurring <= 2 else occurring
+        candidates = orders * (n - 1)
+    if candidates <= 0:
+        return -np.inf
+    if way == BY_SHARE:
+        found = 0
+        for k in range(width):
+            if criterion == VARIANCE:
+                if k > 0:
+                    break
+            elif whole[k] <= 0 or (occurring <= 2 and k != last_class):
+                continue
+            _rank_values(room.rows, by_value, n, k, criterion, ranks[found])
+            found += 1
+    scores, left, right = room.scores, room.left, room.right
+    for candidate in range(candidates):
+        scores[candidate] = -np.inf
+        cases_left = 0
+        known_left = 0
+        for k in range(width):
+            left[k] = 0.0
+        for place in range(n):
+            if _on_left(candidate, place, n, known_present, way, ranks):
+                value = present[place]
+                cases_left += cases[value]
+                if value < known:
+                    known_left += 1
+                for k in range(width):
+                    left[k] += rows[value, k]
+        if missing_row and not ordered and known_left in (0, known_present):
+            continue
+        for k in range(width):
+            right[k] = whole[k] - left[k]
+        if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:
+            continue
+        if weight_of(left, criterion) < opt["least_side"] or weight_of(right, criterion) < opt["least_side"]:
+            continue
+        scores[candidate] = score_of_sides(left, right, before, weight, criterion, table)
+    best = first_of_ties(scores, candidates)
+    if best < 0:
+        return -np.inf
+    if way == BY_SHARE:
+        bound = scores[0]
+        for candidate in range(1, candidates):
+            bound = max(bound, scores[candidate])
+        bound -= 1e-9 * abs(bound)
+        for candidate in range(best + 1, candidates):
+            if scores[candidate] >= bound and _comes_first(candidate, best, n, known_present, ranks):
+                best = candidate
+    for value in range(n_values):
+        sides[value] = 0
+    for place in range(n):
+        if _on_left(best, place, n, known_present, way, ranks):
+            sides[present[place]] = 1
+    if ordered:
+        # Values that do not occur here go with the lower neighbour up to the middle of the gap.
+        cut = best % (known_present - 1)
+        middle = (present[cut] + present[cut + 1]) / 2
+        for value in range(known):
+            sides[value] = 1 if value <= middle else 0
+    return scores[best]
+
+
+@part
+def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
+    """Rank the values that occur by the share of a class, or by their mean, equal ones in declared order."""
+    present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
+    for place in range(n):
+        value = present[place]
+        if criterion == VARIANCE:
+            share[place] = rows[value, 1] / rows[value, 0]
+        else:
+            total = 0.0
+            for j in range(rows.shape[1]):
+                total += rows[value, j]
+            share[place] = rows[value, k] / total
+    for place in range(n):
+        at = place
+        while at > 0 and share[order[at - 1]] > share[place]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = place
+    for rank in range(n):
+        ranks[order[rank]] = rank
+
+
+@part
+def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
+    """Say whether a value that occurs is on the left of a candidate division."""
+    if way == BY_ORDER:
+        cut = candidate % (known - 1)
+        if place >= known:
+            return candidate >= known - 1
+        return place <= cut
+    if way == ALL_SUBSETS:
+        return place == 0 or (candidate >> (place - 1)) & 1 == 1
+    which, cut = candidate // (n - 1), candidate % (n - 1)
+    below = ranks[which, place] <= cut
+    return below if ranks[which, 0] <= cut else not below
+
+
+@part
+def _comes_first(one: Number, other: Number, n: Number, known: Number, ranks: Array) -> Number:
+    """Say whether one division comes before another: the first value in which they differ is on its left."""
+    by_share = np.int64(BY_SHARE)
+    for place in range(n):
+        here = _on_left(one, place, n, known, by_share, ranks)
+        if here != _on_left(other, place, n, known, by_share, ranks):
+            return here
+    return False
