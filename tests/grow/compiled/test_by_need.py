@@ -55,9 +55,7 @@ def test_many_cases_are_sorted_by_all_digits() -> None:
     first=st.integers(0, 3),
     seed=st.integers(0, 99),
 )
-def test_cases_of_a_node_are_picked_in_the_order_of_their_block(
-    n: int, share: float, first: int, seed: int
-) -> None:
+def test_cases_of_a_node_are_picked_in_the_order_of_their_block(n: int, share: float, first: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(n).astype(np.uint32)
     places = np.empty(n, dtype=np.uint16)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treewright._base.nlogn import nlogn
+from treewright.counts.compiled.flags import kernel
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow import drawing
 from treewright.grow.compiled import drawing as kernels
@@ -18,11 +19,13 @@ from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
     ENTROPY,
     GINI,
+    QUICK_ERROR,
     VARIANCE,
     branch_information,
     fill_nlogn,
     first_of_ties,
     nlogn_of,
+    quick_nlogn,
     score_of_table,
 )
 from treewright.grow.compiled.sorting import sort_numbers
@@ -59,6 +62,19 @@ def test_criteria_score_tables_as_the_interpreter_does(rows: list[list[int]]) ->
         found = score_of_table(counts.astype(np.float64), len(rows), code, table, np.zeros(counts.shape[1]))
         assert found == criterion.of_table(counts)
     assert branch_information(counts.astype(np.float64), len(rows), 0.0, table) == split_information(counts)
+
+
+@kernel
+def _quick(x: float) -> float:
+    return quick_nlogn(x)  # type: ignore[no-any-return]
+
+
+@settings(deadline=None)
+@given(x=st.floats(1e-9, 1e9) | st.integers(0, 2**20).map(float) | st.floats(-1.0, 0.0))
+def test_quick_logarithms_are_too_low_by_at_most_what_is_said(x: float) -> None:
+    exact = x * log2(x) if x > 0 else 0.0
+    rounding = 1e-12 * max(abs(exact), abs(x))
+    assert -rounding <= exact - _quick(x) <= QUICK_ERROR * abs(x) + rounding
 
 
 @settings(deadline=None)

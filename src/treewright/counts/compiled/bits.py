@@ -1,4 +1,4 @@
-"""The bits of a word, for kernels."""
+"""The bits of words and numbers, for kernels."""
 
 from __future__ import annotations
 
@@ -38,3 +38,33 @@ def _lowest_bit_in_kernels(word: Any) -> Callable[..., Any]:
         return _trailing_zeros(word)
 
     return zeros
+
+
+def bits_of(number: float) -> np.int64:
+    """Return the bits of a double as a whole number.
+
+    Examples
+    --------
+    >>> int(bits_of(1.0)) >> 52
+    1023
+    """
+    bits: np.int64 = np.float64(number).view(np.int64)
+    return bits
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _same_bits(typing: Any, number: Any) -> Any:
+    """Be no instruction at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate
+
+
+@overload(bits_of)  # type: ignore[untyped-decorator]
+def _bits_in_kernels(number: Any) -> Callable[..., Any]:
+    def bits(number: Any) -> Any:
+        return _same_bits(number)
+
+    return bits

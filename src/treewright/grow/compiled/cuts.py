@@ -16,11 +16,14 @@ from treewright.counts.compiled.flags import Array, Number, part
 from treewright.grow.candidates import LARGEST_SIDE, SHORT
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
+    ENTROPY,
     GINI,
+    QUICK_ERROR,
     VARIANCE,
     decrease,
     first_of_ties,
     impurity,
+    quick_nlogn,
     score_of_sides,
     weight_of,
 )
@@ -28,7 +31,7 @@ from treewright.grow.compiled.blocks import Block, Found, Room, Rules, add_case
 from treewright.grow.compiled.by_need import NeedRoom, order_cases
 from treewright.grow.compiled.drawing import random_cut
 from treewright.grow.compiled.options import DIVIDED, LEARNED
-from treewright.grow.criteria import CLEAN
+from treewright.grow.criteria import CLEAN, ROUNDING
 
 
 @part
@@ -85,8 +88,10 @@ def scan_cuts(
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
     right = room.right
+    least = max(opt["least_side"], side)
     # Whole numbers are added up without rounding, so the sums of squares may be carried along.
     incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
+    by_logs = criterion == ENTROPY and opt["whole"] == 0
     squares_left = squares_right = 0.0
     if incremental:
         for k in range(width):
@@ -96,8 +101,9 @@ def scan_cuts(
     bound = -np.inf
     squares_whole = (weight - before) * weight
     weight_left = weight_of(left, criterion)
-    gap, least, min_leaf = opt["gap"], max(opt["least_side"], side), opt["min_leaf"]
+    gap, min_leaf = opt["gap"], opt["min_leaf"]
     unit = opt["unit"] == 1
+    slack = QUICK_ERROR * weight + 2 * (CLEAN * before + ROUNDING * weight)
     w = 1.0
     following = np.int64(order[start]) if start < end else np.int64(0)
     for place in range(start, end):
@@ -143,11 +149,24 @@ def scan_cuts(
         else:
             for k in range(width):
                 right[k] = whole[k] - left[k]
-            scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
+            if by_logs and before - _quick_entropy(left, right, weight_left, weight_right) + slack < bound:
+                scores[filled] = -np.inf
+            else:
+                scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
+                bound = max(bound, scores[filled] * weight * (1 - 4e-9))
         places[filled] = place
         room.lefts[filled] = weight_left
         filled += 1
     return filled
+
+
+@part
+def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right: Number) -> Number:
+    """Return the entropy of two branches times their weight, up to `QUICK_ERROR` of it."""
+    total = quick_nlogn(weight_left) + quick_nlogn(weight_right)
+    for k in range(len(left)):
+        total -= quick_nlogn(left[k]) + quick_nlogn(right[k])
+    return total
 
 
 @part

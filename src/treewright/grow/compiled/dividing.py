@@ -6,21 +6,14 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, part
 from treewright.grow.compiled.arithmetic import VARIANCE
-from treewright.grow.compiled.blocks import Block, Rules
+from treewright.grow.compiled.blocks import Block, Room, Rules
 from treewright.grow.compiled.options import CUT, MULTIWAY
 from treewright.grow.compiled.written import (
-    ABOVE,
     ATTRIBUTE,
-    BRANCH,
     BRANCHES,
-    CASES,
-    FIRST,
     LOW,
     MISSING,
     SIDES_AT,
-    SIZE,
-    TOP,
-    Written,
 )
 
 
@@ -48,7 +41,7 @@ def divide(
     branch_of: Array,
     sizes: Array,
 ) -> Number:
-    """Find the branch of every case and the sizes of the branches; return how many cases must be divided."""
+    """Find the branch of every case (-1: to be divided) and the sizes of the branches; return how many are divided."""
     a = whole[ATTRIBUTE]
     test = rules.tests[a]
     for branch in range(whole[BRANCHES]):
@@ -60,6 +53,7 @@ def divide(
         if branch < 0:
             branch = whole[MISSING]
             if branch < 0:
+                branch_of[i] = -1
                 lost += 1
                 continue
         branch_of[i] = branch
@@ -68,72 +62,107 @@ def divide(
 
 
 @part
-def branch_size(fields: Array, visits: Array, block: Block, rules: Rules, written: Written) -> Number:
-    """Return how many cases a branch gets, the divided ones included; an empty branch gets none of these."""
-    whole = written.integers[fields[ABOVE]]
-    a = whole[ATTRIBUTE]
-    own = lost = 0
-    for p in range(fields[FIRST], fields[FIRST] + fields[SIZE]):
-        branch = branch_of_code(np.int64(block.codes[a, visits[p]]), whole, rules.tests[a], written.sides)
-        if branch < 0:
-            lost += 1
-        elif branch == fields[BRANCH]:
-            own += 1
-    return own + lost if own else 0
+def share_out(
+    visits: Array,
+    first: Number,
+    size: Number,
+    branches: Number,
+    branch_of: Array,
+    copies: Array,
+    top: Number,
+    cases: Number,
+    block: Block,
+    rules: Rules,
+    room: Room,
+) -> None:
+    """Put the cases of all branches together anew, a copy of each case without a value in every branch that occurs.
 
-
-@part
-def open_branch(fields: Array, visits: Array, copy_of: Array, block: Block, rules: Rules, written: Written) -> Number:
-    """Put the cases of a branch together at the end of the block, copies of divided ones included.
-
-    Returns the first free case after them.
+    Parameters
+    ----------
+    visits, first, size
+        The stretch of the node.
+    branches : int
+    branch_of : array of int
+        Of each case, -1 where it must be divided.
+    copies : array of int
+        Becomes the first copy of each divided case.
+    top, cases : int
+        Where the branches, and where copies begin.
+    block, rules
+    room : Room
+        ``room.starts`` holds the sizes of the branches; it becomes where they begin, and the end after the last.
     """
-    whole = written.integers[fields[ABOVE]]
-    a = whole[ATTRIBUTE]
-    test = rules.tests[a]
     regression = rules.opt[0]["criterion"] == VARIANCE
-    first, size, top, made = fields[FIRST], fields[SIZE], fields[TOP], fields[CASES]
-    own_weight = known_weight = 0.0
-    own = 0
+    starts, shares, occurring = room.starts, room.scores, room.places
+    known = 0.0
+    for branch in range(branches):
+        shares[branch] = 0.0
+    lost = 0
     for p in range(first, first + size):
         i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
-        if branch >= 0:
-            known_weight += block.weights[i]
-        if branch == fields[BRANCH]:
-            own += 1
-            own_weight += block.weights[i]
-    if own == 0:
-        return made
-    share = own_weight / known_weight
-    fill = top
+        if branch_of[i] < 0:
+            lost += 1
+            continue
+        known += block.weights[i]
+        shares[branch_of[i]] += block.weights[i]
+    n_occurring = np.int64(0)
+    begin = np.int64(top)
+    for branch in range(branches):
+        own = starts[branch]
+        starts[branch] = begin
+        if own > 0:
+            shares[branch] = shares[branch] / known
+            occurring[n_occurring] = branch
+            n_occurring += 1
+            begin += own + lost
+    made = np.int64(cases)
     for p in range(first, first + size):
         i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, written.sides)
-        copy_of[i] = -1
-        if branch == fields[BRANCH]:
-            copy_of[i] = i
-        elif branch < 0:
-            block.weights[made] = block.weights[i] * share
+        own = np.int64(branch_of[i])
+        if own >= 0:
+            visits[starts[own]] = i
+            starts[own] += 1
+            continue
+        copies[i] = made
+        for other in range(block.codes.shape[0]):
+            code = block.codes[other, i]
+            for copy in range(made, made + n_occurring):
+                block.codes[other, copy] = code
+        for k in range(n_occurring):
+            branch = occurring[k]
+            visits[starts[branch]] = made
+            starts[branch] += 1
+            block.weights[made] = block.weights[i] * shares[branch]
             if regression:
                 block.values[made] = block.values[i]
             else:
                 block.target[made] = block.target[i]
-            for other in range(block.codes.shape[0]):
-                block.codes[other, made] = block.codes[other, i]
-            copy_of[i] = made
             made += 1
-        if copy_of[i] >= 0:
-            visits[fill] = copy_of[i]
-            fill += 1
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     for slot in range(block.order.shape[0]):
-        fill = top
+        order = block.order[slot]
+        _back_to_begin(starts, branches, top)
         for p in range(first, first + size):
-            packed = np.int64(block.order[slot, p])
-            copy = np.int64(copy_of[packed & mask])
-            if copy >= 0:
-                block.order[slot, fill] = ((packed >> shift) << shift) | copy
-                fill += 1
-    return made
+            packed = np.int64(order[p])
+            i = packed & mask
+            own = np.int64(branch_of[i])
+            if own >= 0:
+                order[starts[own]] = packed
+                starts[own] += 1
+                continue
+            copy = (packed >> shift << shift) | np.int64(copies[i])
+            for k in range(n_occurring):
+                branch = occurring[k]
+                order[starts[branch]] = copy + k
+                starts[branch] += 1
+    starts[branches] = begin
+    _back_to_begin(starts, branches, top)
+
+
+@part
+def _back_to_begin(starts: Array, branches: Number, top: Number) -> None:
+    """Move each from the end of its branch to the begin, where the branch before it ends."""
+    for branch in range(branches - 1, 0, -1):
+        starts[branch] = starts[branch - 1]
+    starts[0] = top

@@ -6,10 +6,11 @@ stretch
     The cases of a node stand together, in `visits` and in the order by every numeric attribute. Where a node is
     divided, each branch is a part of its parent's stretch, put together stably: nothing is sorted twice.
 divided case
-    A case without a value goes down every branch with a share of its weight. Each copy is a case of its own, which
-    lives at the end of the block until its branch is finished.
+    A case without a value goes down every branch with a share of its weight. Each copy is a case of its own. The cases
+    of all branches are then put together anew after what is used of the block, and copies after all cases, until these
+    branches are finished.
 frame
-    Something still to be done: a node to look at, or the next branch of a node with divided cases.
+    A node that is still to be looked at.
 
 Nodes are written depth first, so that a subtree is a stretch of the tree. Nothing recurses. The kernel makes no arrays:
 where it runs out of room it stops, and goes on where it was when it has more.
@@ -38,29 +39,26 @@ from treewright.grow.compiled.blocks import (
     with_room,
 )
 from treewright.grow.compiled.by_need import NeedRoom, new_need_room
-from treewright.grow.compiled.dividing import branch_size, divide, open_branch
+from treewright.grow.compiled.dividing import divide, share_out
 from treewright.grow.compiled.drawing import child_key
 from treewright.grow.compiled.examine import choose, examine
 from treewright.grow.compiled.options import CUT, DIVIDED, MULTIWAY
 from treewright.grow.compiled.written import (
     ABOVE,
     ATTRIBUTE,
-    BRANCH,
     BRANCHES,
     CASES,
     COUNTS_AT,
-    DIVIDED_BRANCH,
     DRAWN,
     FIRST,
     HIGH,
-    KIND,
     LEVEL,
     LOW,
     MEAN,
     MISSING,
-    NODE,
     OUTCOME,
     PARENT,
+    SAID,
     SIDES_AT,
     SIZE,
     SSE,
@@ -81,7 +79,7 @@ NO_ROOM = -1
 """Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
 
 # Columns of what the kernel remembers when it stops for more room: how much is used, and how many cases it needs.
-WAITING, NODES, SIDES, USED_TOP, USED_CASES, NEEDED = range(6)
+WAITING, NODES, SIDES, NEEDED = range(4)
 FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
 
 
@@ -130,14 +128,14 @@ def grow_block(
         np.empty(64 + most_values, dtype=np.int8),
     )
     frames = Frames(
-        np.zeros((64 + most_values, 8), dtype=np.int64),
+        np.zeros((64 + most_values, 7), dtype=np.int64),
         np.empty(64 + most_values, dtype=np.uint64),
         np.zeros((64 + most_values, n_attributes), dtype=np.bool_),
     )
-    frames.fields[0, [FIRST, SIZE, LEVEL, ABOVE, BRANCH]] = 0, n, depth, -1, outcome
+    frames.fields[0] = 0, n, depth, -1, outcome, n, n
     frames.keys[0] = key
     frames.used[0] = used
-    state = np.array([1, 0, 0, n, n, 0], dtype=np.int64)
+    state = np.array([1, 0, 0, 0], dtype=np.int64)
     while True:
         status = grow_nodes(
             block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies, by_need
@@ -214,7 +212,6 @@ def grow_nodes(
     summary, starts, cases_of = room.summary, room.starts, visits.cases
     free = room.turn[0]
     waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
-    top, cases = state[USED_TOP], state[USED_CASES]
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     status = FINISHED
@@ -228,32 +225,9 @@ def grow_nodes(
             break
         at = waiting - 1
         fields = frames.fields[at]
-        if copies is not None and fields[KIND] == DIVIDED_BRANCH:
-            node, branch = fields[ABOVE], fields[BRANCH]
-            needed = branch_size(fields, cases_of, block, rules, written)
-            if max(fields[TOP], fields[CASES]) + needed > size:
-                state[NEEDED] = max(fields[TOP], fields[CASES]) + needed
-                status = MORE_CASES
-                break
-            top, cases = fields[TOP], fields[CASES]
-            made = open_branch(fields, cases_of, copies, block, rules, written)
-            below = at
-            if branch + 1 < written.integers[node, BRANCHES]:
-                fields[BRANCH] = branch + 1
-                below = waiting
-                _copy_flags(frames.used, at, below)
-            a = written.integers[node, ATTRIBUTE]
-            if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
-                frames.used[below, a] = True
-            frames.keys[below] = child_key(frames.keys[at], branch)
-            level = fields[LEVEL] + 1
-            _set_frame(frames.fields, below, top, needed, level, node, written.integers[node, OUTCOME])
-            waiting = below + 1
-            top, cases = top + needed, made
-            continue
-
         waiting = at
         first, n_here, level = fields[FIRST], fields[SIZE], fields[LEVEL]
+        top, cases = fields[TOP], fields[CASES]
         node = n_nodes
         n_nodes += 1
         whole, real = written.integers[node], written.doubles[node]
@@ -279,54 +253,77 @@ def grow_nodes(
             whole[STOP] = SMALL_GAIN
             continue
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+        sides_before = n_sides
         n_sides = _write_test(whole, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
             real[DRAWN] = cuts[a]
         lost = divide(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
         if copies is not None and lost > 0:
-            fields[KIND] = DIVIDED_BRANCH
-            fields[ABOVE] = node
-            fields[BRANCH] = 0
-            fields[TOP] = top
-            fields[CASES] = cases
-            waiting += 1
-            continue
-        begin = first
-        for branch in range(branches):
-            here = starts[branch]
-            starts[branch] = begin
-            begin += here
-        starts[branches] = begin
-        for slot in range(block.order.shape[0] if by_need is None else 0):
-            spread(block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries)
-        spread(cases_of, first, n_here, np.int64(0x7FFFFFFF), visits.branch_of, starts[:branches], visits.spare)
+            made = lost * _occurring(starts, branches)
+            if max(top, cases) + n_here + made > size:
+                # With more room this node is looked at again.
+                state[NEEDED] = max(top, cases) + n_here + made
+                waiting, n_nodes, n_sides = at + 1, node, sides_before
+                status = MORE_CASES
+                break
+            share_out(cases_of, first, n_here, branches, visits.branch_of, copies, top, cases, block, rules, room)
+            top, cases = starts[branches], cases + made
+        else:
+            begin = first
+            for branch in range(branches):
+                here = starts[branch]
+                starts[branch] = begin
+                begin += here
+            starts[branches] = begin
+            for slot in range(block.order.shape[0] if by_need is None else 0):
+                spread(
+                    block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
+                )
+            spread(cases_of, first, n_here, np.int64(0x7FFFFFFF), visits.branch_of, starts[:branches], visits.spare)
         key = frames.keys[at]
         if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
             frames.used[at, a] = True
         for below in range(at + branches - 1, at - 1, -1):
             branch = at + branches - 1 - below
             n_below = starts[branch + 1] - starts[branch]
-            _set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME])
+            _set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME], top, cases)
             frames.keys[below] = child_key(key, branch)
             if below > at:
                 _copy_flags(frames.used, at, below)
         waiting += branches
     state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
-    state[USED_TOP], state[USED_CASES] = top, cases
     return status
 
 
 @part
 def _set_frame(
-    frames: Array, at: Number, first: Number, size: Number, level: Number, above: Number, outcome: Number
+    frames: Array,
+    at: Number,
+    first: Number,
+    size: Number,
+    level: Number,
+    above: Number,
+    said: Number,
+    top: Number,
+    cases: Number,
 ) -> None:
-    """Describe a node that is still to be looked at; `outcome` is what its parent says."""
-    frames[at, KIND] = NODE
+    """Describe a node that is still to be looked at."""
     frames[at, FIRST] = first
     frames[at, SIZE] = size
     frames[at, LEVEL] = level
     frames[at, ABOVE] = above
-    frames[at, BRANCH] = outcome
+    frames[at, SAID] = said
+    frames[at, TOP] = top
+    frames[at, CASES] = cases
+
+
+@part
+def _occurring(sizes: Array, branches: Number) -> Number:
+    """Return how many branches have cases."""
+    occurring = 0
+    for branch in range(branches):
+        occurring += sizes[branch] > 0
+    return occurring
 
 
 @part
@@ -352,7 +349,7 @@ def _write_leaf(
     whole[BRANCHES] = 0
     whole[MISSING] = -1
     whole[SIDES_AT] = whole[LOW] = whole[HIGH] = -1
-    whole[OUTCOME] = fields[BRANCH]
+    whole[OUTCOME] = fields[SAID]
     real[WEIGHT] = weight
     real[SSE] = summary[2] if regression else 0.0
     real[MEAN] = mean

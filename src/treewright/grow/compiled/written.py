@@ -10,9 +10,8 @@ from treewright.counts.compiled.flags import Array
 ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
 WEIGHT, SSE, MEAN, DRAWN, COUNTS_AT = range(5)
 
-# Columns of a frame.
-KIND, FIRST, SIZE, LEVEL, ABOVE, BRANCH, TOP, CASES = range(8)
-NODE, DIVIDED_BRANCH = 0, 1
+# Columns of a frame, a node that waits; `SAID` is what its parent says, `TOP` and `CASES` how much room is used.
+FIRST, SIZE, LEVEL, ABOVE, SAID, TOP, CASES = range(7)
 
 
 class Written(NamedTuple):
