@@ -44,8 +44,3 @@ def _table_up_to(largest: int) -> npt.NDArray[np.float64]:
         table = np.concatenate((table, [n * log2(n) for n in range(len(table), size)]))
         _table = table
     return table
-
-
-def whole_table(largest: int) -> npt.NDArray[np.float64]:
-    """Return x log2 x of the whole numbers up to the largest, or up to where they are computed one by one."""
-    return _table_up_to(min(largest, LARGEST_TABLE - 1))

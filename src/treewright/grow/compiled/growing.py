@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.interrupt import Stopped, watched
-from treewright._base.nlogn import whole_table
+from treewright._base.nlogn import LARGEST_TABLE
 from treewright.counts.compiled.encoding import CodedColumn, code_table
 from treewright.counts.compiled.histograms import count_cases
 from treewright.counts.engine import Engine
@@ -26,7 +26,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import Examiner
-from treewright.grow.compiled.arithmetic import ENTROPY
+from treewright.grow.compiled.arithmetic import ENTROPY, fill_nlogn
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
@@ -85,6 +85,7 @@ class CompiledGrower:
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._by_rank: tuple[Codes, Floats] | None = None
+        self._nlogn: Floats = np.zeros(2)
 
     def grow(
         self,
@@ -194,6 +195,15 @@ class CompiledGrower:
                 self._by_rank = ranks, numbers[:, : most + 1].copy()
             return self._by_rank
 
+    def nlogn(self, largest: int) -> Floats:
+        """Return n log2 n of the whole numbers up to the largest, or up to where they are computed one by one."""
+        with self._lock:
+            size = min(largest + 1, LARGEST_TABLE)
+            if size > len(self._nlogn):
+                self._nlogn = np.zeros(size)
+                fill_nlogn(self._nlogn, 0)
+            return self._nlogn
+
     def distinct(self, attribute: int) -> Floats:
         """Return the different numbers of an attribute, ascending."""
         if attribute not in self._distinct:
@@ -240,7 +250,7 @@ class _Growth:
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
-        self._table = whole_table(int(total) + 1 if looked_up else 1)
+        self._table = owner.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = watched()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
