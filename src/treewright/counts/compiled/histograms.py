@@ -1,10 +1,13 @@
-"""Counting a node: the statistics of every code of every attribute, in one pass over its cases."""
+"""Counting a node: the statistics of every code of every attribute, in one pass over its cases.
+
+Places are unsigned numbers here: of a signed one Numba asks each time whether it counts from the end.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 
 
 @borrowing
@@ -24,34 +27,77 @@ def count_classes(
         Those to be counted, and the first place of each attribute in `counts`.
     counts : array, places x classes
     """
-    n = len(rows)
-    unit = len(weights) == 0
     width = counts.shape[1]
     flat = counts.reshape(-1)
+    bits = np.uint64(0)
+    while width >> bits > 1:
+        bits += np.uint64(1)
+    if width != 1 << bits:
+        _add_classes(codes, rows, target, weights, attributes, starts, flat, np.uint64(width), None)
+    elif _are_all(rows, codes.shape[1]):
+        _add_classes(codes, None, target, weights, attributes, starts, flat, np.uint64(width), bits)
+    else:
+        _add_classes(codes, rows, target, weights, attributes, starts, flat, np.uint64(width), bits)
+
+
+@part
+def _are_all(rows: Array, n: Number) -> bool:
+    """Say whether a node has all rows of the table, as the root mostly has: then none has to be looked up."""
+    same = 0
+    while same < len(rows) and rows[same] == same:
+        same += 1
+    return same == n
+
+
+@part
+def _add_classes(
+    codes: Array,
+    rows: Array | None,
+    target: Array,
+    weights: Array,
+    attributes: Array,
+    starts: Array,
+    flat: Array,
+    width: np.uint64,
+    bits: np.uint64 | None,
+) -> None:
+    """Add cases as `count_classes` does; all of them where `rows` is None.
+
+    `width` is the number of classes, `bits` its logarithm: where it is whole, shifting does instead of multiplying.
+    """
+    n = codes.shape[1] if rows is None else len(rows)
+    unit = len(weights) == 0
     fours = len(attributes) // 4 * 4
     w = 1.0
     # Row, class and weight of a case are looked up once for four attributes.
     for one in range(0, fours, 4):
         a, b, c, d = attributes[one], attributes[one + 1], attributes[one + 2], attributes[one + 3]
         codes_a, codes_b, codes_c, codes_d = codes[a], codes[b], codes[c], codes[d]
-        at_a, at_b, at_c, at_d = starts[a] * width, starts[b] * width, starts[c] * width, starts[d] * width
+        at_a, at_b = np.uint64(starts[a]) * width, np.uint64(starts[b]) * width
+        at_c, at_d = np.uint64(starts[c]) * width, np.uint64(starts[d]) * width
         for i in range(n):
-            row = rows[i]
-            k = target[row]
+            row = np.uint64(i) if rows is None else np.uint64(rows[i])
+            k = np.uint64(target[row])
             if not unit:
                 w = weights[i]
-            flat[at_a + np.int64(codes_a[row]) * width + k] += w
-            flat[at_b + np.int64(codes_b[row]) * width + k] += w
-            flat[at_c + np.int64(codes_c[row]) * width + k] += w
-            flat[at_d + np.int64(codes_d[row]) * width + k] += w
+            if bits is None:
+                flat[at_a + np.uint64(codes_a[row]) * width + k] += w
+                flat[at_b + np.uint64(codes_b[row]) * width + k] += w
+                flat[at_c + np.uint64(codes_c[row]) * width + k] += w
+                flat[at_d + np.uint64(codes_d[row]) * width + k] += w
+            else:
+                flat[at_a + (np.uint64(codes_a[row]) << bits) + k] += w
+                flat[at_b + (np.uint64(codes_b[row]) << bits) + k] += w
+                flat[at_c + (np.uint64(codes_c[row]) << bits) + k] += w
+                flat[at_d + (np.uint64(codes_d[row]) << bits) + k] += w
     for one in range(fours, len(attributes)):
         a = attributes[one]
-        codes_a, at_a = codes[a], starts[a] * width
+        codes_a, at_a = codes[a], np.uint64(starts[a]) * width
         for i in range(n):
-            row = rows[i]
+            row = np.uint64(i) if rows is None else np.uint64(rows[i])
             if not unit:
                 w = weights[i]
-            flat[at_a + np.int64(codes_a[row]) * width + target[row]] += w
+            flat[at_a + np.uint64(codes_a[row]) * width + np.uint64(target[row])] += w
 
 
 @borrowing
@@ -62,7 +108,7 @@ def weigh_classes(rows: Array, target: Array, weights: Array, counts: Array) -> 
     for i in range(len(rows)):
         if not unit:
             w = weights[i]
-        counts[target[rows[i]]] += w
+        counts[np.uint64(target[np.uint64(rows[i])])] += w
 
 
 @borrowing
@@ -74,10 +120,10 @@ def count_numbers(
     unit = len(weights) == 0
     for one in range(len(attributes)):
         a = attributes[one]
-        start = starts[a]
+        start = np.uint64(starts[a])
         column = codes[a]
         for i in range(n):
-            place = start + np.int64(column[rows[i]])
+            place = start + np.uint64(column[np.uint64(rows[i])])
             w = 1.0 if unit else weights[i]
             d = deviation[i]
             counts[place, 0] += w
@@ -92,18 +138,19 @@ def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cas
     for one in range(0, fours, 4):
         a, b, c, d = attributes[one], attributes[one + 1], attributes[one + 2], attributes[one + 3]
         codes_a, codes_b, codes_c, codes_d = codes[a], codes[b], codes[c], codes[d]
-        at_a, at_b, at_c, at_d = starts[a], starts[b], starts[c], starts[d]
+        at_a, at_b = np.uint64(starts[a]), np.uint64(starts[b])
+        at_c, at_d = np.uint64(starts[c]), np.uint64(starts[d])
         for i in range(len(rows)):
-            row = rows[i]
-            cases[at_a + np.int64(codes_a[row])] += 1
-            cases[at_b + np.int64(codes_b[row])] += 1
-            cases[at_c + np.int64(codes_c[row])] += 1
-            cases[at_d + np.int64(codes_d[row])] += 1
+            row = np.uint64(rows[i])
+            cases[at_a + np.uint64(codes_a[row])] += 1
+            cases[at_b + np.uint64(codes_b[row])] += 1
+            cases[at_c + np.uint64(codes_c[row])] += 1
+            cases[at_d + np.uint64(codes_d[row])] += 1
     for one in range(fours, len(attributes)):
         a = attributes[one]
-        codes_a, at_a = codes[a], starts[a]
+        codes_a, at_a = codes[a], np.uint64(starts[a])
         for i in range(len(rows)):
-            cases[at_a + np.int64(codes_a[rows[i]])] += 1
+            cases[at_a + np.uint64(codes_a[np.uint64(rows[i])])] += 1
 
 
 @borrowing
@@ -140,18 +187,18 @@ def route_rows(
     nowhere = np.int64(len(sizes) - 1)
     w = 1.0
     for i in range(len(rows)):
-        row = rows[i]
-        code = np.int64(codes[row])
+        row = np.uint64(rows[i])
+        code = np.uint64(codes[row])
         branch = np.int64(branch_of_code[code])
-        if code == bin_of_cut:
+        if np.int64(code) == bin_of_cut:
             branch = np.int64(column[row] > cut)
         if branch < 0:
             branch = nowhere
         if not unit:
             w = weights[i]
         branches[i] = branch
-        sizes[branch] += 1
-        sums[branch] += w
+        sizes[np.uint64(branch)] += 1
+        sums[np.uint64(branch)] += w
 
 
 @borrowing
@@ -189,8 +236,8 @@ def part_rows(
         if weighted and not unit:
             w = weights[i]
         if branch < nowhere:
-            place = starts[branch]
-            starts[branch] = place + 1
+            place = np.uint64(starts[np.uint64(branch)])
+            starts[np.uint64(branch)] += 1
             new_rows[place] = rows[i]
             if weighted:
                 new_weights[place] = w
