@@ -14,9 +14,10 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensemble import adaboost as module
-from treewright.ensemble.adaboost import alpha_of, boost, midway, updated
+from treewright.ensemble.adaboost import boost
 from treewright.ensemble.plan import adaboost, bagging
 from treewright.ensemble.running import Interrupted
+from treewright.ensemble.weighing import alpha_of, midway, updated
 from treewright.grow.recipe import CART, Stopping
 from treewright.learn import fit
 from treewright.model.forest import Combining, Forest
@@ -185,6 +186,21 @@ def test_a_time_limit_ends_after_a_round_and_progress_is_told() -> None:
     model = fit(DATA, adaboost(trees=50), time_limit=1e-9, progress=lambda done, total: told.append((done, total)))
     assert model.n_trees == 1
     assert told == [(1, 50)]
+
+
+def test_progress_tells_of_every_round() -> None:
+    told: list[tuple[int, int]] = []
+    fit(DATA, adaboost(trees=7), progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, 7) for done in range(1, 8)]
+
+
+def test_many_cases_are_boosted_to_the_same_bytes_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = two_moons(400, noise=0.2)
+    plain = fit(data, adaboost(trees=12))
+    monkeypatch.setattr(module, "MANY_CASES", 10)
+    monkeypatch.setattr("treewright.grow.compiled.growing.BLOCK", 20)  # as if they were many for the grower, too
+    monkeypatch.setattr("treewright.grow.compiled.upper.BLOCK", 20)
+    assert model_to_json(fit(data, adaboost(trees=12))) == model_to_json(plain)
 
 
 def test_case_weights_are_where_boosting_begins() -> None:

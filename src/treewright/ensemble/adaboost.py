@@ -25,72 +25,31 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import exp, log
 
 import numpy as np
-import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright._base.interrupt import apart
 from treewright.data.dataset import Dataset
 from treewright.ensemble.bootstrap import bootstrap, tree_key
-from treewright.ensemble.growing import TreeMaker
+from treewright.ensemble.growing import Leaves, TreeMaker
 from treewright.ensemble.plan import BoostPlan
 from treewright.ensemble.random_forest import provenance_of, taken_over
 from treewright.ensemble.running import Interrupted, Progress, check_time_limit
+from treewright.ensemble.weighing import MANY_CASES, Floats, QuickTally, Tally, alpha_of
 from treewright.grow.drawing import child_key
 from treewright.grow.engines import threads
 from treewright.model.forest import Combining, Forest
 from treewright.model.grove import join_trees
 from treewright.model.grove_route import blocks
-from treewright.model.model import Smoothing, first_of_best
+from treewright.model.model import Smoothing, first_of_best, node_probabilities
 from treewright.model.tree import Tree
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 GUESSING = 1e-10
 """An error this close to that of guessing is no better."""
 
-
-def alpha_of(error: float, classes: int) -> float:
-    """Return the weight of a tree with this share of mistakes.
-
-    Examples
-    --------
-    >>> round(alpha_of(0.1, 2), 4), round(alpha_of(0.1, 3), 4)
-    (1.0986, 2.8904)
-    """
-    if classes <= 2:
-        return 0.5 * log((1 - error) / error)
-    return log((1 - error) / error) + log(classes - 1)
-
-
-def updated(weights: Floats, wrong: Mask, alpha: float, classes: int) -> Floats:
-    """Return the weights after a round, with the same sum.
-
-    Examples
-    --------
-    >>> updated(np.ones(4), np.array([True, False, False, False]), alpha_of(0.25, 2), 2).round(4).tolist()
-    [2.0, 0.6667, 0.6667, 0.6667]
-    """
-    factor = np.where(wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0)
-    new = weights * factor
-    scaled: Floats = new * (weights.sum() / new.sum())
-    return scaled
-
-
-def midway(weights: Floats, wrong: Mask) -> Floats:
-    """Return the weights after a round of the midway rule, with the same sum.
-
-    Examples
-    --------
-    >>> midway(np.ones(4), np.array([True, False, False, False])).round(4).tolist()
-    [1.5, 0.8333, 0.8333, 0.8333]
-    """
-    total, mistaken = float(weights.sum()), float(weights[wrong].sum())
-    moved = (total / 2 - mistaken) / 2
-    return np.where(wrong, weights + moved / np.count_nonzero(wrong), weights * (1 - moved / (total - mistaken)))
+AT_ONCE = 0.05
+"""Seconds of rounds that are done before anyone is told of them."""
 
 
 @dataclass
@@ -100,13 +59,11 @@ class _Boosting:
     dataset: Dataset
     plan: BoostPlan
     begin: Floats
-    weights: Floats
-    said: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    tally: Tally
     trees: list[Tree] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     resets: list[float] = field(default_factory=list)
-    votes: Floats | None = None
     mistakes: list[float] = field(default_factory=list)
     over: bool = False
 
@@ -116,82 +73,80 @@ class _Boosting:
         target = self.dataset.target
         return 2 if target is None else max(2, len(np.unique(target[self.begin > 0])))
 
-    def guesses(self, wrong: Mask) -> bool:
-        """Say whether a tree with these mistakes is no better than guessing."""
+    def guesses(self, error: float) -> bool:
+        """Say whether a tree with this share of mistakes is no better than guessing."""
         chance = 0.5 if self.plan.reweighting == "midway" else 1 - 1 / self.classes
-        return self.error(wrong) >= chance - GUESSING
+        return error >= chance - GUESSING
 
-    def wrong(self, tree: Tree) -> Mask:
-        """Say which cases a tree gets wrong."""
+    def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
+        """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
+        if leaves is not None:
+            return self.tally.judge(first_of_best(node_probabilities(tree, None))[leaves])
         forest = Forest(join_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
         parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
-        self.said = np.concatenate(parts)
-        mistaken: Mask = self.said != self.dataset.target
-        return mistaken
+        return self.tally.judge(np.concatenate(parts))
 
-    def error(self, wrong: Mask) -> float:
-        """Return the weighted share of mistakes."""
-        return float(self.weights[wrong].sum() / self.weights.sum())
-
-    def accept(self, tree: Tree, wrong: Mask, resets: int) -> None:
+    def accept(self, tree: Tree, error: float, resets: int) -> None:
         """Take a tree in, and weigh the cases anew."""
-        error = self.error(wrong)
         calm = self.plan.reweighting == "midway"
         if error <= 0:
             alpha = 1.0 if calm else 1.0 + sum(self.alphas)
             self.over = True
         elif calm:
             alpha = 1.0
-            self.weights = midway(self.weights, wrong & (self.weights > 0))
+            self.tally.move_midway()
         else:
             alpha = alpha_of(error, self.classes)
-            self.weights = updated(self.weights, wrong, self.plan.learning_rate * alpha, self.classes)
+            self.tally.multiply(self.plan.learning_rate * alpha, self.classes)
         self._take(tree, alpha, error, resets)
 
     def _take(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
-        """Note a tree whose classes were just said, and the mistakes of all votes (for one class each) so far."""
-        self.trees.append(tree)
+        """Note a tree that was just judged, and the mistakes of all votes (for one class each) so far."""
+        self.mistakes.append(self.tally.vote(alpha))
         self.alphas.append(alpha)
         self.errors.append(error)
         self.resets.append(float(resets))
-        if self.votes is None:
-            self.votes = np.zeros((self.dataset.n_rows, len(self.dataset.schema.classes)))
-        self.votes[np.arange(self.dataset.n_rows), self.said] += alpha
-        wrong = first_of_best(self.votes) != self.dataset.target
-        self.mistakes.append(float(self.begin[wrong].sum() / self.begin.sum()))
+        self.trees.append(tree)
 
     def again(self, tree: Tree, resets: float) -> None:
         """Repeat a round of an earlier run, whose tree is known."""
         if resets:
-            self.weights = self.begin
-        wrong = self.wrong(tree)
-        if self.guesses(wrong):
-            self.give_up(tree, wrong, int(resets))
+            self.tally.reset()
+        error = self.judged(tree)
+        if self.guesses(error):
+            self.give_up(tree, error, int(resets))
         else:
-            self.accept(tree, wrong, int(resets))
+            self.accept(tree, error, int(resets))
 
     def round(self, maker: TreeMaker) -> None:
         """Learn one more tree, after as many resets as it takes and as are allowed."""
-        tree = maker.make(self.weights)
-        wrong = self.wrong(tree)
+        tree, leaves = maker.make_and_route(self.tally.weights)
+        error = self.judged(tree, leaves)
         resets = 0
-        while self.guesses(wrong):
+        while self.guesses(error):
             if sum(self.resets) + resets >= self.plan.max_resets:
                 self.over = True
                 break
             resets += 1
-            self.weights = self.begin
+            self.tally.reset()
             key = child_key(tree_key(self.plan.seed, len(self.trees)), resets)
             tree = maker.make(self.begin * bootstrap(key, self.dataset.n_rows))
-            wrong = self.wrong(tree)
+            error = self.judged(tree)
         if not self.over:
-            self.accept(tree, wrong, resets)
+            self.accept(tree, error, resets)
         elif not self.trees:
-            self.give_up(tree, wrong, resets)
+            self.give_up(tree, error, resets)
 
-    def give_up(self, tree: Tree, wrong: Mask, resets: int) -> None:
+    def rounds(self, maker: TreeMaker, end: float) -> None:
+        """Learn trees until all are learned or this time has come; at least one."""
+        while len(self.trees) < self.plan.trees and not self.over:
+            self.round(maker)
+            if time.monotonic() >= end:
+                break
+
+    def give_up(self, tree: Tree, error: float, resets: int) -> None:
         """Take the last tree where not one was better than guessing: a model has at least one."""
-        self._take(tree, 1.0, self.error(wrong), resets)
+        self._take(tree, 1.0, error, resets)
         self.over = True
 
     def forest(self, smoothing: Smoothing, costs: tuple[tuple[float, ...], ...] | None) -> Forest:
@@ -253,21 +208,27 @@ def boost(
     fitting = plan.for_schema(dataset.schema)
     check_time_limit(time_limit)
     begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
-    state = _Boosting(dataset, fitting, begin, begin)
+    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs)).prepare()
+    quick = maker.compiled and dataset.n_rows >= MANY_CASES
+    target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target
+    tally = (QuickTally if quick else Tally)(target, begin, len(dataset.schema.classes))
+    state = _Boosting(dataset, fitting, begin, tally)
     if resume is not None:
         resets = resume.log.get("resets", ())
         if len(resets) != resume.n_trees:
             raise ParameterError("the forest to go on with was not boosted")
         for tree, before in zip(taken_over(resume, fitting, dataset), resets, strict=True):
             state.again(tree, before)
-    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs)).prepare()
-    start = time.monotonic()
+    last = np.inf if time_limit is None else time.monotonic() + time_limit
     try:
         while len(state.trees) < plan.trees and not state.over:
-            apart(state.round, maker, patience=None)  # the state is looked at next, and must be still
+            told = len(state.trees)
+            # The state is looked at next, and must be still.
+            apart(state.rounds, maker, min(last, time.monotonic() + AT_ONCE), patience=None)
             if progress is not None:
-                progress(len(state.trees), plan.trees)
-            if time_limit is not None and time.monotonic() - start >= time_limit:
+                for done in range(told, len(state.trees)):
+                    progress(done + 1, plan.trees)
+            if time.monotonic() >= last:
                 break
     except KeyboardInterrupt as interrupt:
         if not state.trees:

@@ -11,7 +11,7 @@ maker
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,17 +35,14 @@ from treewright.prune.method import ReducedError, prune, split_off
 from treewright.prune.release8 import prune_release8
 from treewright.rpart_plan import MedianLearner, RpartLearner
 
+if TYPE_CHECKING:
+    from treewright.grow.compiled.growing import CompiledGrower
+
 Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Leaves = npt.NDArray[np.int32]
 
 COMPILED_FROM = 1_000
 """Cells from which on the compiled engine grows the trees: fewer than for one tree, as many trees share the loading."""
-
-
-class Grower(Protocol):
-    """Grows trees over the same cases, in any number of threads."""
-
-    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
-        """Grow by a recipe; cases of weight zero are left out."""
 
 
 class InterpretedGrower:
@@ -68,7 +65,8 @@ class SharedGrower:
 
     def __init__(self, dataset: Dataset, n_jobs: int = 1) -> None:
         self._interpreted = InterpretedGrower(dataset)
-        self._compiled: Grower | None = None
+        self._n_rows = dataset.n_rows
+        self._compiled: CompiledGrower | None = None
         if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FROM:
             announce_compilation()
             from treewright.grow.compiled.growing import CompiledGrower
@@ -85,10 +83,20 @@ class SharedGrower:
             return self._compiled.grow(recipe, weights)
         return self._interpreted.grow(with_compiled_criterion(recipe), weights)
 
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels grow the trees that they understand."""
+        return self._compiled is not None
 
-def grower_for(dataset: Dataset, n_jobs: int = 1) -> Grower:
-    """Return the grower for these cases; `n_jobs` threads grow one tree."""
-    return SharedGrower(dataset, n_jobs)
+    def grow_and_route(self, recipe: Recipe, weights: Weights) -> tuple[Tree, Leaves | None]:
+        """Grow as above; return the leaf of each case, too, if the grower came to know it."""
+        from treewright.grow.compiled.options import understood
+
+        if self._compiled is None or not understood(recipe):
+            return self.grow(recipe, weights), None
+        leaves = np.empty(self._n_rows, dtype=np.int32)
+        tree = self._compiled.grow(recipe, weights, leaves=leaves)
+        return tree, None if leaves[0] < 0 else leaves
 
 
 class TreeMaker:
@@ -116,7 +124,7 @@ class TreeMaker:
         self._dataset = in_bins(dataset, plan.learner)
         self._plan = plan
         self._n_jobs = n_jobs
-        self._grower: Grower | None = None
+        self._grower: SharedGrower | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_dataset": self._dataset, "_plan": self._plan, "_n_jobs": self._n_jobs, "_grower": None}
@@ -127,10 +135,22 @@ class TreeMaker:
             self._shared()
         return self
 
-    def _shared(self) -> Grower:
+    def _shared(self) -> SharedGrower:
         if self._grower is None:
-            self._grower = grower_for(self._dataset, self._n_jobs)
+            self._grower = SharedGrower(self._dataset, self._n_jobs)
         return self._grower
+
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels grow the trees."""
+        return isinstance(self._plan.learner, Recipe) and self._shared().compiled
+
+    def make_and_route(self, weights: Weights) -> tuple[Tree, Leaves | None]:
+        """Return the tree of these weights, and the leaf of each case if it became known while the tree grew."""
+        learner, own = self._plan.learner, self._dataset.weights
+        if not isinstance(learner, Recipe) or self._plan.pruning or own is not None:
+            return self.make(weights), None
+        return self._shared().grow_and_route(learner, weights)
 
     def make(self, weights: Weights | None, draw: Draw | None = None) -> Tree:
         """Return the tree of one draw of weights (whole ones are numbers of copies)."""

@@ -10,7 +10,15 @@ import pytest
 
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, part_rows, route_rows
 from treewright.grow.compiled.bins import BEST, FACTS, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import Binned, Cases, count_places, look_inside, numbers_beside
+from treewright.grow.compiled.inside import (
+    NO_ENTRIES,
+    Binned,
+    Cases,
+    count_places,
+    look_inside,
+    numbers_beside,
+    sort_entries,
+)
 from treewright.grow.compiled.options import options_of
 from treewright.grow.compiled.values import score_values
 from treewright.grow.criteria import criterion_named
@@ -113,13 +121,18 @@ def test_no_cut_in_a_bin_scores_more_than_its_bound(criterion: str, seed: int) -
 @pytest.mark.parametrize("criterion", CRITERIA_HERE)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("codes", [1, 4, 40])
-def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, codes: int) -> None:
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, codes: int, in_order: bool) -> None:
     node = Node(seed, criterion, n=300, codes=codes)
     borders, bounds, facts = node.judged()
     limit = float(limit_of(facts[0, BEST]))
     alive = node.alive(bounds, facts, limit)
     no_places = np.zeros(0, dtype=np.int64)
-    binned = Binned(node.counts, node.cases, borders, alive, no_places, facts[0])
+    entries = NO_ENTRIES
+    if in_order:
+        entries = np.empty(len(node.column), dtype=np.int32)
+        sort_entries(node.column, np.empty(len(node.column), dtype=np.int64), entries)
+    binned = Binned(node.counts, node.cases, borders, alive, no_places, facts[0], entries)
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
     score, turn, code, low, high, _ = look_inside(
@@ -138,6 +151,14 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     weights = node.weights if len(node.weights) else np.ones(len(node.rows))
     on_left = weights[node.column <= first].sum()
     assert (left[0] if node.regression else left.sum()) == pytest.approx(on_left)
+
+
+def test_entries_are_sorted_and_say_where_a_number_stays_the_same() -> None:
+    column = np.array([2.0, np.nan, 0.0, 2.0, -0.0, np.nan, -1.0])
+    entries = np.empty(7, dtype=np.int32)
+    sort_entries(column, np.empty(7, dtype=np.int64), entries)
+    assert (entries & 0x7FFFFFFF).tolist() == [1, 5, 6, 2, 4, 0, 3]
+    assert (entries < 0).tolist() == [False, True, False, False, True, False, True]
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.15])

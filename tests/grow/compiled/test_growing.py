@@ -19,6 +19,7 @@ from treewright.grow.compiled import growing, upper
 from treewright.grow.compiled.growing import CompiledGrower
 from treewright.grow.grower import grow
 from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.model.route import main_leaves
 from treewright.model.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
@@ -59,6 +60,44 @@ def test_a_tree_of_numbers_is_the_interpreted_one(seed: int) -> None:
     table = made_table(seed, regression=True)
     for recipe in recipes(seed, regression=True):
         assert_same(table, recipe)
+
+
+@pytest.mark.usefixtures("_parts")
+@pytest.mark.parametrize("seed", range(6))
+def test_leaves_that_become_known_while_a_tree_grows_are_those_of_its_cases(seed: int) -> None:
+    table = made_table(seed)
+    for recipe in recipes(seed):
+        leaves = np.empty(table.n_rows, dtype=np.int32)
+        tree = CompiledGrower(table).grow(recipe, leaves=leaves)
+        assert leaves[0] == -1 or np.array_equal(leaves, main_leaves(tree, table))
+
+
+def test_the_leaves_of_a_large_stump_become_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing, "BLOCK", 20)
+    monkeypatch.setattr(upper, "BLOCK", 20)
+    table = made_table(3)
+    stump = CART(stopping=Stopping(max_depth=1), missing=MissingPolicy.MAJORITY)
+    leaves = np.empty(table.n_rows, dtype=np.int32)
+    tree = CompiledGrower(table, 2).grow(stump, np.ones(table.n_rows), leaves=leaves)
+    assert np.array_equal(leaves, main_leaves(tree, table))
+    CompiledGrower(table, 2).grow(stump, np.arange(table.n_rows), leaves=leaves)
+    assert leaves[0] == -1  # one case weighs nothing, and nobody asked for its leaf
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_columns_that_are_kept_in_order_change_nothing(criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing, "BLOCK", 20)
+    monkeypatch.setattr(upper, "BLOCK", 20)
+    monkeypatch.setattr("treewright.counts.compiled.encoding.BINS", 6)
+    monkeypatch.setattr(growing, "FEW_RANKS", 4)
+    rng = np.random.default_rng(5)
+    table = made_table(7, rows=300)
+    stump = CART(criterion=criterion, stopping=Stopping(max_depth=1), missing=MissingPolicy.MAJORITY)
+    often = CompiledGrower(table)
+    for _ in range(3 * growing.SORTED_FROM):
+        weights = rng.random(table.n_rows)
+        assert difference(often.grow(stump, weights), CompiledGrower(table).grow(stump, weights), exact=True) is None
+    assert any(len(often.entries(a)) for a, column in enumerate(table.schema.attributes) if column.is_numeric)
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ from treewright.grow.compiled.arithmetic import ENTROPY, fill_nlogn
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
+from treewright.grow.compiled.inside import NO_ENTRIES, sort_entries
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.search import NO_WEIGHTS, Ranked, Table
 from treewright.grow.compiled.subtree import NO_ROOM, grow_block
@@ -50,6 +51,12 @@ NARROW = 1 << 16
 
 KEPT_FROM = 3
 """Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
+
+SORTED_FROM = 4
+"""The whole column of an attribute is sorted when a node with all cases looks into it this many times."""
+
+MOST_SORTED = 1 << 28
+"""In larger tables than this no column is kept in order: that takes half as much memory as the numbers."""
 
 FEW_RANKS = 255
 """Numeric columns of at most so many different numbers always have a code for each."""
@@ -86,6 +93,8 @@ class CompiledGrower:
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._by_rank: tuple[Codes, Floats] | None = None
         self._nlogn: Floats = np.zeros(2)
+        self._entries: dict[int, Rows] = {}
+        self._asked: dict[int, int] = {}
 
     def grow(
         self,
@@ -93,6 +102,7 @@ class CompiledGrower:
         weights: npt.NDArray[np.generic] | None = None,
         *,
         progress: Progress | None = None,
+        leaves: Rows | None = None,
     ) -> Tree:
         """Grow a tree.
 
@@ -104,6 +114,8 @@ class CompiledGrower:
             Stand in for the dataset's own; zeros leave cases out.
         progress : callable or None
             Called with cases done and cases in all.
+        leaves : array or None
+            To be filled with the leaf of each case; the first is -1 where they did not become known.
         """
         if not understood(recipe):
             raise ParameterError(f"the kernels do not grow {recipe.name} with these options")
@@ -119,8 +131,10 @@ class CompiledGrower:
                 w = NO_WEIGHTS
         if len(rows) == 0:
             raise DataError("all weights are zero, so there is nothing to learn from", source=data.source)
+        if leaves is not None:
+            leaves[0] = -1
         with _Growth(self, recipe, rows, w).running() as growth:
-            return growth.run(progress)
+            return growth.run(progress, leaves if len(rows) == data.n_rows else None)
 
     def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
         """Return the codes of all columns; numeric ones of more than `FEW_RANKS` different numbers are binned."""
@@ -161,6 +175,23 @@ class CompiledGrower:
                 count_cases(codes, rows, np.arange(len(coded)), starts, cases)
                 self._cases = codes, cases
             return self._cases[1]
+
+    def entries(self, attribute: int) -> Rows:
+        """Return the entries of all cases in the order of a binned attribute (see `inside`), none the first few times.
+
+        Trees that differ in weights only look into the same column again and again; for one tree sorting all of it is
+        too much.
+        """
+        with self._lock:
+            if attribute not in self._entries:
+                self._asked[attribute] = self._asked.get(attribute, 0) + 1
+                column = self.dataset.columns[attribute]
+                if self._asked[attribute] < SORTED_FROM or len(column) * len(self.dataset.columns) > MOST_SORTED:
+                    return NO_ENTRIES
+                entries = np.empty(len(column), dtype=np.int32)
+                sort_entries(column, np.empty(len(column), dtype=np.int64), entries)
+                self._entries[attribute] = entries
+            return self._entries[attribute]
 
     def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
         """Return the codes of the nominal attributes, cases x attributes, and which these are.
@@ -282,13 +313,13 @@ class _Growth:
             self._bounds[attribute] = bounds
             self._interval_codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
 
-    def run(self, progress: Progress | None) -> Tree:
-        """Grow the tree."""
+    def run(self, progress: Progress | None, leaves: Rows | None = None) -> Tree:
+        """Grow the tree; `leaves` become those of the cases if they become known."""
         used = np.zeros(len(self._tests), dtype=bool)
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
         root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
         table = self._upper_table() if len(self._rows) > BLOCK else None
-        piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress).grow(root)
+        piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress, leaves).grow(root)
         if progress is not None:
             progress(len(self._rows), len(self._rows))
         return tree_of(piece, self.schema, self._tests, self._bounds, self._place())
@@ -324,6 +355,7 @@ class _Growth:
             regression=self._regression,
             whole=self._whole,
             all_cases=lambda: self._owner.cases_of(codes, coded),
+            entries=self._owner.entries,
             n_cases=len(self._rows),
             n_jobs=self._owner.n_jobs,
             pool=self._pool,

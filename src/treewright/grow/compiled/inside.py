@@ -8,6 +8,8 @@ tries
     Places that were compared, which C4.5 makes the best of them pay for.
 stretch
     The cases of one bin in their order by number.
+entry
+    A case in its order; negative, with the sign bit set, where its number is that of the case before.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from treewright.grow.compiled.sorting import sort_numbers
 STEP = 32
 """Cases of a stretch that are passed over together if no cut among them can be the best."""
 
-CASE = np.int64(0xFFFFFFFF)
-"""The bits of a case in a sorted entry."""
+CASE = np.int64(0x7FFFFFFF)
+"""The bits of a case in an entry."""
+
+NO_ENTRIES = np.zeros(0, dtype=np.int32)
 
 
 class Cases(NamedTuple):
@@ -74,6 +78,9 @@ class Binned(NamedTuple):
         Places inside each bin; empty where nobody asks for tries.
     facts : array
         See `bins.FACTS`.
+    entries : array
+        Of all cases of the table, where the node has all of them and they are sorted; else there are none, and those
+        that matter are sorted here.
     """
 
     counts: Array
@@ -82,6 +89,7 @@ class Binned(NamedTuple):
     alive: Array
     inner: Array
     facts: Array
+    entries: Array
 
 
 @kernel
@@ -114,8 +122,12 @@ def look_inside(
     whole = np.empty(width)
     turns, last = np.int64(facts[TURNS]), np.int64(facts[LAST])
     sum_of_codes(counts, cases, turns == 2, whole)
-    who, order, numbers = _sorted_cases(binned, codes, column, node, last)
-    n = len(who)
+    n = np.int64(0)
+    for code in range(1, last + 1):
+        if binned.alive[code]:
+            n += cases_of(counts, cases, code)
+    everything = len(binned.entries) > 0
+    entries = binned.entries if everything else _sorted_cases(n, binned.alive, codes, column, node)
     room = turns * (n + len(binned.alive)) + 1
     scores = np.empty(room)
     turn_of = np.empty(room, dtype=np.int64)
@@ -137,11 +149,13 @@ def look_inside(
             cases_left = cases_of(counts, cases, 0)
         for k in range(width):
             start[k] = counts[0, k] if turn == 1 else 0.0
-        at = 0
+        at = cases_of(counts, cases, 0) if everything else np.int64(0)
         for code in range(1, last + 1):
             here = cases_of(counts, cases, code)
             if here == 0:
                 continue
+            if everything and not binned.alive[code]:
+                at += here
             if binned.alive[code]:
                 for k in range(width):
                     left[k] = start[k]
@@ -153,7 +167,7 @@ def look_inside(
                     for k in range(width):
                         ahead[k] = 0.0
                     for p in range(at, until):
-                        i = who[order[p] & CASE]
+                        i = np.uint64(entries[p] & CASE)
                         if not unit:
                             w = node.weights[i]
                         _add(ahead, i, w, node, regression)
@@ -166,7 +180,7 @@ def look_inside(
                             near_bound(left, ahead, whole, before, weight, criterion, table, scratch, which) >= limit
                         )
                     for p in range(at, until):
-                        i = who[order[p] & CASE]
+                        i = np.uint64(entries[p] & CASE)
                         if not unit:
                             w = node.weights[i]
                         _add(left, i, w, node, regression)
@@ -174,11 +188,12 @@ def look_inside(
                         so_far += 1
                         if p + 1 == end:
                             break
-                        number, following = order[p] >> 32, order[p + 1] >> 32
-                        if number == following:
+                        if entries[p + 1] < 0:
                             continue
-                        if o["gap"] > 0 and not numbers[following] - numbers[number] > o["gap"]:
-                            continue
+                        if o["gap"] > 0:
+                            number = _number_of(entries[p], column, node)
+                            if not _number_of(entries[p + 1], column, node) - number > o["gap"]:
+                                continue
                         if so_far < o["min_leaf"] or facts[CASES] - so_far < o["min_leaf"]:
                             continue
                         if weight_left < facts[LEAST] or weight - weight_left < facts[LEAST]:
@@ -223,13 +238,13 @@ def look_inside(
         for k in range(width):
             left_out[k] += counts[below, k]
     if place >= 0:
-        low, high = numbers[order[place] >> 32], numbers[order[place + 1] >> 32]
-        first = 0
+        low, high = _number_of(entries[place], column, node), _number_of(entries[place + 1], column, node)
+        first = cases_of(counts, cases, 0) if everything else np.int64(0)
         for below in range(1, best_code):
-            if binned.alive[below]:
+            if everything or binned.alive[below]:
                 first += cases_of(counts, cases, below)
         for p in range(first, place + 1):
-            i = who[order[p] & CASE]
+            i = np.uint64(entries[p] & CASE)
             _add(left_out, i, 1.0 if unit else node.weights[i], node, regression)
     return scores[best], best_turn, best_code, low, high, np.int64(tries)
 
@@ -243,39 +258,53 @@ def _add(into: Array, i: Number, w: Number, node: Cases, regression: bool) -> No
         into[1] += w * d
         into[2] += w * d * d
     else:
-        into[node.target[node.rows[i]]] += w
+        into[np.uint64(node.target[np.uint64(node.rows[i])])] += w
+
+
+@part
+def _number_of(entry: Number, column: Array, node: Cases) -> Number:
+    """Return the number of a case."""
+    return column[node.rows[entry & CASE]] + 0.0  # no negative zero
 
 
 @kernel
-def _sorted_cases(binned: Binned, codes: Array, column: Array, node: Cases, last: Number) -> tuple[Array, Array, Array]:
-    """Return the cases in bins that are alive, their order by number (number << 32 | place), and the numbers."""
-    n, shift = np.int64(0), np.int64(32)
-    for code in range(1, last + 1):
-        if binned.alive[code]:
-            n += cases_of(binned.counts, binned.cases, code)
+def _sorted_cases(n: Number, alive: Array, codes: Array, column: Array, node: Cases) -> Array:
+    """Return the entries of the n cases in bins that are alive."""
     who = np.empty(n, dtype=np.int32)
     values = np.empty(n)
     at = 0
     if n > 0:
         for i in range(len(node.rows)):
-            row = node.rows[i]
-            if binned.alive[codes[row]]:
+            row = np.uint64(node.rows[i])
+            if alive[np.uint64(codes[row])]:
                 who[at] = i
                 values[at] = column[row]
                 at += 1
     order = np.empty(n, dtype=np.int64)
-    numbers = np.empty(n + 1)
+    entries = np.empty(n, dtype=np.int32)
+    sort_entries(values, order, entries)
+    for p in range(n):
+        entries[p] = who[entries[p] & CASE] | (entries[p] & ~CASE)
+    return entries
+
+
+@kernel
+def sort_entries(values: Array, order: Array, entries: Array) -> None:
+    """Sort numbers, equal ones as they come and missing ones first, and write the entries; `order` is scratch space."""
+    n = len(values)
     sort_numbers(
         values,
         n,
-        shift,
+        np.int64(32),
         order,
         np.empty(n, dtype=np.int32),
-        numbers,
+        np.empty(n + 1),
         np.empty((2, n), dtype=np.uint64),
         np.empty((2, n), dtype=np.int32),
     )
-    return who, order, numbers
+    for p in range(n):
+        same = p > 0 and order[p] >> 32 == order[p - 1] >> 32
+        entries[p] = (order[p] & CASE) | (~CASE if same else np.int64(0))
 
 
 @borrowing

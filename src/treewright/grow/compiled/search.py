@@ -25,7 +25,7 @@ from treewright.grow.candidates import SHORT, Candidate, Examiner
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
 from treewright.grow.compiled.bins import BEST, FACTS, REACH, SCALE, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import Binned, Cases, count_places, look_inside, numbers_beside
+from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, count_places, look_inside, numbers_beside
 from treewright.grow.compiled.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
 from treewright.grow.compiled.values import score_values
 from treewright.grow.drawing import shuffled
@@ -91,6 +91,8 @@ class Table:
     regression, whole : bool
     all_cases : callable
         Returns the cases of each code in the whole table, whatever they weigh.
+    entries : callable
+        Returns the cases of the whole table in the order of an attribute, none if they are not sorted.
     n_cases, n_jobs : int
     pool, helper : ThreadPoolExecutor or None
         For nodes, and for half of the counting.
@@ -110,6 +112,7 @@ class Table:
     regression: bool
     whole: bool
     all_cases: Callable[[], Ints]
+    entries: Callable[[int], Rows]
     n_cases: int
     n_jobs: int
     pool: ThreadPoolExecutor | None
@@ -325,6 +328,7 @@ class Search:
         alive = np.zeros(len(counts), dtype=bool)
         find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive)
         reach = _scaled(facts[:, REACH], scale)
+        everything = len(self._rows) == t.codes.shape[1]
         found = {}
         for one in np.argsort(-reach, kind="stable").tolist():
             if reach[one] == -np.inf or (not self._each and reach[one] < limit_of(best)):
@@ -333,7 +337,8 @@ class Search:
             part = histogram.of(attribute)
             if reach[one] < costs[one]:
                 continue
-            binned = Binned(counts[part], cases[part], borders[:, part], alive[part], inner[part], facts[one])
+            entries = t.entries(attribute) if everything and not t.single[attribute] else NO_ENTRIES
+            binned = Binned(counts[part], cases[part], borders[:, part], alive[part], inner[part], facts[one], entries)
             limit = limits[one] if self._each or best == -np.inf else limit_of(best / scale[one])
             left = np.zeros(t.width)
             column = NO_WEIGHTS if t.single[attribute] else t.columns[attribute]

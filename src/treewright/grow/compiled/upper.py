@@ -107,18 +107,27 @@ class UpperPart:
         Grows the subtree of a lower node in a block.
     progress : callable or None
         Called with cases in finished subtrees and all cases.
+    leaves : array or None
+        To be filled with the leaf of each row, where there are neither blocks nor divided cases.
     """
 
-    def __init__(self, table: Table, finish: Callable[[UpperNode], Piece], progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        finish: Callable[[UpperNode], Piece],
+        progress: Progress | None = None,
+        leaves: Rows | None = None,
+    ) -> None:
         self._t = table
         self._finish = finish
         self._progress = progress
+        self._leaves = leaves
         self._done = 0
 
     def grow(self, root: UpperNode) -> Piece:
         """Grow the whole tree."""
         pool = self._t.pool
-        if pool is None:
+        if pool is None or self._t.options["max_depth"][0] == 1:  # a stump has one node to look at
             waiting = [root]
             while waiting:
                 node = waiting.pop()
@@ -167,7 +176,9 @@ class UpperPart:
             stop = self._divide(node)
         if stop is not None:
             node.stop = STOPS.index(stop)
-        node.rows, node.weights, node.histogram = NO_ROWS, NO_WEIGHTS, None
+        if node.children or self._leaves is None:
+            node.rows = NO_ROWS
+        node.weights, node.histogram = NO_WEIGHTS, None
         return 0 if node.children else n
 
     def _summarise(self, node: UpperNode) -> bool:
@@ -323,6 +334,10 @@ class UpperPart:
             elif split.test is Test.SUBSET:
                 integers[number, SIDES_AT] = len(sides)
                 sides += split.branch_of
+        ends = [(number, node.rows) for number, (node, _) in enumerate(nodes) if not node.children]
+        if self._leaves is not None and not below and sum(len(rows) for _, rows in ends) == len(self._leaves):
+            for number, rows in ends:
+                self._leaves[rows] = number
         return spliced(Piece(integers, doubles, low, high, np.array(sides, dtype=np.int8)), below)
 
 
