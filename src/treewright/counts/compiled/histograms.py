@@ -202,6 +202,42 @@ def route_rows(
 
 
 @borrowing
+def weigh_branches(
+    codes: Array,
+    column: Array,
+    rows: Array,
+    weights: Array,
+    target: Array,
+    branch_of_code: Array,
+    inside: tuple[Number, Number],
+    branches: Array,
+    sizes: Array,
+    counts: Array,
+) -> None:
+    """Write the branch of every case as `route_rows` does, and add up the class weights of the branches.
+
+    `counts` has a row for each branch and one for cases that belong to none.
+    """
+    unit = len(weights) == 0
+    bin_of_cut, cut = inside
+    nowhere = np.int64(len(sizes) - 1)
+    w = 1.0
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        code = np.uint64(codes[row])
+        branch = np.int64(branch_of_code[code])
+        if np.int64(code) == bin_of_cut:
+            branch = np.int64(column[row] > cut)
+        if branch < 0:
+            branch = nowhere
+        if not unit:
+            w = weights[i]
+        branches[i] = branch
+        sizes[np.uint64(branch)] += 1
+        counts[np.uint64(branch), np.uint64(target[row])] += w
+
+
+@borrowing
 def part_rows(
     rows: Array,
     weights: Array,

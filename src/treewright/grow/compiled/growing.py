@@ -185,7 +185,7 @@ class CompiledGrower:
         with self._lock:
             if attribute not in self._entries:
                 self._asked[attribute] = self._asked.get(attribute, 0) + 1
-                column = self.dataset.columns[attribute]
+                column = np.ascontiguousarray(self.dataset.columns[attribute])
                 if self._asked[attribute] < SORTED_FROM or len(column) * len(self.dataset.columns) > MOST_SORTED:
                     return NO_ENTRIES
                 entries = np.empty(len(column), dtype=np.int32)

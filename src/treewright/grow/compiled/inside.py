@@ -140,6 +140,7 @@ def look_inside(
     ahead = np.empty(width)
     scratch = np.empty((2, width))
     which = np.empty(width, dtype=np.int64)
+    passed, passed_weights = np.empty(STEP, dtype=np.int64), np.empty(STEP)
     unit = len(node.weights) == 0
     regression = criterion == VARIANCE
     w = 1.0
@@ -170,7 +171,9 @@ def look_inside(
                         i = np.uint64(entries[p] & CASE)
                         if not unit:
                             w = node.weights[i]
-                        _add(ahead, i, w, node, regression)
+                        who = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
+                        passed[p - at], passed_weights[p - at] = who, w
+                        _add(ahead, who, w, node, regression)
                     for k in range(width):
                         right[k] = whole[k] - left[k] - ahead[k]
                     after = spread_of(left, whole, criterion, table) + spread_of(right, whole, criterion, table)
@@ -179,11 +182,16 @@ def look_inside(
                         worth = (
                             near_bound(left, ahead, whole, before, weight, criterion, table, scratch, which) >= limit
                         )
+                    if not worth and len(binned.inner) == 0:  # nobody asks for tries
+                        for p in range(until - at):
+                            _add(left, passed[p], passed_weights[p], node, regression)
+                            weight_left += passed_weights[p]
+                        so_far += until - at
+                        at = until
+                        continue
                     for p in range(at, until):
-                        i = np.uint64(entries[p] & CASE)
-                        if not unit:
-                            w = node.weights[i]
-                        _add(left, i, w, node, regression)
+                        w = passed_weights[p - at]
+                        _add(left, passed[p - at], w, node, regression)
                         weight_left += w
                         so_far += 1
                         if p + 1 == end:
@@ -245,20 +253,21 @@ def look_inside(
                 first += cases_of(counts, cases, below)
         for p in range(first, place + 1):
             i = np.uint64(entries[p] & CASE)
-            _add(left_out, i, 1.0 if unit else node.weights[i], node, regression)
+            who = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
+            _add(left_out, who, 1.0 if unit else node.weights[i], node, regression)
     return scores[best], best_turn, best_code, low, high, np.int64(tries)
 
 
 @part
-def _add(into: Array, i: Number, w: Number, node: Cases, regression: bool) -> None:
-    """Add a case of the node to statistics."""
+def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> None:
+    """Add a case to statistics; `who` is its class, or for a number to predict the case itself."""
     if regression:
-        d = node.deviation[i]
+        d = node.deviation[np.uint64(who)]
         into[0] += w
         into[1] += w * d
         into[2] += w * d * d
     else:
-        into[np.uint64(node.target[np.uint64(node.rows[i])])] += w
+        into[np.uint64(who)] += w
 
 
 @part

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_classes
+from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_branches, weigh_classes
 from treewright.grow.compiled.assembly import Piece, spliced
 from treewright.grow.compiled.options import NOT_TESTED
 from treewright.grow.compiled.search import NO_WEIGHTS, Floats, Histogram, Rows, Search, Table, count_node
@@ -76,8 +76,8 @@ class UpperNode:
         Likewise, for numbers.
     histogram : Histogram or None
         If it is known already.
-    counts, weight, sse, stop, split, children, piece
-        What came of it: `piece` is the subtree of a lower node.
+    counts, weight, sse, stop, split, children, piece, branches
+        What came of it: `piece` is the subtree of a lower node, `branches` are those of its cases if all children end.
     """
 
     rows: Rows
@@ -95,6 +95,7 @@ class UpperNode:
     split: Split | None = None
     children: list[UpperNode] = field(default_factory=list)
     piece: Piece | None = None
+    branches: Rows | None = None
 
 
 class UpperPart:
@@ -132,7 +133,7 @@ class UpperPart:
             while waiting:
                 node = waiting.pop()
                 self._tell(self._visit(node))
-                waiting += reversed(node.children)
+                waiting += reversed(_open(node))
         else:
             self._in_threads(root, pool)
         return self._written(root)
@@ -150,7 +151,7 @@ class UpperPart:
             for future in done:
                 node = running.pop(future)
                 self._tell(future.result())
-                for child in reversed(node.children):
+                for child in reversed(_open(node)):
                     (lower if self._is_lower(child) else upper).append(child)
 
     def _tell(self, cases: int) -> None:
@@ -176,10 +177,10 @@ class UpperPart:
             stop = self._divide(node)
         if stop is not None:
             node.stop = STOPS.index(stop)
-        if node.children or self._leaves is None:
+        if self._leaves is None or (node.children and node.branches is None):
             node.rows = NO_ROWS
         node.weights, node.histogram = NO_WEIGHTS, None
-        return 0 if node.children else n
+        return 0 if _open(node) else n
 
     def _summarise(self, node: UpperNode) -> bool:
         """Note weight and outcome of a node; say whether it is pure."""
@@ -189,9 +190,7 @@ class UpperPart:
             return False
         if not t.regression:
             weigh_classes(node.rows, t.target, node.weights, node.counts)
-            node.weight = float(node.counts.sum())
-            node.outcome = int(np.argmax(node.counts >= node.counts.max() * (1 - 1e-12)))
-            return int(np.count_nonzero(node.counts)) <= 1
+            return _note_classes(node)
         numbers = t.target[node.rows]
         w = node.weights if len(node.weights) else np.ones(len(numbers))
         node.weight = float(w.sum())
@@ -235,12 +234,45 @@ class UpperPart:
         if t.recipe.once_per_path and best.split.test in {Test.NOMINAL, Test.INTERVALS}:
             used = used.copy()
             used[best.attribute] = True
+        if not t.regression and 0 <= o["max_depth"] <= node.depth + 1 and self._end_below(node, best.split):
+            return None
         node.children = [
             UpperNode(rows, weights, node.depth + 1, used, child_key(node.key, branch), node.outcome, node.mean)
             for branch, (rows, weights) in enumerate(self._parts(node, best.split))
         ]
         self._inherit(node, search.histogram)
         return None
+
+    def _end_below(self, node: UpperNode, split: Split) -> bool:
+        """Make children that are leaves in any case, in one pass; return False if cases are divided among them."""
+        t = self._t
+        a = split.attribute
+        n = split.n_branches
+        branch_of_code, inside, cut = self._branch_table(split)
+        column = NO_WEIGHTS if t.single[a] else t.columns[a]
+        branches = np.empty(len(node.rows), dtype=np.int32)
+        sizes, counts = np.zeros(n + 1, dtype=np.int64), np.zeros((n + 1, t.width))
+        weigh_branches(
+            t.codes[a],
+            column,
+            node.rows,
+            node.weights,
+            t.target,
+            branch_of_code,
+            (inside, cut),
+            branches,
+            sizes,
+            counts,
+        )
+        if sizes[n] > 0:
+            return False
+        for branch in range(n):
+            child = UpperNode(NO_ROWS, NO_WEIGHTS, node.depth + 1, node.used, 0, node.outcome, counts=counts[branch])
+            pure = sizes[branch] > 0 and _note_classes(child)
+            child.stop = STOPS.index(Stop.EMPTY if sizes[branch] == 0 else Stop.PURE if pure else Stop.DEPTH)
+            node.children.append(child)
+        node.branches = branches
+        return True
 
     def _parts(self, node: UpperNode, split: Split) -> list[tuple[Rows, Floats]]:
         """Return the cases of each branch; a case without a branch goes to all that are not empty, in proportion."""
@@ -301,6 +333,19 @@ class UpperPart:
                     child.histogram = counted
         heir.histogram = histogram
 
+    @staticmethod
+    def _tell_leaves(leaves: Rows, nodes: list[UpperNode]) -> None:
+        """Write the leaf of every row, unless some were divided; nodes stand depth first."""
+        ends = [(number, node) for number, node in enumerate(nodes) if not node.children or node.branches is not None]
+        if sum(len(node.rows) for _, node in ends) != len(leaves):
+            return
+        for number, node in ends:
+            found = number if node.branches is None else node.branches + np.int32(number + 1)
+            if len(node.rows) == len(leaves):
+                leaves[:] = found
+            else:
+                leaves[node.rows] = found
+
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def _written(self, root: UpperNode) -> Piece:
@@ -334,11 +379,21 @@ class UpperPart:
             elif split.test is Test.SUBSET:
                 integers[number, SIDES_AT] = len(sides)
                 sides += split.branch_of
-        ends = [(number, node.rows) for number, (node, _) in enumerate(nodes) if not node.children]
-        if self._leaves is not None and not below and sum(len(rows) for _, rows in ends) == len(self._leaves):
-            for number, rows in ends:
-                self._leaves[rows] = number
+        if self._leaves is not None and not below:
+            self._tell_leaves(self._leaves, [node for node, _ in nodes])
         return spliced(Piece(integers, doubles, low, high, np.array(sides, dtype=np.int8)), below)
+
+
+def _open(node: UpperNode) -> list[UpperNode]:
+    """Return the children that are still to be looked at."""
+    return node.children if node.branches is None else []
+
+
+def _note_classes(node: UpperNode) -> bool:
+    """Note weight and outcome of a node by its class weights; say whether it is pure."""
+    node.weight = float(node.counts.sum())
+    node.outcome = int(np.argmax(node.counts >= node.counts.max() * (1 - 1e-12)))
+    return int(np.count_nonzero(node.counts)) <= 1
 
 
 def _take_off(histogram: Histogram, counted: Histogram, attributes: npt.NDArray[np.intp]) -> None:
