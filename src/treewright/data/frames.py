@@ -109,8 +109,7 @@ def _from_array(data: npt.NDArray[Any], kinds: Mapping[str, Kind], names: Sequen
     data = np.asarray(data)
     if data.dtype.kind == "f" and not kinds:
         values = data if data.dtype == np.float64 else data.astype(np.float64)
-        # Nearly every array is finite, and one pass tells; NaN is fine, but needs a second one.
-        if not np.isfinite(values).all() and np.isinf(values).any():
+        if _has_infinity(values):
             row, position = (int(index) for index in np.argwhere(np.isinf(values))[0])
             raise _infinite(names[position], row)
         return RawTable(dict(zip(names, map(NumberColumn, values.T), strict=True)), rows)
@@ -312,7 +311,7 @@ def array_column(
         raise CellTypeError(f"argument must be a string or a number, not {cells.dtype}", column=name)
     if empty is not None:
         values = np.where(empty, np.nan, values)
-    if np.isinf(values).any():
+    if _has_infinity(values):
         raise _infinite(name, int(np.argmax(np.isinf(values))))
     column = NumberColumn(values)
     return column if kind in (None, Kind.NUMERIC) else numbers_as_text(column)
@@ -444,6 +443,14 @@ def too_large(name: str, row: int, value: int) -> DataError:
         "an identifier",
         column=name,
     )
+
+
+def _has_infinity(values: Floats) -> bool:
+    """Say whether a number is infinite; those that are missing do not count."""
+    # Nearly every array is finite, and then its sum mostly is, which takes one pass and no memory.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    return not np.isfinite(total) and bool(np.isinf(values).any())
 
 
 def _infinite(name: str, row: int) -> DataError:

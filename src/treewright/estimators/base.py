@@ -79,7 +79,7 @@ class TableEstimator(BaseEstimator):
             if reset:
                 validate_data(self, X, skip_check_array=True)
             return raw_table(X)
-        array = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        array = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)  # raw_table looks for infinity
         names = self._declared.attribute_names if reset and self._declared is not None else None
         if not reset:
             names = self.schema_.attribute_names
@@ -236,6 +236,11 @@ class TableClassifier(ClassifierMixin, TableEstimator):
             raise DataError("all weights are zero, so there is nothing to learn from")
         return weights
 
+    def _in_order_of_classes(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Choose the columns of `classes_` from those of the declared classes."""
+        same = shares.shape[1] == len(self._columns) and np.array_equal(self._columns, np.arange(len(self._columns)))
+        return shares if same else shares[:, self._columns]
+
     def predict(self, X: Any) -> Labels:
         """Return the class of each case."""
         cases = self._cases(X)
@@ -293,7 +298,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, columns in the order of `classes_`."""
         cases = self._cases(X)
-        return self.model_.predict_proba(cases)[:, self._columns]
+        return self._in_order_of_classes(self.model_.predict_proba(cases))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the logarithm of `predict_proba`; -inf for a class that the leaf has not."""

@@ -135,7 +135,7 @@ class EnsembleClassifier(EnsembleEstimator, TableClassifier):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, columns in the order of `classes_`."""
         cases = self._cases(X)
-        return self.model_.predict_proba(cases)[:, self._columns]
+        return self._in_order_of_classes(self.model_.predict_proba(cases))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of `predict_proba`; -inf for a class that no tree says."""

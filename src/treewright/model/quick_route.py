@@ -29,7 +29,7 @@ def by_kernel(visits: int) -> bool:
 
 
 def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> npt.NDArray[np.int32]:
-    """Return by a kernel the nodes in which cases end, for every root; -1 for cases that have to go the long way.
+    """Return by a kernel the nodes in which cases end, for every root.
 
     Parameters
     ----------
@@ -38,6 +38,11 @@ def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: 
     cases : Dataset
     first, last : int
         The cases from `first` to before `last`.
+
+    Returns
+    -------
+    array, cases x roots
+        -1 for cases that have to go the long way.
     """
     found: npt.NDArray[np.int32] = _routing().ends_of(trees, roots, cases, first, last)
     return found

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from made_tables import made_table
 from random_tables import trees_and_cases
 from treewright.counts.compiled.routing import as_one_table, ends_of
+from treewright.counts.compiled.walking import LANES
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensemble.plan import forest
@@ -74,28 +75,70 @@ def numbers_with_classes(rows: int, missing: float = 0.0) -> Dataset:
     return Dataset(schema, tuple(numbers.T), rows, classes)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 8, 203])
-def test_cases_that_go_down_side_by_side_all_arrive(rows: int) -> None:
+def in_memory(table: Dataset, order: str) -> Dataset:
+    """Lay the numbers of a table row by row, column by column, in part of a larger array, or each column apart."""
+    numbers = np.array(table.columns).T
+    if order == "apart":
+        return replace(table, columns=tuple(np.array([*column, 0.0])[:-1] for column in numbers.T))
+    if order == "part":
+        numbers = np.hstack([numbers, numbers])[:, 1 : 1 + len(table.columns)]
+        return replace(table, columns=tuple(np.roll(numbers, 1, axis=1).T))
+    return replace(table, columns=tuple(np.array(numbers, order="C" if order == "rows" else "F").T))
+
+
+@pytest.mark.parametrize("order", ["rows", "columns", "part", "apart"])
+@pytest.mark.parametrize("rows", [1, 2, 3, LANES - 1, LANES, LANES + 1, 1003])
+def test_cases_that_go_down_side_by_side_all_arrive(rows: int, order: str) -> None:
     tree = fit(numbers_with_classes(300), CART()).tree
-    table = numbers_with_classes(rows)
-    assert as_one_table(table) is not None
-    copied = replace(table, columns=tuple(column.copy() for column in table.columns))
+    table = in_memory(numbers_with_classes(rows), order)
     expected = np.zeros(rows, dtype=np.int32)
     for visits in leaf_visits(tree, table):
         expected[visits.rows] = visits.nodes
-    for cases in (table, copied):
-        assert np.array_equal(ends_of(tree, np.zeros(1), cases, 0, rows)[:, 0], expected)
+    assert np.array_equal(ends_of(tree, np.zeros(1), table, 0, rows)[:, 0], expected)
 
 
-def test_a_missing_number_sends_its_stretch_down_case_by_case() -> None:
-    trained = numbers_with_classes(300, missing=0.1)
+def test_a_number_equal_to_a_cut_goes_below_it() -> None:
+    trained = numbers_with_classes(300)
     tree = fit(trained, CART()).tree
-    table = numbers_with_classes(50, missing=0.2)
-    found = ends_of(tree, np.zeros(1), table, 0, 50)[:, 0]
+    rng = np.random.default_rng(3)
+    cuts = [tree.cut[tree.attribute == attribute] for attribute in range(3)]
+    numbers = np.column_stack([rng.choice(column, 500) for column in cuts])
+    numbers[::2] = np.nextafter(numbers[::2], np.inf)
+    table = replace(trained, columns=tuple(numbers.T), n_rows=500, target=None)
+    expected = np.zeros(500, dtype=np.int32)
     for visits in leaf_visits(tree, table):
-        whole = visits.shares == 1.0
-        went = found[visits.rows[whole]] >= 0
-        assert np.array_equal(found[visits.rows[whole]][went], visits.nodes[whole][went])
+        expected[visits.rows] = visits.nodes
+    assert np.array_equal(ends_of(tree, np.zeros(1), table, 0, 500)[:, 0], expected)
+
+
+def test_a_tree_that_asks_for_few_of_many_attributes_is_given_those() -> None:
+    trained = numbers_with_classes(300)
+    wide = Schema((*(Column(f"n{at}", Kind.NUMERIC) for at in range(9)), trained.schema.target_column), target="y")
+    numbers = np.full((300, 9), 7.0)
+    numbers[:, [8, 2, 5]] = np.array(trained.columns).T
+    table = Dataset(wide, tuple(numbers.T), 300, trained.target)
+    tree = fit(table, CART()).tree
+    expected = np.zeros(300, dtype=np.int32)
+    for visits in leaf_visits(tree, table):
+        expected[visits.rows] = visits.nodes
+    assert np.array_equal(ends_of(tree, np.zeros(1), table, 0, 300)[:, 0], expected)
+
+
+def test_a_tree_of_one_leaf_keeps_all_cases() -> None:
+    table = numbers_with_classes(20)
+    tree = fit(replace(table, target=np.zeros(20, dtype=np.int32)), CART()).tree
+    assert tree.n_nodes == 1
+    assert ends_of(tree, np.zeros(1), table, 3, 20)[:, 0].tolist() == [0] * 17
+
+
+@pytest.mark.parametrize("order", ["rows", "columns"])
+@pytest.mark.parametrize("trees", [1, 3])
+def test_odd_cases_go_down_alone_and_the_others_side_by_side(trees: int, order: str) -> None:
+    grove = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).grove
+    table = in_memory(numbers_with_classes(700, missing=0.05), order)
+    found = kernel_leaves(grove, table, 0, 700)
+    assert np.array_equal(found, interpreted_leaves(grove, table, 0, 700))
+    assert len(np.unique(found)) > 10
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -113,5 +156,22 @@ def test_columns_of_different_tables_are_not_taken_for_one() -> None:
     first, second, third = table.columns
     assert as_one_table(replace(table, columns=(second, first, third))) is None
     assert as_one_table(replace(table, columns=(first, second, third.copy()))) is None
-    assert as_one_table(replace(table, columns=(first, second))) is None
+    assert as_one_table(replace(table, columns=(first, third))) is None
+    assert as_one_table(replace(table, columns=(first, second.astype(np.int32)))) is None
     assert as_one_table(replace(table, columns=())) is None
+    assert as_one_table(table.take(slice(0, 0))) is None
+    first.flags.writeable = False
+    assert as_one_table(table) is None
+
+
+def test_columns_of_one_table_are_found_in_any_order_of_memory() -> None:
+    table = numbers_with_classes(10)
+    part = replace(table, columns=table.columns[:2])
+    for cases, expected in (
+        (in_memory(table, "rows"), (3, 1, 3)),
+        (in_memory(table, "columns"), (1, 10, 3)),
+        (part, (3, 1, 2)),
+    ):
+        found = as_one_table(cases)
+        assert found is not None
+        assert found[1:] == expected
