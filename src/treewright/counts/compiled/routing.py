@@ -17,7 +17,7 @@ from treewright.model.tree import LEAF
 ROWS_FOR_MANY_TREES = 8192
 """Cases that go down one tree before the next, whose nodes then have to come into the cache."""
 
-ROWS_OF_COLUMNS = 1024
+ROWS_OF_COLUMNS = 4096
 """Cases whose numbers are gathered at once from columns that lie apart."""
 
 ROWS_OF_TABLE = 65_536
@@ -54,13 +54,15 @@ class Router:
         arrays = [getattr(trees, name) for name in Nodes._fields if name not in ("attribute", "stands_in")]
         self._nodes = Nodes._make([attribute, *arrays, stands_in])
         self._roots = np.asarray(roots, dtype=np.int64)
-        self._by_cuts = bool(inner.any() and np.all(trees.test[inner] == THRESHOLD))
+        attribute_step = self.rows_at_once if self._table is None else self._table.attribute_step
+        within = len(cases.columns) * attribute_step < 2**32
+        self._by_cuts = bool(within and inner.any() and np.all(trees.test[inner] == THRESHOLD))
         if self._by_cuts:
-            self._steps, self._names, self._places = _steps(self._nodes, self._roots, inner)
+            self._steps, self._names, self._places = _steps(self._nodes, self._roots, inner, attribute_step)
 
     @property
     def rows_at_once(self) -> int:
-        """How many cases are best sent down at once."""
+        """How many cases are sent down at once, at most."""
         if len(self._roots) > 1:
             return ROWS_FOR_MANY_TREES
         return ROWS_OF_COLUMNS if self._table is None else ROWS_OF_TABLE
@@ -71,10 +73,11 @@ class Router:
         if self._table is not None:
             table = self._table._replace(cells=self._table.cells[begin * self._table.case_step :])
         else:
-            cells = np.empty((len(self._columns), n))
+            cells = np.empty((len(self._columns), self.rows_at_once))
             for place, column in enumerate(self._columns):
-                cells[place] = column[begin:end]
-            table = Table(cells.ravel(), 1, n, len(self._columns))
+                cells[place, :n] = column[begin:end]
+            cells.flags.writeable = False  # as those are that may not be written to: another type is compiled again
+            table = Table(cells.ravel(), 1, self.rows_at_once, len(self._columns))
         found = np.empty((len(self._roots), n), dtype=np.int32)
         if not self._by_cuts:
             walk(self._nodes, self._roots, table, np.arange(n, dtype=np.uint64), found)
@@ -87,7 +90,7 @@ class Router:
 
 
 def _steps(
-    nodes: Nodes, roots: npt.NDArray[np.int64], inner: npt.NDArray[np.bool_]
+    nodes: Nodes, roots: npt.NDArray[np.int64], inner: npt.NDArray[np.bool_], attribute_step: int
 ) -> tuple[npt.NDArray[Any], Ints, npt.NDArray[np.int64]]:
     """Return the steps, the node at the place of each, and the places of the roots.
 
@@ -103,7 +106,7 @@ def _steps(
     names[place] = np.arange(len(inner))
     steps = np.zeros(len(inner), dtype=STEP)
     steps["cut"] = np.where(inner, nodes.cut, np.inf)[names]
-    steps["attribute"] = np.where(inner, nodes.attribute, 0)[names]
+    steps["offset"] = np.where(inner, nodes.attribute.astype(np.int64) * attribute_step, 0)[names]
     steps["below"] = np.arange(len(inner))
     steps["below"][place[inner]] = below
     return steps, names, place[roots]
@@ -129,15 +132,12 @@ def as_one_table(cases: Dataset) -> Table | None:
     down, across = columns[0].strides[0], places[1] - places[0] if len(places) > 1 else 8
     row_by_row = across == 8 and down >= 8 * len(columns)
     column_by_column = down == 8 and across >= 8 * n
-    # What cannot be written to has a type of its own, for which kernels would have to be compiled again.
-    alike = all(
-        column.dtype == np.float64 and column.strides == (down,) and column.flags.writeable for column in columns
-    )
+    alike = all(column.dtype == np.float64 and column.strides == (down,) for column in columns)
     evenly = places == [places[0] + across * at for at in range(len(columns))] and not (down % 8 or across % 8)
     if not (alike and evenly and (row_by_row or column_by_column)):
         return None
     size = ((n - 1) * down + (len(columns) - 1) * across) // 8 + 1
-    cells: Floats = np.lib.stride_tricks.as_strided(columns[0], (size,), (8,))
+    cells: Floats = np.lib.stride_tricks.as_strided(columns[0], (size,), (8,), writeable=False)
     return Table(cells, down // 8, across // 8, len(columns))
 
 

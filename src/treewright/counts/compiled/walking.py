@@ -6,9 +6,9 @@ lost
     A case that no branch takes whole (it would be divided, stay at an inner node, or follow a surrogate). The model
     sends it the long way.
 step
-    What a case meets at a node that cuts: the attribute, the cut, and the place of the node below it; the one above it
-    lies next to that. A leaf leads to itself, by a cut that no number is above. So a step asks no question that the
-    processor could guess wrong.
+    What a case meets at a node that cuts: where in its row the number lies, the cut, and the place of the node below
+    it; the one above it lies next to that. A leaf leads to itself, by a cut that no number is above. So a step asks no
+    question that the processor could guess wrong.
 lane
     A case on its way down. Some dozens of them go side by side, one step each in turn, so that the processor need not
     wait for the memory of any; those that have arrived are sorted out every few steps.
@@ -35,12 +35,12 @@ LOST = -1
 LANES = 128
 """Cases that go down side by side: with some 30 attributes, their numbers just fill the nearest cache."""
 
-STEPS = 4
+STEPS = 5
 """Steps after which lanes that have arrived are sorted out. Steps beyond a leaf are lost, and so is every sorting."""
 
 THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
 
-STEP = np.dtype([("cut", np.float64), ("attribute", np.uint32), ("below", np.uint32)])
+STEP = np.dtype([("cut", np.float64), ("offset", np.uint32), ("below", np.uint32)])
 
 
 class Nodes(NamedTuple):
@@ -104,7 +104,6 @@ def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lis
     """
     zero, lanes = np.uint64(0), np.uint64(LANES)
     n = np.uint64(found.shape[1])
-    case_step, attribute_step = np.uint64(table.case_step), np.uint64(table.attribute_step)
     # One tree stays in the cache, and so do the cases that go side by side; of many trees each in turn, for all cases.
     reach = lanes if len(roots) == 1 else n
     n_odd = begin = zero
@@ -123,23 +122,20 @@ def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lis
                 going = min(lanes, n_whole - first)
                 for lane in range(going):
                     lists.case[lane] = lists.whole[first + lane]
-                    lists.row[lane] = lists.whole[first + lane] * case_step
+                    lists.row[lane] = lists.whole[first + lane] * np.uint64(table.case_step)
                     lists.place[lane] = roots[tree]
                 while going:
-                    for _ in range(STEPS - 1):
+                    for _ in range(STEPS):
                         for lane in range(going):
                             step = steps[lists.place[lane]]
-                            value = table.cells[lists.row[lane] + np.uint64(step["attribute"]) * attribute_step]
+                            value = table.cells[lists.row[lane] + np.uint64(step["offset"])]
                             lists.place[lane] = np.uint64(step["below"]) + np.uint64(value > step["cut"])
                     still = zero
                     for lane in range(going):
                         case, row, place = lists.case[lane], lists.row[lane], lists.place[lane]
-                        step = steps[place]
-                        value = table.cells[row + np.uint64(step["attribute"]) * attribute_step]
-                        after = np.uint64(step["below"]) + np.uint64(value > step["cut"])
-                        found[tree, case] = after
-                        lists.case[still], lists.row[still], lists.place[still] = case, row, after
-                        still += np.uint64(after != place)
+                        found[tree, case] = place
+                        lists.case[still], lists.row[still], lists.place[still] = case, row, place
+                        still += np.uint64(steps[place]["below"] != place)
                     going = still
             for at in range(n_whole):
                 found[tree, lists.whole[at]] = names[found[tree, lists.whole[at]]]
