@@ -15,7 +15,7 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.compiled import growing, upper
+from treewright.grow.compiled import encoded, growing, upper
 from treewright.grow.compiled.growing import CompiledGrower
 from treewright.grow.grower import grow
 from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
@@ -42,7 +42,7 @@ def _parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     block = {"blocks only": 10**6, "histograms above blocks of 20": 20, "histograms down to single cases": 1}
     monkeypatch.setattr(growing, "BLOCK", block[request.param])
     monkeypatch.setattr(upper, "BLOCK", block[request.param])
-    monkeypatch.setattr(growing, "FEW_RANKS", 4)
+    monkeypatch.setattr(encoded, "FEW_RANKS", 4)
     monkeypatch.setattr("treewright.counts.compiled.encoding.BINS", 6)
 
 
@@ -89,15 +89,15 @@ def test_columns_that_are_kept_in_order_change_nothing(criterion: str, monkeypat
     monkeypatch.setattr(growing, "BLOCK", 20)
     monkeypatch.setattr(upper, "BLOCK", 20)
     monkeypatch.setattr("treewright.counts.compiled.encoding.BINS", 6)
-    monkeypatch.setattr(growing, "FEW_RANKS", 4)
+    monkeypatch.setattr(encoded, "FEW_RANKS", 4)
     rng = np.random.default_rng(5)
     table = made_table(7, rows=300)
     stump = CART(criterion=criterion, stopping=Stopping(max_depth=1), missing=MissingPolicy.MAJORITY)
     often = CompiledGrower(table)
-    for _ in range(3 * growing.SORTED_FROM):
+    for _ in range(3 * encoded.SORTED_FROM):
         weights = rng.random(table.n_rows)
         assert difference(often.grow(stump, weights), CompiledGrower(table).grow(stump, weights), exact=True) is None
-    assert any(len(often.entries(a)) for a, column in enumerate(table.schema.attributes) if column.is_numeric)
+    assert any(len(often.encoded.entries(a)) for a, column in enumerate(table.schema.attributes) if column.is_numeric)
 
 
 @pytest.mark.slow

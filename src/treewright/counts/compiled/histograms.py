@@ -41,7 +41,7 @@ def count_classes(
 
 
 @part
-def _are_all(rows: Array, n: Number) -> bool:
+def _are_all(rows: Array, n: Number) -> Number:
     """Say whether a node has all rows of the table, as the root mostly has: then none has to be looked up."""
     same = 0
     while same < len(rows) and rows[same] == same:

@@ -6,8 +6,7 @@ a kernel grows its whole subtree (`subtree`).
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,21 +17,19 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.interrupt import Stopped, watched
-from treewright._base.nlogn import LARGEST_TABLE
-from treewright.counts.compiled.encoding import CodedColumn, code_table
-from treewright.counts.compiled.histograms import count_cases
+from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.engine import Engine
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import Examiner
-from treewright.grow.compiled.arithmetic import ENTROPY, fill_nlogn
+from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
+from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
-from treewright.grow.compiled.inside import NO_ENTRIES, sort_entries
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
-from treewright.grow.compiled.search import NO_WEIGHTS, Ranked, Table
+from treewright.grow.compiled.search import NO_WEIGHTS, Table
 from treewright.grow.compiled.subtree import NO_ROOM, grow_block
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
@@ -51,15 +48,6 @@ NARROW = 1 << 16
 
 KEPT_FROM = 3
 """Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
-
-SORTED_FROM = 4
-"""The whole column of an attribute is sorted when a node with all cases looks into it this many times."""
-
-MOST_SORTED = 1 << 28
-"""In larger tables than this no column is kept in order: that takes half as much memory as the numbers."""
-
-FEW_RANKS = 255
-"""Numeric columns of at most so many different numbers always have a code for each."""
 
 
 class CompiledGrower:
@@ -85,16 +73,7 @@ class CompiledGrower:
             raise DataError("there is no target to learn from", source=dataset.source)
         self.dataset = dataset
         self.n_jobs = n_jobs
-        self._lock = threading.Lock()
-        self._encoded: tuple[Codes, tuple[CodedColumn, ...]] | None = None
-        self._distinct: dict[int, Floats] = {}
-        self._ranked: dict[int, Ranked] = {}
-        self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
-        self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
-        self._by_rank: tuple[Codes, Floats] | None = None
-        self._nlogn: Floats = np.zeros(2)
-        self._entries: dict[int, Rows] = {}
-        self._asked: dict[int, int] = {}
+        self.encoded = EncodedCases(dataset, n_jobs)
 
     def grow(
         self,
@@ -136,112 +115,6 @@ class CompiledGrower:
         with _Growth(self, recipe, rows, w).running() as growth:
             return growth.run(progress, leaves if len(rows) == data.n_rows else None)
 
-    def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
-        """Return the codes of all columns; numeric ones of more than `FEW_RANKS` different numbers are binned."""
-        with self._lock:
-            if self._encoded is None:
-                values = [len(column.values) for column in self.dataset.schema.attributes]
-                self._encoded = code_table(self.dataset.columns, values, FEW_RANKS, self.n_jobs)
-            return self._encoded
-
-    def ranked(self, attributes: Sequence[int]) -> dict[int, Ranked]:
-        """Return the ranks of the numbers of binned columns."""
-        coded = self.coded()[1]
-        with self._lock:
-            wanted = [attribute for attribute in attributes if attribute not in self._ranked]
-            with ThreadPoolExecutor(self.n_jobs) as pool:
-                made = pool.map(lambda attribute: self._ranks_of(attribute, coded[attribute]), wanted)
-                self._ranked |= dict(zip(wanted, made, strict=True))
-            return {attribute: self._ranked[attribute] for attribute in attributes}
-
-    def _ranks_of(self, attribute: int, coded: CodedColumn) -> Ranked:
-        column = self.dataset.columns[attribute]
-        known = np.flatnonzero(~np.isnan(column))
-        numbers, ranks_of_known = np.unique(column[known] + 0.0, return_inverse=True)
-        ranks = np.full(len(column), -1, dtype=np.int32)
-        ranks[known] = ranks_of_known
-        self._distinct[attribute] = numbers
-        borders = coded.borders if coded.borders is not None else numbers[:0]
-        ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
-        return Ranked(ranks, numbers, ends.astype(np.int64))
-
-    def cases_of(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> npt.NDArray[np.int64]:
-        """Return how many rows each code has; counted once for trees that differ in weights only."""
-        with self._lock:
-            if self._cases is None or self._cases[0] is not codes:
-                starts = np.concatenate(([0], np.cumsum([column.n_codes for column in coded]))).astype(np.int64)
-                cases = np.zeros(int(starts[-1]), dtype=np.int64)
-                rows = np.arange(codes.shape[1], dtype=np.int32)
-                count_cases(codes, rows, np.arange(len(coded)), starts, cases)
-                self._cases = codes, cases
-            return self._cases[1]
-
-    def entries(self, attribute: int) -> Rows:
-        """Return the entries of all cases in the order of a binned attribute (see `inside`), none the first few times.
-
-        Trees that differ in weights only look into the same column again and again; for one tree sorting all of it is
-        too much.
-        """
-        with self._lock:
-            if attribute not in self._entries:
-                self._asked[attribute] = self._asked.get(attribute, 0) + 1
-                column = np.ascontiguousarray(self.dataset.columns[attribute])
-                if self._asked[attribute] < SORTED_FROM or len(column) * len(self.dataset.columns) > MOST_SORTED:
-                    return NO_ENTRIES
-                entries = np.empty(len(column), dtype=np.int32)
-                sort_entries(column, np.empty(len(column), dtype=np.int64), entries)
-                self._entries[attribute] = entries
-            return self._entries[attribute]
-
-    def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
-        """Return the codes of the nominal attributes, cases x attributes, and which these are.
-
-        The cases of a block lie far apart in the columns, but here all that is asked of a case lies together.
-        """
-        with self._lock:
-            if self._nominal is None:
-                data = self.dataset
-                kept = [a for a, column in enumerate(data.schema.attributes) if not column.is_numeric]
-                most = max((len(data.schema.attributes[a].values) for a in kept), default=0)
-                table = np.empty((data.n_rows, len(kept)), dtype=np.uint8 if most < 255 else np.int32)
-                for place, attribute in enumerate(kept):
-                    np.add(data.columns[attribute], 1, out=table[:, place], casting="unsafe")
-                self._nominal = table, np.array(kept, dtype=np.int64)
-            return self._nominal
-
-    def by_rank(self) -> tuple[Codes, Floats]:
-        """Return the ranks of the numbers of all cases (0 for missing), cases x attributes, and the number of each."""
-        with self._lock:
-            if self._by_rank is None:
-                numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
-                n = self.dataset.n_rows
-                ranks, numbers = np.empty((n, len(numeric)), dtype=np.int32), np.zeros((len(numeric), n + 1))
-                order, alone = np.empty((1, n), dtype=np.int64), np.zeros(1, dtype=np.int64)
-                own = np.empty((1, n), dtype=np.int32)
-                for place, column in enumerate(numeric):
-                    values = column.reshape(1, -1)
-                    sort_columns(values, alone, n, 32, order, own, numbers[place : place + 1])
-                    ranks[:, place] = own[0]
-                most = int(ranks.max(initial=0))
-                self._by_rank = ranks, numbers[:, : most + 1].copy()
-            return self._by_rank
-
-    def nlogn(self, largest: int) -> Floats:
-        """Return n log2 n of the whole numbers up to the largest, or up to where they are computed one by one."""
-        with self._lock:
-            size = min(largest + 1, LARGEST_TABLE)
-            if size > len(self._nlogn):
-                self._nlogn = np.zeros(size)
-                fill_nlogn(self._nlogn, 0)
-            return self._nlogn
-
-    def distinct(self, attribute: int) -> Floats:
-        """Return the different numbers of an attribute, ascending."""
-        if attribute not in self._distinct:
-            column = self.dataset.columns[attribute]
-            self._distinct[attribute] = np.unique(column[~np.isnan(column)] + 0.0)
-        return self._distinct[attribute]
-
 
 class _Growth:
     """One tree in the making."""
@@ -281,7 +154,7 @@ class _Growth:
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
-        self._table = owner.nlogn(int(total) + 1 if looked_up else 1)
+        self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = watched()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
@@ -330,7 +203,7 @@ class _Growth:
         """Return what the upper part needs; None where it does not know the rules for columns of many numbers."""
         recipe = self._recipe
         rule = recipe.numeric
-        codes, coded = self._owner.coded()
+        codes, coded = self._owner.encoded.coded()
         binned = [attribute for attribute in self._cuts.tolist() if coded[attribute].is_binned]
         asks_for_places = isinstance(rule, Cuts) and (rule.correction or rule.gap > 0)
         if binned and bool(self._options["random_cuts"][0]):
@@ -346,7 +219,7 @@ class _Growth:
             codes=codes,
             columns=self._data.columns,
             coded=coded,
-            ranked=self._owner.ranked(binned) if asks_for_places else {},
+            ranked=self._owner.encoded.ranked(binned) if asks_for_places else {},
             target=self._target,
             options=self._options,
             table=self._table,
@@ -354,8 +227,8 @@ class _Growth:
             examiner=lambda: Examiner(recipe, placer, self._bounds, self._total),
             regression=self._regression,
             whole=self._whole,
-            all_cases=lambda: self._owner.cases_of(codes, coded),
-            entries=self._owner.entries,
+            all_cases=lambda: self._owner.encoded.cases_of(codes, coded),
+            entries=self._owner.encoded.entries,
             n_cases=len(self._rows),
             n_jobs=self._owner.n_jobs,
             pool=self._pool,
@@ -403,7 +276,7 @@ class _Growth:
         wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
         if self._by_need:
             shift = n.bit_length()
-            return [(np.uint32, shift) if self._owner.by_rank()[1].shape[1] >> (32 - shift) == 0 else wide]
+            return [(np.uint32, shift) if self._owner.encoded.by_rank()[1].shape[1] >> (32 - shift) == 0 else wide]
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
         return [(np.uint32, 16), wide] if narrow else [wide]
 
@@ -413,7 +286,7 @@ class _Growth:
         codes = np.empty((len(self._tests), n), dtype=np.int32)
         order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
         if self._by_need:
-            ranks, numbers = self._owner.by_rank()
+            ranks, numbers = self._owner.encoded.by_rank()
             gather_cases(ranks, rows, self._cuts, codes)
         else:
             numbers = np.empty((len(self._cuts), n + 1))
@@ -423,7 +296,7 @@ class _Growth:
             sort_columns(values, self._cuts, n, shift, order, codes, numbers)
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)
-        table, attributes = self._owner.nominal_codes()
+        table, attributes = self._owner.encoded.nominal_codes()
         gather_cases(table, rows, attributes, codes)
         target = self._target[rows]
         nothing = np.zeros(1)
@@ -451,7 +324,7 @@ class _Growth:
     def at_data_values(self, attribute: int, cuts: Floats) -> Floats:
         """Return the largest numbers in the data that are not above these."""
         if len(self._rows) == self._data.n_rows:
-            distinct = self._owner.distinct(attribute)
+            distinct = self._owner.encoded.distinct(attribute)
         else:
             column = self._data.columns[attribute][self._rows]
             distinct = np.unique(column[~np.isnan(column)] + 0.0)
