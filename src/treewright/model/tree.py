@@ -336,7 +336,7 @@ class Tree(TreeForms, InNotebook):
             raise ModelFormatError("leaves, and only leaves, say why they stopped")
 
     def _plainly_valid(self) -> npt.NDArray[np.bool_]:
-        """Say which leaves, thresholds and nominal tests are in order; the others are looked at one by one."""
+        """Say which leaves, cuts, nominal tests and pairs of subsets are in order; the others are seen one by one."""
         n = self.n_nodes
         branches, values, bounds = (np.diff(start) for start in (self.child_start, self.value_start, self.bound_start))
         leaf = self.attribute == LEAF
@@ -346,15 +346,22 @@ class Tree(TreeForms, InNotebook):
         inside = ~leaf & (self.missing >= STAY) & (self.missing < branches) & (bounds == 0) & (branches >= 2)
         threshold = inside & (self.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
         nominal = inside & (self.test == TESTS.index(Test.NOMINAL)) & (branches == values)
+        subset = inside & (self.test == TESTS.index(Test.SUBSET)) & (branches == 2) & (values > 0)
         if len(numeric):
             threshold &= numeric[tested] & np.isfinite(self.cut)
             nominal &= ~numeric[tested] & (values == declared[tested])
+            subset &= ~numeric[tested] & (values == declared[tested])
         in_order = np.ones(n, dtype=bool)
         owner = np.repeat(np.arange(n), values)
         places = np.arange(len(owner)) - self.value_start[:-1][owner] if len(owner) else np.zeros(0, dtype=np.int64)
         in_order[owner[self.value_branch != places]] = False
-        plain: npt.NDArray[np.bool_] = (leaf & (values == 0) & (bounds == 0)) | threshold | (nominal & in_order)
-        return plain
+        for branch in (0, 1):
+            filled = self.missing == branch  # a branch of missing cases needs no value
+            filled[owner[self.value_branch == branch]] = True
+            subset &= filled
+        subset[owner[(self.value_branch < -1) | (self.value_branch > 1)]] = False
+        plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
+        return plain | threshold | (nominal & in_order) | subset
 
     def _validate_node(self, node: int) -> None:
         values = int(self.value_start[node + 1] - self.value_start[node])

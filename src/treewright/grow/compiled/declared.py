@@ -15,7 +15,9 @@ from treewright.counts.compiled.flags import Array, Number, part
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
+    GINI,
     VARIANCE,
+    decrease,
     first_of_ties,
     impurity,
     score_of_sides,
@@ -24,6 +26,7 @@ from treewright.grow.compiled.arithmetic import (
 )
 from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom, add_case
 from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
+from treewright.grow.criteria import CLEAN
 
 EXHAUSTIVE = 10
 """As in `treewright.grow.subsets`."""
@@ -58,12 +61,16 @@ def examine_values(
         cases[value] = 0
         for k in range(width):
             rows[value, k] = 0.0
+    own = codes[a]
     for p in range(first, first + size):
-        i = np.int64(visits[p])
-        code = np.int64(codes[a, i])
-        row = code - 1 if code > 0 else n_values
+        i = np.uint64(visits[p])
+        code = np.int64(own[i])
+        row = np.uint64(code - 1 if code > 0 else n_values)
         cases[row] += 1
-        add_case(rows[row], i, block, regression)
+        if regression:
+            add_case(rows[row], i, block, regression)
+        else:
+            rows[row, np.uint64(block.target[i])] += block.weights[i]
     lost = cases[n_values]
     outcomes = 0
     for value in range(n_values):
@@ -100,11 +107,10 @@ def examine_values(
     for k in range(width):
         room.left[k] = room.known[k] = 0.0
     for value in range(n_values):
+        on_left = np.float64(sides[value])
         for k in range(width):
-            if sides[value]:
-                room.left[k] += rows[value, k]
-            else:
-                room.known[k] += rows[value, k]
+            room.left[k] += rows[value, k] * on_left
+            room.known[k] += rows[value, k] * (1.0 - on_left)
     for k in range(width):
         rows[0, k] = room.left[k]
         rows[1, k] = room.known[k]
@@ -174,8 +180,11 @@ def divide_values(
         candidates = orders * (n - 1)
     if candidates <= 0:
         return -np.inf
+    # Whole numbers are added up without rounding, so the sums of one side may be carried along.
+    carried = way == BY_SHARE and opt["whole"] == 1 and criterion != VARIANCE
+    scores, left, right = room.scores, room.left, room.right
     if way == BY_SHARE:
-        found = 0
+        found = np.int64(0)
         for k in range(width):
             if criterion == VARIANCE:
                 if k > 0:
@@ -183,9 +192,12 @@ def divide_values(
             elif whole[k] <= 0 or (occurring <= 2 and k != last_class):
                 continue
             _rank_values(room.rows, by_value, n, k, criterion, ranks[found])
+            if carried:
+                _score_in_order(
+                    found * (n - 1), n, known, missing_row, cases_all, before, weight, rules, room, by_value
+                )
             found += 1
-    scores, left, right = room.scores, room.left, room.right
-    for candidate in range(candidates):
+    for candidate in range(0 if carried else candidates):
         scores[candidate] = -np.inf
         cases_left = 0
         known_left = 0
@@ -217,13 +229,18 @@ def divide_values(
             bound = max(bound, scores[candidate])
         bound -= 1e-9 * abs(bound)
         for candidate in range(best + 1, candidates):
-            if scores[candidate] >= bound and _comes_first(candidate, best, n, known_present, ranks):
+            if scores[candidate] >= bound and _comes_first(candidate, best, n, ranks):
                 best = candidate
     for value in range(n_values):
         sides[value] = 0
-    for place in range(n):
-        if _on_left(best, place, n, known_present, way, ranks):
-            sides[present[place]] = 1
+    if way == BY_SHARE:
+        own, cut = ranks[best // (n - 1)], best % (n - 1)
+        first = own[0] <= cut
+        for place in range(n):
+            sides[present[place]] = (own[place] <= cut) == first
+    else:
+        for place in range(n):
+            sides[present[place]] = _on_left(best, place, n, known_present, way, ranks)
     if ordered:
         # Values that do not occur here go with the lower neighbour up to the middle of the gap.
         cut = best % (known_present - 1)
@@ -231,6 +248,74 @@ def divide_values(
         for value in range(known):
             sides[value] = 1 if value <= middle else 0
     return scores[best]
+
+
+@part
+def _score_in_order(
+    start: Number,
+    n: Number,
+    known: Number,
+    missing_row: bool,
+    cases_all: Number,
+    before: Number,
+    weight: Number,
+    rules: Rules,
+    room: Room,
+    by_value: ValueRoom,
+) -> None:
+    """Score the divisions of n values that were just ranked, and put the scores from `start` on.
+
+    Values from `known` on are missing cases. The side of the first value is the left one, as in `_on_left`.
+    """
+    opt = rules.opt[0]
+    criterion, min_leaf, least = opt["criterion"], opt["min_leaf"], opt["least_side"]
+    rows, cases, below, above, scores = room.rows, by_value.cases, room.left, room.right, room.scores
+    whole, present, order = room.whole, by_value.ranks[0], by_value.ranks[1]
+    width = len(below)
+    known_present = np.int64(0)
+    for place in range(n):
+        known_present += np.int64(present[place] < known)
+    squares_below = squares_above = weight_below = 0.0
+    for k in range(width):
+        below[k] = 0.0
+        squares_above += whole[k] * whole[k]
+    bound = -np.inf
+    kept = squares_above / weight
+    cases_below = known_below = np.int64(0)
+    with_first = False
+    for cut in range(n - 1):
+        value = np.uint64(present[np.uint64(order[cut])])
+        with_first = with_first or order[cut] == 0
+        cases_below += cases[value]
+        known_below += np.int64(np.int64(value) < known)
+        for k in range(width):
+            more = rows[value, k]
+            rest = whole[k] - below[k]
+            squares_below += more * (2.0 * below[k] + more)
+            squares_above -= more * (2.0 * rest - more)
+            weight_below += more
+            below[k] += more
+            above[k] = rest - more
+        scores[start + cut] = -np.inf
+        if missing_row and known_below in (0, known_present):
+            continue
+        if cases_below < min_leaf or cases_all - cases_below < min_leaf:
+            continue
+        weight_above = weight - weight_below
+        if weight_below < least or weight_above < least:
+            continue
+        if criterion == GINI:
+            # As in `cuts.scan_cuts`: multiplications tell most divisions that are clearly worse than one before.
+            if squares_below * weight_above + squares_above * weight_below < bound * (weight_below * weight_above):
+                continue
+            after = (weight_below - squares_below / weight_below) + (weight_above - squares_above / weight_above)
+            scores[start + cut] = decrease(before, after, weight, criterion)
+            rise = (weight - after) - kept
+            bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
+        elif with_first:
+            scores[start + cut] = score_of_sides(below, above, before, weight, criterion, rules.table)
+        else:
+            scores[start + cut] = score_of_sides(above, below, before, weight, criterion, rules.table)
 
 
 @part
@@ -246,14 +331,16 @@ def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criteri
             for j in range(rows.shape[1]):
                 total += rows[value, j]
             share[place] = rows[value, k] / total
+    # Comparing all with all asks no questions that a processor could guess wrong, and goes several at a time.
     for place in range(n):
-        at = place
-        while at > 0 and share[order[at - 1]] > share[place]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = place
-    for rank in range(n):
-        ranks[order[rank]] = rank
+        mine = share[place]
+        rank = np.int64(0)
+        for other in range(n):
+            rank += np.int64(share[other] < mine)
+        for other in range(place):
+            rank += np.int64(share[other] == mine)
+        ranks[place] = rank
+        order[rank] = place
 
 
 @part
@@ -272,11 +359,13 @@ def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Nu
 
 
 @part
-def _comes_first(one: Number, other: Number, n: Number, known: Number, ranks: Array) -> Number:
+def _comes_first(one: Number, other: Number, n: Number, ranks: Array) -> Number:
     """Say whether one division comes before another: the first value in which they differ is on its left."""
-    by_share = np.int64(BY_SHARE)
-    for place in range(n):
-        here = _on_left(one, place, n, known, by_share, ranks)
-        if here != _on_left(other, place, n, known, by_share, ranks):
+    mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]
+    cut, other_cut = one % (n - 1), other % (n - 1)
+    first, other_first = mine[0] <= cut, theirs[0] <= other_cut
+    for place in range(1, n):
+        here = (mine[place] <= cut) == first
+        if here != ((theirs[place] <= other_cut) == other_first):
             return here
     return False

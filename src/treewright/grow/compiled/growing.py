@@ -191,7 +191,9 @@ class _Growth:
         used = np.zeros(len(self._tests), dtype=bool)
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
         root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
-        table = self._upper_table() if len(self._rows) > BLOCK else None
+        # Where few declared values are drawn at each node there is nothing to sort and no histogram to inherit.
+        one_block = self._options["drawn"][0] > 0 and len(self._cuts) == 0
+        table = self._upper_table() if len(self._rows) > BLOCK and not one_block else None
         piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress, leaves).grow(root)
         if progress is not None:
             progress(len(self._rows), len(self._rows))

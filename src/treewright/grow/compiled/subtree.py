@@ -143,12 +143,15 @@ def grow_block(
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
         if status == MORE_NODES:
-            nodes, depths = 2 * len(written.integers), 2 * len(frames.keys)
-            sides = 2 * len(written.sides)
-            written = Written(
-                enlarged(written.integers, nodes), enlarged(written.doubles, nodes), enlarged(written.sides, sides)
-            )
-            frames = Frames(*(enlarged(array, depths) for array in frames))
+            if state[NODES] >= len(written.integers):
+                nodes = 2 * len(written.integers)
+                written = written._replace(
+                    integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
+                )
+            if state[SIDES] + most_values > len(written.sides):
+                written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
+            if state[WAITING] + most_values >= len(frames.keys):
+                frames = Frames(*(enlarged(array, 2 * len(frames.keys)) for array in frames))
             continue
         size = max(2 * size, int(state[NEEDED]))
         if rules.shift[0] < 31 and size > 1 << rules.shift[0]:
