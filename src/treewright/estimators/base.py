@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import isnan
 from typing import Any, Self
 
@@ -36,7 +37,6 @@ from treewright.data.frames import raw_table
 from treewright.data.infer import infer_schema
 from treewright.data.raw import RawTable, number_text
 from treewright.data.schema import Column, Kind, LabelType, Schema
-from treewright.explain.importance import impurity_importance
 from treewright.learn import fit as fit_model
 from treewright.model.explained import Explained
 from treewright.model.forms import TreeForms
@@ -46,7 +46,6 @@ from treewright.model.route import all_visits
 from treewright.model.rule_model import RuleModel
 from treewright.model.tree import Tree
 from treewright.plans import Plan, costs_from
-from treewright.show.notebook import notebook_html
 
 Labels = npt.NDArray[Any]
 
@@ -133,6 +132,8 @@ class TableEstimator(BaseEstimator):
         """Show what was learned, with the parameters folded; before that, scikit-learn's own block."""
         if not self._drawn():
             return BaseEstimator._repr_html_inner(self)
+        from treewright.show.notebook import notebook_html  # drawing is not needed to learn
+
         return notebook_html(self, BaseEstimator.get_params(self, deep=False))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -160,6 +161,8 @@ class TreeEstimator(Explained, TreeForms, TableEstimator):
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Share of each attribute in the decrease of impurity."""
         check_is_fitted(self)
+        from treewright.explain.importance import impurity_importance
+
         return impurity_importance(self.model_.tree, str(self.model_.recipe.get("criterion")))
 
     def get_depth(self) -> int:
@@ -440,7 +443,22 @@ def _with_target(attributes: tuple[Column, ...], target: Column) -> Schema:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a whole number for our own hashing from any of scikit-learn's ways to say a seed."""
+    """Return a whole number for our own hashing from any of scikit-learn's ways to say a seed.
+
+    Examples
+    --------
+    >>> seed_of(0), seed_of(np.random.RandomState(0))
+    (209652396, 209652396)
+    """
+    return _seed_of_number(random_state) if isinstance(random_state, int) else _drawn_seed(random_state)
+
+
+@lru_cache(maxsize=64)  # a generator takes as long to make as a small tree to grow
+def _seed_of_number(random_state: int) -> int:
+    return _drawn_seed(random_state)
+
+
+def _drawn_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
