@@ -329,8 +329,8 @@ def object_column(cells: Sequence[Any], name: str, kind: Kind | None = None) -> 
     found = {sort for sort in sorts.values() if sort}
     if None in sorts.values():
         cells = [None if sorts[type(cell)] is None else cell for cell in cells]
-    if "number" in found and any(cell != cell for cell in cells if cell is not None):  # noqa: PLR0124 - NaN
-        cells = [None if cell is not None and cell != cell else cell for cell in cells]  # noqa: PLR0124
+    if "number" in found and any(cell is not None and _is_nan(cell) for cell in cells):
+        cells = [None if cell is not None and _is_nan(cell) else cell for cell in cells]
         if len(found) > 1 and all(cell is None or sorts[type(cell)] != "number" for cell in cells):
             found.discard("number")  # a column of texts in which NaN is missing
     if len(found) > 1:
@@ -358,6 +358,10 @@ def object_column(cells: Sequence[Any], name: str, kind: Kind | None = None) -> 
     if sort == "moment":
         return text_column(None if cell is None else moment_text(cell) for cell in cells)
     return text_column(cell if cell is None or type(cell) is str else str.__str__(cell) for cell in cells)
+
+
+def _is_nan(cell: Any) -> bool:
+    return bool(cell != cell)  # noqa: PLR0124 - true of NaN alone, whatever type of number it is
 
 
 def _one_of_each_type(cells: Iterable[Any]) -> list[Any]:

@@ -84,7 +84,7 @@ def _read(path: str, source: str, kinds: Mapping[str, Kind]) -> RawTable:
     try:
         with interruptible(), duckdb.connect(":memory:", config=_CONFIG) as connection:
             relation = "read_parquet(?, hive_partitioning = false)"
-            described = connection.execute(f"DESCRIBE SELECT * FROM {relation}", [path]).fetchall()  # noqa: S608
+            described = connection.execute(f"DESCRIBE FROM {relation}", [path]).fetchall()
             names = _names(connection, path, len(described), source) or [row[0] for row in described]
             types = [str(row[1]) for row in described]
             chosen = [

@@ -25,10 +25,13 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.near_names import did_you_mean
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 MAX_TEXT_BYTES = 4 * 1024**3
 """The most bytes that one gzip file may unpack to."""
@@ -225,8 +228,8 @@ class _CappedGzip(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
         try:
             block = self._gzip.read(min(len(view), _BLOCK))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -354,7 +354,7 @@ class CAL3Classifier(_CAL):
 
     def __sklearn_tags__(self) -> Tags:
         """Say that leaves may close after few cases: by default four decide, of which one may differ."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
         if tags.classifier_tags is not None:
             tags.classifier_tags.poor_score = True
         return tags

@@ -69,7 +69,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Say that strings, categories and missing values are welcome, and whether a target is needed."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True

@@ -273,7 +273,7 @@ class Recipe:
         return plain
 
 
-def ID3(  # noqa: N802
+def ID3(  # noqa: N802 - the algorithm's own name
     *,
     criterion: str | CriterionFunction = "gain",
     max_depth: int | None = None,
@@ -297,7 +297,7 @@ def ID3(  # noqa: N802
     )
 
 
-def C45(  # noqa: N802
+def C45(  # noqa: N802 - the algorithm's own name
     *,
     min_objects: float = 2,
     criterion: str | CriterionFunction = "gain_ratio",
@@ -335,7 +335,7 @@ def C45(  # noqa: N802
     )
 
 
-def CART(  # noqa: N802
+def CART(  # noqa: N802 - the algorithm's own name
     *,
     criterion: str | CriterionFunction = "gini",
     missing: MissingPolicy = MissingPolicy.LEARNED,

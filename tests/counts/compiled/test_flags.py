@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,66 @@ def test_no_place_at_all_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not flags.is_compiled()
     finally:
         flags.cache_folder.cache_clear()
+
+
+def made_folder(place: Path, name: str, days: float) -> Path:
+    """Make a folder with a file in it, last used some days ago."""
+    folder = place / name
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "walk.nbi").write_bytes(b"code")
+    then = time.time() - days * 24 * 3600
+    os.utime(folder, (then, then))
+    return folder
+
+
+def test_a_new_folder_of_kernels_sweeps_away_those_that_were_not_used_for_weeks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = made_folder(tmp_path, "kernels-0123456789abcdef", flags.UNUSED_DAYS + 1)
+    recent = made_folder(tmp_path, "kernels-fedcba9876543210", flags.UNUSED_DAYS - 1)
+    others = [made_folder(tmp_path, name, 1000) for name in ("kernels-of-others", "kernels-0123456789abcdef.old", "x")]
+    linked = tmp_path / "kernels-00000000000000ff"
+    linked.symlink_to(others[0])
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    flags.cache_folder.cache_clear()
+    try:
+        made = flags.cache_folder()
+    finally:
+        flags.cache_folder.cache_clear()
+    assert made is not None
+    assert made.is_dir()
+    assert not old.exists()
+    assert all(kept.exists() for kept in (recent, *others, linked))
+
+
+def test_using_a_folder_of_kernels_keeps_it_from_being_swept_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mine = made_folder(tmp_path, f"kernels-{flags.fingerprint()}", 1000)
+    old = made_folder(tmp_path, "kernels-0123456789abcdef", 1000)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    flags.cache_folder.cache_clear()
+    try:
+        assert flags.cache_folder() == mine
+    finally:
+        flags.cache_folder.cache_clear()
+    assert old.exists()  # only a new folder is a reason to look for old ones
+    flags.remove_unused(tmp_path)
+    assert mine.exists()
+    assert not old.exists()
+
+
+def test_folders_that_may_not_be_removed_are_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old = made_folder(tmp_path, "kernels-0123456789abcdef", 1000)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    monkeypatch.setattr(os, "rmdir", refuse)
+    flags.remove_unused(tmp_path)
+    assert (old / "inner" / "walk.nbi").exists()
+    flags.remove_unused(tmp_path / "nowhere")
 
 
 @pytest.mark.slow

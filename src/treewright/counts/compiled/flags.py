@@ -6,15 +6,20 @@ No `fastmath`: a kernel must add in the order that is written, or it decides oth
 Compiled code is kept on disk: beside the package, or where that cannot be written in the user's cache folder, or where
 neither can be written for the life of the process only. Numba looks only at the file of a kernel to see whether its
 compiled form is still good, not at the kernels that it calls; so the folder is named after the text of all of them.
+Whoever makes a new one, after an upgrade, removes those that nobody has used for weeks.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +39,11 @@ FLAGS = {"nogil": True, "boundscheck": False, "error_model": "numpy", "fastmath"
 
 BORROWED = {"_nrt": False, "no_cfunc_wrapper": True}
 """For kernels that make no arrays: nothing is counted that is only borrowed, in half the time to compile and to run."""
+
+UNUSED_DAYS = 28
+"""A folder of compiled code that no process has begun to use for so long is removed."""
+
+_FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
 
 _PACKAGE = Path(__file__).parents[2]
 
@@ -88,9 +98,27 @@ def cache_folder() -> Path | None:
     """Return the folder of compiled code, None if it cannot be kept."""
     for place in _places():
         folder = place / f"kernels-{fingerprint()}"
+        is_new = not folder.exists()
         if _writable(folder):
+            with suppress(OSError):  # it may be another user's
+                os.utime(folder)
+            if is_new:
+                remove_unused(place)
             return folder
     return None
+
+
+def remove_unused(place: Path) -> None:
+    """Remove the folders of compiled code in a place that have not been used for `UNUSED_DAYS`, where that is allowed.
+
+    A process that still runs with one of them has loaded its code, and makes the folder again when it compiles more.
+    """
+    oldest = time.time() - UNUSED_DAYS * 24 * 3600
+    with suppress(OSError):
+        for folder in place.iterdir():
+            ours = _FOLDER.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
+            if ours and folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def kernel(function: Function) -> Function:
