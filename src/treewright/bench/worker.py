@@ -111,7 +111,7 @@ def _predict(competitor: Competitor, growth: Growth, folder: Path, job: dict[str
     """Learn from the smaller part, untimed, and time the probabilities of the larger."""
     training = Table.load(folder / "training")
     model = competitor.grow(competitor.form(training), training, growth, job["threads"])
-    competitor.shares(model, competitor.questions(training.head(WARM_ROWS)))
+    competitor.shares(model, competitor.questions(training))  # as many as load what many cases need
     del training
     table = Table.load(folder / "test")
     form = competitor.questions(table)

@@ -1,11 +1,13 @@
 """When a kernel sends cases down trees, and when NumPy does. The leaves are the same.
 
-A kernel is quicker, but loading it takes a second: it is used for many cases only.
+A kernel is quicker, but loading it takes time: half a second where no kernel was used before, some hundredths where
+others were. So it depends on what is loaded how many cases it takes.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,16 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 
 MANY_VISITS = 1_000_000
-"""Cases times trees from which on a kernel is used."""
+"""Cases times trees from which on a kernel is used, whatever it takes to load it."""
+
+MANY_FOR_LOADED_ENGINE = 100_000
+"""The same where kernels have grown trees already, and compiled code is kept."""
+
+MANY_FOR_LOADED_KERNEL = 1_000
+"""The same where the kernel was used already."""
+
+_KERNELS = "treewright.counts.compiled.routing"  # a room above: only asked, never needed
+_ENGINE = "treewright.counts.compiled.flags"
 
 
 def by_kernel(visits: int) -> bool:
@@ -25,7 +36,13 @@ def by_kernel(visits: int) -> bool:
     >>> by_kernel(100), by_kernel(10**9)
     (False, True)
     """
-    return visits >= MANY_VISITS
+    if visits >= MANY_VISITS:
+        return True
+    if _KERNELS in sys.modules:
+        return visits >= MANY_FOR_LOADED_KERNEL
+    if visits < MANY_FOR_LOADED_ENGINE or _ENGINE not in sys.modules:
+        return False
+    return sys.modules[_ENGINE].cache_folder() is not None
 
 
 def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> npt.NDArray[np.int32]:
@@ -79,4 +96,4 @@ def sums(
 
 
 def _routing() -> Any:
-    return importlib.import_module("treewright.counts.compiled.routing")  # a room above: only asked, never needed
+    return importlib.import_module(_KERNELS)

@@ -1,0 +1,53 @@
+"""The kernel is used where it is worth to be loaded."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from treewright.model import quick_route
+from treewright.model.quick_route import (
+    MANY_FOR_LOADED_ENGINE,
+    MANY_FOR_LOADED_KERNEL,
+    MANY_VISITS,
+    by_kernel,
+)
+
+
+@pytest.fixture
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.delitem(sys.modules, quick_route._KERNELS, raising=False)
+    monkeypatch.delitem(sys.modules, quick_route._ENGINE, raising=False)
+    return monkeypatch
+
+
+def least(most: int = 2 * MANY_VISITS) -> int:
+    """Return the least number of visits for which the kernel is used."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if by_kernel(middle) else (middle + 1, high)
+    return low
+
+
+def test_a_process_without_kernels_loads_them_for_very_many_cases_only(nothing_loaded: pytest.MonkeyPatch) -> None:
+    assert least() == MANY_VISITS
+
+
+def test_an_engine_that_was_used_before_makes_the_kernel_cheaper(nothing_loaded: pytest.MonkeyPatch) -> None:
+    nothing_loaded.setitem(sys.modules, quick_route._ENGINE, SimpleNamespace(cache_folder=lambda: "kept"))
+    assert least() == MANY_FOR_LOADED_ENGINE
+
+
+def test_without_a_place_for_compiled_code_the_kernel_is_compiled_for_very_many_cases_only(
+    nothing_loaded: pytest.MonkeyPatch,
+) -> None:
+    nothing_loaded.setitem(sys.modules, quick_route._ENGINE, SimpleNamespace(cache_folder=lambda: None))
+    assert least() == MANY_VISITS
+
+
+def test_a_kernel_that_was_used_before_is_used_again(nothing_loaded: pytest.MonkeyPatch) -> None:
+    nothing_loaded.setitem(sys.modules, quick_route._KERNELS, SimpleNamespace())
+    assert least() == MANY_FOR_LOADED_KERNEL
