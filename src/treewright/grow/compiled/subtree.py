@@ -148,9 +148,10 @@ def grow_block(
                 written = written._replace(
                     integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
                 )
-            if state[SIDES] + most_values > len(written.sides):
+            most = len(room.starts)  # as the kernel asks
+            if state[SIDES] + most > len(written.sides):
                 written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
-            if state[WAITING] + most_values >= len(frames.keys):
+            if state[WAITING] + most >= len(frames.keys):
                 frames = Frames(*(enlarged(array, 2 * len(frames.keys)) for array in frames))
             continue
         size = max(2 * size, int(state[NEEDED]))
