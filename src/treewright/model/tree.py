@@ -360,8 +360,9 @@ class Tree(TreeForms, InNotebook):
             filled[owner[self.value_branch == branch]] = True
             subset &= filled
         subset[owner[(self.value_branch < -1) | (self.value_branch > 1)]] = False
-        plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
-        return plain | threshold | (nominal & in_order) | subset
+        leaf &= (values == 0) & (bounds == 0)
+        plain: npt.NDArray[np.bool_] = leaf | threshold | (nominal & in_order) | subset
+        return plain
 
     def _validate_node(self, node: int) -> None:
         values = int(self.value_start[node + 1] - self.value_start[node])

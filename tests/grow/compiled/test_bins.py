@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pytest
 
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, part_rows, route_rows
-from treewright.grow.compiled.bins import BEST, FACTS, find_alive, limit_of, score_borders
+from treewright.grow.compiled.bins import BEST, FACTS, ROOM, find_alive, limit_of, score_borders
 from treewright.grow.compiled.inside import (
     NO_ENTRIES,
     Binned,
     Cases,
     count_places,
+    entries_of,
     look_inside,
     numbers_beside,
-    sort_entries,
 )
 from treewright.grow.compiled.options import options_of
 from treewright.grow.compiled.values import score_values
@@ -83,15 +83,16 @@ class Node:
         facts = np.empty((1, FACTS))
         no_gaps = np.zeros(0, dtype=bool)
         score_borders(
-            self.counts, self.cases, self.starts, np.array([0]), no_gaps, self.opt, NO_TABLE, borders, bounds, facts
-        )
+            self.counts, self.cases, self.starts, np.array([0]), no_gaps, self.opt, NO_TABLE, borders, bounds, facts,
+            np.empty((ROOM, self.width)),
+        )  # fmt: skip
         return borders, bounds, facts
 
     def alive(self, bounds: Floats, facts: Floats, limit: float) -> npt.NDArray[np.bool_]:
         alive = np.zeros(len(self.counts), dtype=bool)
         find_alive(
             self.counts, self.cases, self.starts, np.array([0]), np.zeros(1, dtype=bool), np.array([limit]), self.opt,
-            NO_TABLE, bounds, facts, alive,
+            NO_TABLE, bounds, facts, alive, np.empty((ROOM, self.width)), np.empty(self.width, dtype=np.int64),
         )  # fmt: skip
         return alive
 
@@ -128,10 +129,7 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     limit = float(limit_of(facts[0, BEST]))
     alive = node.alive(bounds, facts, limit)
     no_places = np.zeros(0, dtype=np.int64)
-    entries = NO_ENTRIES
-    if in_order:
-        entries = np.empty(len(node.column), dtype=np.int32)
-        sort_entries(node.column, np.empty(len(node.column), dtype=np.int64), entries)
+    entries = entries_of(node.column) if in_order else NO_ENTRIES
     binned = Binned(node.counts, node.cases, borders, alive, no_places, facts[0], entries)
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
@@ -155,8 +153,7 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
 
 def test_entries_are_sorted_and_say_where_a_number_stays_the_same() -> None:
     column = np.array([2.0, np.nan, 0.0, 2.0, -0.0, np.nan, -1.0])
-    entries = np.empty(7, dtype=np.int32)
-    sort_entries(column, np.empty(7, dtype=np.int64), entries)
+    entries = entries_of(column)
     assert (entries & 0x7FFFFFFF).tolist() == [1, 5, 6, 2, 4, 0, 3]
     assert (entries < 0).tolist() == [False, True, False, False, True, False, True]
 

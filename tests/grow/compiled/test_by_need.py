@@ -6,22 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.counts.compiled.bits import lowest_bit
-from treewright.counts.compiled.flags import kernel
 from treewright.grow.compiled import by_need
-
-
-@kernel
-def _lowest_bit(word: np.uint64) -> np.uint64:
-    return lowest_bit(word)
-
-
-@settings(deadline=None)
-@given(word=st.integers(1, 2**64 - 1))
-def test_the_lowest_bit_is_the_same_in_kernels(word: int) -> None:
-    expected = f"{word:b}"[::-1].index("1")
-    assert lowest_bit(np.uint64(word)) == expected
-    assert _lowest_bit(np.uint64(word)) == expected
 
 
 @settings(deadline=None)

@@ -28,7 +28,7 @@ from treewright.grow.compiled.arithmetic import (
     quick_nlogn,
     score_of_table,
 )
-from treewright.grow.compiled.sorting import sort_numbers
+from treewright.grow.compiled.sorting import new_sort_room, sort_numbers
 from treewright.grow.criteria import CHI_SQUARE as CHI_SQUARE_CRITERION
 from treewright.grow.criteria import ENTROPY as ENTROPY_CRITERION
 from treewright.grow.criteria import GINI as GINI_CRITERION
@@ -92,8 +92,7 @@ def test_sorting_gives_the_ranks_and_the_order_of_numpy(numbers: list[float]) ->
     n = len(values)
     order, codes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
     found = np.zeros(n + 1)
-    room = np.zeros((2, n), dtype=np.uint64), np.zeros((2, n), dtype=np.int32)
-    distinct = sort_numbers(values, n, 32, order, codes, found, *room)
+    distinct = sort_numbers(values, n, 32, order, codes, found, new_sort_room(n))
     known = ~np.isnan(values)
     expected, ranks = np.unique(values[known] + 0.0, return_inverse=True)
     assert distinct == len(expected)

@@ -52,6 +52,18 @@ def bits_of(number: float) -> np.int64:
     return bits
 
 
+def number_of(bits: np.int64) -> np.float64:
+    """Return the double of these bits.
+
+    Examples
+    --------
+    >>> float(number_of(bits_of(-1.5)))
+    -1.5
+    """
+    number: np.float64 = np.int64(bits).view(np.float64)
+    return number
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _same_bits(typing: Any, number: Any) -> Any:
     """Be no instruction at all."""
@@ -68,3 +80,21 @@ def _bits_in_kernels(number: Any) -> Callable[..., Any]:
         return _same_bits(number)
 
     return bits
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _same_number(typing: Any, bits: Any) -> Any:
+    """Be no instruction at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+
+
+@overload(number_of)  # type: ignore[untyped-decorator]
+def _number_in_kernels(bits: Any) -> Callable[..., Any]:
+    def number(bits: Any) -> Any:
+        return _same_number(bits)
+
+    return number

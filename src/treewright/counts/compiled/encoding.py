@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+from treewright.counts.compiled.bits import bits_of
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 
 BINS = 255
 """Bins of a column with many different numbers."""
@@ -65,23 +66,27 @@ class CodedColumn:
         return self.borders is not None
 
 
-@kernel
-def few_distinct(column: Array, limit: Number) -> Array:
+def few_distinct(column: Floats, limit: int) -> Floats:
     """Return the different numbers of a column in the order of their coming; one more than the limit if too many."""
-    size = 1
-    while size < 4 * (limit + 1):
-        size *= 2
-    slots = np.full(size, -1, dtype=np.int64)
     found = np.empty(limit + 1)
+    n = _find_distinct(column, limit, found, np.full(1 << (4 * limit + 3).bit_length(), -1, dtype=np.int64))
+    return found[:n]
+
+
+@borrowing
+def _find_distinct(column: Array, limit: Number, found: Array, slots: Array) -> Number:
+    """Put different numbers into `found` until there are more than the limit; return how many there are.
+
+    `slots` are a power of two and empty, which is -1.
+    """
+    size = len(slots)
     n = 0
-    cell = np.empty(1)
-    bits = cell.view(np.uint64)
     for row in range(len(column)):
         number = column[row] + 0.0
         if np.isnan(number):
             continue
-        cell[0] = number
-        place = np.int64((bits[0] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (size - 1)
+        bits = np.uint64(bits_of(number))
+        place = np.int64((bits * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (size - 1)
         while slots[place] >= 0 and found[slots[place]] != number:
             place = (place + 1) & (size - 1)
         if slots[place] < 0:
@@ -90,25 +95,28 @@ def few_distinct(column: Array, limit: Number) -> Array:
             n += 1
             if n > limit:
                 break
-    return found[:n]
+    return n
 
 
-@kernel
-def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
+def encode_numbers(column: Floats, borders: Floats, codes: npt.NDArray[Any]) -> None:
     """Write the code of each number: one more than the borders below it.
 
     The way from the first border to the last is divided into cells, of equal length, or where that puts too many
     borders into one, of equal steps of the bits, which are nearly those of a logarithm. A number is compared with the
     borders of its cell only. Where neither helps, borders are searched by halves.
     """
+    room = np.empty(len(borders) + MOST_IN_CELL), np.empty(len(borders), dtype=np.int64)
+    _encode(column, borders, codes, *room, np.zeros(CELLS + 1, dtype=np.int64))
+
+
+@borrowing
+def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Array, below_cell: Array) -> None:
+    """Write the codes; the last three are scratch space, cells of zeros."""
     n = len(borders)
-    padded, keys = np.empty(n + MOST_IN_CELL), np.empty(n, dtype=np.int64)
-    bits_of = padded.view(np.int64)
-    for i in range(len(padded)):  # loops compile in a fraction of the time of slices
+    for i in range(len(padded)):
         padded[i] = borders[i] if i < n else np.inf
         if i < n:
-            keys[i] = _key_of(bits_of[i])
-    below_cell = np.zeros(CELLS + 1, dtype=np.int64)
+            keys[i] = _key_of(bits_of(borders[i]))
     first, scale = _even_cells(borders)
     if scale > 0:
         for i in range(n):
@@ -132,10 +140,9 @@ def encode_numbers(column: Array, borders: Array, codes: Array) -> None:
         below_cell[(keys[i] >> shift) - start + 1] += 1
     fullest = _add_up(below_cell)
     if fullest <= MOST_IN_CELL:
-        bits = column.view(np.int64)
         for row in range(len(column)):
             number = column[row]
-            cell = (_key_of(bits[row]) >> shift) - start
+            cell = (_key_of(bits_of(number)) >> shift) - start
             below = below_cell[min(max(cell, 0), CELLS - 1)]
             for _ in range(fullest):
                 below += padded[below] < number
@@ -209,7 +216,7 @@ def plan_column(column: npt.NDArray[np.generic], n_values: int, most_ranks: int,
     """
     if column.dtype.kind != "f":
         return CodedColumn(n_values + 1)
-    distinct = few_distinct(column, most_ranks)
+    distinct = few_distinct(column.astype(np.float64, copy=False), most_ranks)
     if len(distinct) <= most_ranks:
         numbers = np.sort(distinct)
         return CodedColumn(len(numbers) + 1, numbers=numbers)

@@ -25,7 +25,7 @@ from math import sqrt
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
     GINI,
@@ -52,6 +52,9 @@ BEST, REACH, SCALE, LEAST, TURNS, LAST, CASES = 0, 1, 2, 3, 4, 5, 6
 scores are multiplied; least weight of a side; turns; last code that occurs; number of cases that are divided."""
 
 FACTS = 7
+
+ROOM = 8
+"""Statistics of some set of cases that kernels work with."""
 
 OCTAGON = (
     (0.0, 0.2071067811865476), (0.0, -0.2071067811865476), (1.0, 0.2071067811865476), (1.0, -0.2071067811865476),
@@ -121,7 +124,7 @@ def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tupl
     return n, last
 
 
-@kernel
+@borrowing
 def score_borders(
     counts: Array,
     cases: Array,
@@ -133,6 +136,7 @@ def score_borders(
     borders: Array,
     bounds: Array,
     facts: Array,
+    room: Array,
 ) -> None:
     """Score the borders of attributes and bound their bins.
 
@@ -150,13 +154,13 @@ def score_borders(
         To be filled; -inf where a border is not admitted or a bin has nothing inside.
     facts : array, attributes x `FACTS`
         To be filled.
+    room : array, `ROOM` x classes
+        Scratch space.
     """
     o = opt[0]
     criterion = o["criterion"]
     width = counts.shape[1]
-    whole = np.empty(width)
-    left = np.empty(width)
-    right = np.empty(width)
+    whole, left, right = room[0], room[1], room[2]
     for one in range(len(attributes)):
         first, end = starts[attributes[one]], starts[attributes[one] + 1]
         own, own_cases = counts[first:end], cases[first:end]
@@ -212,7 +216,7 @@ def score_borders(
                 fact[BEST] = max(fact[BEST], score)
 
 
-@kernel
+@borrowing
 def find_alive(
     counts: Array,
     cases: Array,
@@ -225,6 +229,8 @@ def find_alive(
     bounds: Array,
     facts: Array,
     alive: Array,
+    room: Array,
+    inside: Array,
 ) -> None:
     """Mark the bins that must be looked into, after a nearer bound.
 
@@ -238,14 +244,13 @@ def find_alive(
         Least score that matters, for each attribute to be looked at.
     alive : array of bool
         To be filled, by places.
+    room, inside : array
+        Scratch space, as above, and whole numbers by class.
     """
     o = opt[0]
     criterion = o["criterion"]
     width = counts.shape[1]
-    whole = np.empty(width)
-    left = np.empty(width)
-    room = np.empty((2, width))
-    inside = np.empty(width, dtype=np.int64)
+    whole, left, corners = room[0], room[1], room[2:4]
     for one in range(len(attributes)):
         a = attributes[one]
         fact = facts[one]
@@ -267,7 +272,7 @@ def find_alive(
                 here = cases_of(own, own_cases, code)
                 bound = bounds[turn, first + code]
                 if here > 1 and bound >= limits[one]:
-                    nearer = near_bound(left, own[code], whole, before, weight, criterion, table, room, inside)
+                    nearer = near_bound(left, own[code], whole, before, weight, criterion, table, corners, inside)
                     bound = min(bound, nearer)
                     if bound >= limits[one]:
                         alive[first + code] = True

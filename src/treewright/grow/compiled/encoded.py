@@ -19,8 +19,9 @@ from treewright.counts.compiled.histograms import count_cases
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.arithmetic import fill_nlogn
 from treewright.grow.compiled.gathering import sort_columns
-from treewright.grow.compiled.inside import NO_ENTRIES, sort_entries
+from treewright.grow.compiled.inside import NO_ENTRIES, entries_of
 from treewright.grow.compiled.search import Ranked
+from treewright.grow.compiled.sorting import new_sort_room
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
@@ -109,12 +110,10 @@ class EncodedCases:
         with self._lock:
             if attribute not in self._entries:
                 self._asked[attribute] = self._asked.get(attribute, 0) + 1
-                column = np.ascontiguousarray(self.dataset.columns[attribute])
+                column = np.ascontiguousarray(self.dataset.columns[attribute], dtype=np.float64)
                 if self._asked[attribute] < SORTED_FROM or len(column) * len(self.dataset.columns) > MOST_SORTED:
                     return NO_ENTRIES
-                entries = np.empty(len(column), dtype=np.int32)
-                sort_entries(column, np.empty(len(column), dtype=np.int64), entries)
-                self._entries[attribute] = entries
+                self._entries[attribute] = entries_of(column)
             return self._entries[attribute]
 
     def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
@@ -141,10 +140,10 @@ class EncodedCases:
                 n = self.dataset.n_rows
                 ranks, numbers = np.empty((n, len(numeric)), dtype=np.int32), np.zeros((len(numeric), n + 1))
                 order, alone = np.empty((1, n), dtype=np.int64), np.zeros(1, dtype=np.int64)
-                own = np.empty((1, n), dtype=np.int32)
+                own, room = np.empty((1, n), dtype=np.int32), new_sort_room(n)
                 for place, column in enumerate(numeric):
                     values = column.reshape(1, -1)
-                    sort_columns(values, alone, n, 32, order, own, numbers[place : place + 1])
+                    sort_columns(values, alone, n, 32, order, own, numbers[place : place + 1], room)
                     ranks[:, place] = own[0]
                 most = int(ranks.max(initial=0))
                 self._by_rank = ranks, numbers[:, : most + 1].copy()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel
-from treewright.grow.compiled.sorting import sort_numbers
+from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.grow.compiled.sorting import SortRoom, sort_numbers
 
 
 @borrowing
@@ -31,9 +29,16 @@ def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> N
             into[attributes[place], i] = table[row, place]
 
 
-@kernel
+@borrowing
 def sort_columns(
-    values: Array, attributes: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array
+    values: Array,
+    attributes: Array,
+    n: Number,
+    shift: Number,
+    order: Array,
+    codes: Array,
+    numbers: Array,
+    room: SortRoom,
 ) -> None:
     """Sort the numeric columns of a block.
 
@@ -45,8 +50,7 @@ def sort_columns(
     n, shift : int
     order, numbers : array, numeric attributes x n
     codes : array, attributes x n
+    room : SortRoom
     """
-    keys = np.empty((2, n), dtype=np.uint64)
-    cases = np.empty((2, n), dtype=np.int32)
     for slot in range(len(attributes)):
-        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], keys, cases)
+        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], room)

@@ -30,6 +30,7 @@ from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.search import NO_WEIGHTS, Table
+from treewright.grow.compiled.sorting import new_sort_room
 from treewright.grow.compiled.subtree import NO_ROOM, grow_block
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
@@ -295,7 +296,7 @@ class _Growth:
             values = np.empty((len(self._cuts), n))
             for slot, attribute in enumerate(self._cuts.tolist()):
                 gather_numbers(self._data.columns[attribute], rows, values[slot])
-            sort_columns(values, self._cuts, n, shift, order, codes, numbers)
+            sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_room(n))
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)
         table, attributes = self._owner.encoded.nominal_codes()

@@ -14,16 +14,18 @@ entry
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 from treewright.grow.compiled.arithmetic import VARIANCE, first_of_ties, score_of_sides, weight_of
 from treewright.grow.compiled.bins import (
     CASES,
     LAST,
     LEAST,
+    ROOM,
     TURNS,
     bound_from,
     cases_of,
@@ -32,7 +34,7 @@ from treewright.grow.compiled.bins import (
     spread_of,
     sum_of_codes,
 )
-from treewright.grow.compiled.sorting import sort_numbers
+from treewright.grow.compiled.sorting import SortRoom, new_sort_room, sort_numbers
 
 STEP = 32
 """Cases of a stretch that are passed over together if no cut among them can be the best."""
@@ -92,9 +94,79 @@ class Binned(NamedTuple):
     entries: Array
 
 
-@kernel
+class Room(NamedTuple):
+    """Scratch space to sort cases, for statistics, and for what is found: scores, and where they are.
+
+    Parameters
+    ----------
+    who, values, order, entries, codes, numbers : array
+        By cases.
+    sort : SortRoom
+    statistics : array, `ROOM` x classes
+    classes : array of int
+    scores : array
+    places : array of int, 3 x scores
+        Turn, code and place.
+    passed, passed_weights : array
+        Of the cases of a step.
+    """
+
+    who: Array
+    values: Array
+    order: Array
+    entries: Array
+    codes: Array
+    numbers: Array
+    sort: SortRoom
+    statistics: Array
+    classes: Array
+    scores: Array
+    places: Array
+    passed: Array
+    passed_weights: Array
+
+
+def new_room(n: int, found: int, width: int) -> Room:
+    """Make room to sort n cases and to find so many scores."""
+    return Room(
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n + 1),
+        new_sort_room(n),
+        np.empty((ROOM, width)),
+        np.empty(width, dtype=np.int64),
+        np.empty(found),
+        np.empty((3, found), dtype=np.int64),
+        np.empty(STEP, dtype=np.int64),
+        np.empty(STEP),
+    )
+
+
 def look_inside(
-    binned: Binned, codes: Array, column: Array, node: Cases, limit: Number, opt: Array, table: Array, left_out: Array
+    binned: Binned, codes: Array, column: Array, node: Cases, limit: float, opt: Array, table: Array, left_out: Array
+) -> Any:
+    """Find the best cut of an attribute among its borders and the places in bins that are alive: see `find_inside`."""
+    cases = binned.cases if len(binned.cases) else binned.counts.sum(axis=1)
+    n = int(cases[binned.alive].sum())
+    found = int(binned.facts[TURNS]) * (n + len(binned.alive)) + 1
+    room = new_room(0 if len(binned.entries) else n, found, binned.counts.shape[1])
+    return find_inside(binned, codes, column, node, limit, opt, table, left_out, room)
+
+
+@borrowing
+def find_inside(
+    binned: Binned,
+    codes: Array,
+    column: Array,
+    node: Cases,
+    limit: Number,
+    opt: Array,
+    table: Array,
+    left_out: Array,
+    room: Room,
 ) -> tuple[Number, Number, Number, Number, Number, Number]:
     """Find the best cut of an attribute among its borders and the places in bins that are alive.
 
@@ -109,6 +181,7 @@ def look_inside(
     opt, table : array
     left_out : array
         Becomes the statistics of the known cases on the left.
+    room : Room
 
     Returns
     -------
@@ -119,7 +192,9 @@ def look_inside(
     criterion = o["criterion"]
     counts, cases, facts = binned.counts, binned.cases, binned.facts
     width = counts.shape[1]
-    whole = np.empty(width)
+    whole, start, left = room.statistics[0], room.statistics[1], room.statistics[2]
+    right, ahead, scratch = room.statistics[3], room.statistics[4], room.statistics[5:7]
+    passed, passed_weights = room.passed, room.passed_weights
     turns, last = np.int64(facts[TURNS]), np.int64(facts[LAST])
     sum_of_codes(counts, cases, turns == 2, whole)
     n = np.int64(0)
@@ -127,20 +202,13 @@ def look_inside(
         if binned.alive[code]:
             n += cases_of(counts, cases, code)
     everything = len(binned.entries) > 0
-    entries = binned.entries if everything else _sorted_cases(n, binned.alive, codes, column, node)
-    room = turns * (n + len(binned.alive)) + 1
-    scores = np.empty(room)
-    turn_of = np.empty(room, dtype=np.int64)
-    code_of = np.empty(room, dtype=np.int64)
-    place_of = np.empty(room, dtype=np.int64)
+    entries = binned.entries if everything else room.entries
+    if not everything:
+        _sort_living(n, binned.alive, codes, column, node, room)
+    scores, turn_of, code_of, place_of = room.scores, room.places[0], room.places[1], room.places[2]
     found = tries = np.int64(0)
     weight = weight_of(whole, criterion)
     before = spread_of(whole, whole, criterion, table)
-    start, left, right = np.empty(width), np.empty(width), np.empty(width)
-    ahead = np.empty(width)
-    scratch = np.empty((2, width))
-    which = np.empty(width, dtype=np.int64)
-    passed, passed_weights = np.empty(STEP, dtype=np.int64), np.empty(STEP)
     unit = len(node.weights) == 0
     regression = criterion == VARIANCE
     w = 1.0
@@ -179,9 +247,8 @@ def look_inside(
                     after = spread_of(left, whole, criterion, table) + spread_of(right, whole, criterion, table)
                     worth = bound_from(before, after, weight, criterion) >= limit
                     if worth:
-                        worth = (
-                            near_bound(left, ahead, whole, before, weight, criterion, table, scratch, which) >= limit
-                        )
+                        nearer = near_bound(left, ahead, whole, before, weight, criterion, table, scratch, room.classes)
+                        worth = nearer >= limit
                     if not worth and len(binned.inner) == 0:  # nobody asks for tries
                         for p in range(until - at):
                             _add(left, passed[p], passed_weights[p], node, regression)
@@ -276,41 +343,43 @@ def _number_of(entry: Number, column: Array, node: Cases) -> Number:
     return column[node.rows[entry & CASE]] + 0.0  # no negative zero
 
 
-@kernel
-def _sorted_cases(n: Number, alive: Array, codes: Array, column: Array, node: Cases) -> Array:
-    """Return the entries of the n cases in bins that are alive."""
-    who = np.empty(n, dtype=np.int32)
-    values = np.empty(n)
+@part
+def _sort_living(n: Number, alive: Array, codes: Array, column: Array, node: Cases, room: Room) -> None:
+    """Put the n cases in bins that are alive into ``room.entries``."""
+    who, entries = room.who, room.entries
     at = 0
     if n > 0:
         for i in range(len(node.rows)):
             row = np.uint64(node.rows[i])
             if alive[np.uint64(codes[row])]:
                 who[at] = i
-                values[at] = column[row]
+                room.values[at] = column[row]
                 at += 1
-    order = np.empty(n, dtype=np.int64)
-    entries = np.empty(n, dtype=np.int32)
-    sort_entries(values, order, entries)
+    sort_entries(room.values, room)
     for p in range(n):
         entries[p] = who[entries[p] & CASE] | (entries[p] & ~CASE)
+
+
+def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+    """Return the entries of all cases by a column, equal numbers as they come and missing ones first.
+
+    Examples
+    --------
+    >>> (entries_of(np.array([2.5, np.nan, 1.0, 2.5])) & CASE).tolist()
+    [1, 2, 0, 3]
+    """
+    room = new_room(len(column), 0, 1)
+    sort_entries(column, room)
+    entries: npt.NDArray[np.int32] = room.entries
     return entries
 
 
-@kernel
-def sort_entries(values: Array, order: Array, entries: Array) -> None:
-    """Sort numbers, equal ones as they come and missing ones first, and write the entries; `order` is scratch space."""
+@borrowing
+def sort_entries(values: Array, room: Room) -> None:
+    """Sort numbers, equal ones as they come and missing ones first, and write the entries."""
     n = len(values)
-    sort_numbers(
-        values,
-        n,
-        np.int64(32),
-        order,
-        np.empty(n, dtype=np.int32),
-        np.empty(n + 1),
-        np.empty((2, n), dtype=np.uint64),
-        np.empty((2, n), dtype=np.int32),
-    )
+    order, entries = room.order, room.entries
+    sort_numbers(values, n, np.int64(32), order, room.codes, room.numbers, room.sort)
     for p in range(n):
         same = p > 0 and order[p] >> 32 == order[p - 1] >> 32
         entries[p] = (order[p] & CASE) | (~CASE if same else np.int64(0))
@@ -329,10 +398,7 @@ def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, follo
     return low, high
 
 
-@kernel
-def count_places(
-    ranks: Array, numbers: Array, ends: Array, rows: Array, gap: Number, inner: Array, gaps: Array
-) -> None:
+def count_places(ranks: Array, numbers: Array, ends: Array, rows: Array, gap: float, inner: Array, gaps: Array) -> None:
     """Count the places inside each bin of an attribute, and say which borders are places.
 
     Parameters
@@ -350,20 +416,34 @@ def count_places(
     inner, gaps : array, by codes
         To be filled.
     """
-    n_words = (len(numbers) + 7) // 8
-    seen = np.zeros(8 * n_words, dtype=np.uint8)
+    words = np.zeros((len(numbers) + 7) // 8, dtype=np.uint64)
+    _count_places(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
+
+
+@borrowing
+def _count_places(
+    ranks: Array,
+    numbers: Array,
+    ends: Array,
+    rows: Array,
+    gap: Number,
+    inner: Array,
+    gaps: Array,
+    words: Array,
+    seen: Array,
+) -> None:
+    """Count; `words` are the bytes of `seen`, eight at a time, all of them zero."""
     for i in range(len(rows)):
         rank = ranks[rows[i]]
         if rank >= 0:
             seen[rank] = 1
-    words = seen.view(np.uint64)
     code = 1
     before = np.int64(-1)
     code_before = 0
     for k in range(len(inner)):
         inner[k] = 0
         gaps[k] = True
-    for word in range(n_words):
+    for word in range(len(words)):
         if words[word] == 0:
             continue
         for rank in range(8 * word, 8 * word + 8):

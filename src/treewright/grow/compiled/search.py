@@ -24,7 +24,7 @@ from treewright.data.schema import Schema
 from treewright.grow.candidates import SHORT, Candidate, Examiner
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
-from treewright.grow.compiled.bins import BEST, FACTS, REACH, SCALE, find_alive, limit_of, score_borders
+from treewright.grow.compiled.bins import BEST, FACTS, REACH, ROOM, SCALE, find_alive, limit_of, score_borders
 from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, count_places, look_inside, numbers_beside
 from treewright.grow.compiled.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
 from treewright.grow.compiled.values import score_values
@@ -314,7 +314,8 @@ class Search:
         opt = t.options[0]
         inner, gaps = self._places(attributes, histogram)
         rules = (t.options, t.table)
-        score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, facts)
+        room, classes = np.empty((ROOM, t.width)), np.empty(t.width, dtype=np.int64)
+        score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, facts, room)
         scale = facts[:, SCALE]
         best = max(known, _scaled(facts[:, BEST], scale).max())
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -326,7 +327,7 @@ class Search:
             costs = np.array([self._least_cost(borders[0, part], inner[part], counts[part]) for part in parts])
             limits = np.maximum(limits, costs / np.where(scale > 0, scale, 1.0))
         alive = np.zeros(len(counts), dtype=bool)
-        find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive)
+        find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive, room, classes)
         reach = _scaled(facts[:, REACH], scale)
         everything = len(self._rows) == t.codes.shape[1]
         found = {}

@@ -7,9 +7,12 @@ significant byte first, bytes that are all alike passed over).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel, part
+from treewright.counts.compiled.bits import bits_of, number_of
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 
 FEW = 48
 """Up to so many numbers are sorted by insertion."""
@@ -18,9 +21,23 @@ _SIGN = np.uint64(1) << np.uint64(63)
 _BYTE = np.uint64(255)
 
 
-@kernel
+class SortRoom(NamedTuple):
+    """Scratch space: keys and cases, 2 x n each, and counts of the values of each byte."""
+
+    keys: Array
+    cases: Array
+    counts: Array
+
+
+def new_sort_room(n: int) -> SortRoom:
+    """Make room to sort n numbers."""
+    keys, cases = np.empty((2, n), dtype=np.uint64), np.empty((2, n), dtype=np.int32)
+    return SortRoom(keys, cases, np.empty((8, 256), dtype=np.int64))
+
+
+@borrowing
 def sort_numbers(
-    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, keys: Array, cases: Array
+    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, room: SortRoom
 ) -> Number:
     """Sort the first n numbers; return how many different ones there are.
 
@@ -31,9 +48,9 @@ def sort_numbers(
     n, shift : int
     order, codes, numbers : array
         To be filled; ``numbers[code]`` is the number of a code.
-    keys, cases : array, 2 x n
-        Scratch space.
+    room : SortRoom
     """
+    keys, cases = room.keys, room.cases
     lost = known = np.int64(0)
     for i in range(n):
         v = values[i] + 0.0  # no negative zero
@@ -42,14 +59,11 @@ def sort_numbers(
             codes[i] = 0
             lost += 1
         else:
-            numbers[known + 1] = v
+            key = np.uint64(bits_of(v))
+            keys[0, known] = ~key if key & _SIGN else key | _SIGN
             cases[0, known] = i
             known += 1
-    bits = numbers[1 : known + 1].view(np.uint64)
-    for k in range(known):
-        key = bits[k]
-        keys[0, k] = ~key if key & _SIGN else key | _SIGN
-    at = _insert(keys, cases, known) if known <= FEW else _by_bytes(keys, cases, known)
+    at = _insert(keys, cases, known) if known <= FEW else _by_bytes(keys, cases, known, room.counts)
     distinct = 0
     before = np.uint64(0)
     sorted_keys, sorted_cases = keys[at], cases[at]
@@ -58,7 +72,7 @@ def sort_numbers(
         if distinct == 0 or key != before:
             distinct += 1
             before = key
-            bits[distinct - 1] = key ^ _SIGN if key & _SIGN else ~key
+            numbers[distinct] = number_of(np.int64(key ^ _SIGN if key & _SIGN else ~key))
         case = np.int64(sorted_cases[k])
         codes[case] = distinct
         order[lost + k] = (np.int64(distinct) << np.int64(shift)) | case
@@ -79,9 +93,11 @@ def _insert(keys: Array, cases: Array, n: Number) -> Number:
     return 0
 
 
-@kernel
-def _by_bytes(keys: Array, cases: Array, n: Number) -> Number:
-    counts = np.zeros((8, 256), dtype=np.int64)
+@part
+def _by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
+    for byte in range(8):
+        for digit in range(256):
+            counts[byte, digit] = 0
     for k in range(n):
         key = keys[0, k]
         for byte in range(8):
