@@ -146,6 +146,31 @@ def test_every_damage_is_found(damage: dict[str, Any], message: str) -> None:
         changed(TENNIS, **damage).validate()
 
 
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"value_branch": (0, 2)}, "branch outside 0..1"),
+        ({"value_branch": (1, -2)}, "branch outside 0..1"),
+        ({"value_branch": (slice(None), 1)}, "a branch of a subset test has no value"),
+        ({"value_branch": (slice(None), 0)}, "a branch of a subset test has no value"),
+        ({"missing": (0, 2)}, "missing values cannot go to branch 2 of 2"),
+        ({"attribute": (0, 0)}, "values, but"),
+    ],
+)
+def test_damage_to_subsets_on_two_sides_is_found(damage: dict[str, Any], message: str) -> None:
+    tree = fit(sample("restaurant"), CART()).tree
+    node = int(np.flatnonzero(np.diff(tree.value_start) > 2)[0])
+    start, end = tree.value_start[node], tree.value_start[node + 1]
+    [(name, (place, value))] = damage.items()
+    array = getattr(tree, name).copy()
+    part = array[start:end] if name == "value_branch" else array[node : node + 1]
+    part[place] = value
+    missing = np.where(tree.missing >= 0, -1, tree.missing) if name == "value_branch" else tree.missing
+    tree.validate()
+    with pytest.raises(ModelFormatError, match=message):
+        replace(tree, **{"missing": missing, name: array}).validate()
+
+
 def test_starts_that_only_ascend_by_overflow_are_found() -> None:
     records = [NodeRecord(3.0, np.array([3, 0]), 0, Split.multiway(0, 3), [1, 2, 3])]
     records += [NodeRecord(1.0, np.array([1, 0]), 0, stop=Stop.PURE) for _ in range(3)]

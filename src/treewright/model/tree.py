@@ -351,17 +351,21 @@ class Tree(TreeForms, InNotebook):
             threshold &= numeric[tested] & np.isfinite(self.cut)
             nominal &= ~numeric[tested] & (values == declared[tested])
             subset &= ~numeric[tested] & (values == declared[tested])
-        in_order = np.ones(n, dtype=bool)
-        owner = np.repeat(np.arange(n), values)
-        places = np.arange(len(owner)) - self.value_start[:-1][owner] if len(owner) else np.zeros(0, dtype=np.int64)
-        in_order[owner[self.value_branch != places]] = False
-        for branch in (0, 1):
-            filled = self.missing == branch  # a branch of missing cases needs no value
-            filled[owner[self.value_branch == branch]] = True
-            subset &= filled
-        subset[owner[(self.value_branch < -1) | (self.value_branch > 1)]] = False
-        leaf &= (values == 0) & (bounds == 0)
-        plain: npt.NDArray[np.bool_] = leaf | threshold | (nominal & in_order) | subset
+        if np.any(nominal):
+            owner = np.repeat(np.arange(n), values)
+            places = np.arange(len(owner)) - self.value_start[:-1][owner]
+            nominal[owner[self.value_branch != places]] = False
+        pairs = np.flatnonzero(subset)
+        if len(pairs):
+            ends = np.stack((self.value_start[pairs], self.value_start[pairs + 1]), axis=1).ravel()
+            own = np.append(self.value_branch, 0)  # so that the last end is a place, too
+            subset[pairs] = np.minimum.reduceat(own, ends)[::2] >= -1
+            subset[pairs] &= np.maximum.reduceat(own, ends)[::2] <= 1
+            for branch in (0, 1):
+                filled = np.logical_or.reduceat(own == branch, ends)[::2]
+                subset[pairs] &= filled | (self.missing[pairs] == branch)  # a branch of missing cases needs no value
+        plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
+        plain |= threshold | nominal | subset
         return plain
 
     def _validate_node(self, node: int) -> None:

@@ -84,6 +84,30 @@ def test_the_leaves_of_a_large_stump_become_known(monkeypatch: pytest.MonkeyPatc
     assert leaves[0] == -1  # one case weighs nothing, and nobody asked for its leaf
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
+def test_divisions_of_many_declared_values_are_the_interpreted_ones(
+    criterion: str, classes: int, share_missing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "BLOCK", 50)
+    rng = np.random.default_rng([classes, len(criterion)])
+    n, values = 400, 30
+    columns = tuple(rng.integers(0, values, n).astype(np.int32) for _ in range(3))
+    target = ((columns[0] % 7 + rng.integers(0, 4, n)) % classes).astype(np.int32)
+    for column in columns:
+        column[rng.random(n) < share_missing] = -1
+    names = tuple(f"v{value}" for value in range(values))
+    attributes = tuple(Column(f"a{place}", Kind.NOMINAL, names) for place in range(3))
+    schema = Schema((*attributes, Column("y", Kind.NOMINAL, tuple("abc"[:classes]))), "y")
+    real = rng.random(n) + 0.1
+    for weights in (None, rng.integers(1, 4, n).astype(float), *([] if criterion == "chi2" else [real])):
+        for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
+            table = Dataset(schema, columns, n, target, weights)
+            assert_same(table, CART(criterion=criterion, missing=missing, draw=Draw(2, 3)))
+            assert_same(table, CART(criterion=criterion, missing=missing, stopping=Stopping(min_leaf=3)))
+
+
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_columns_that_are_kept_in_order_change_nothing(criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing, "BLOCK", 20)

@@ -239,6 +239,8 @@ def _value_branches(
     lengths: npt.NDArray[np.int64],
     starts: Ints,
 ) -> Ints:
+    if np.array_equal(piece.integers[nominal, SIDES_AT], starts[nominal]):  # nothing but subsets, written in order
+        return piece.sides[: starts[-1]].astype(np.int32)
     owner = np.repeat(nominal, lengths[nominal])
     offset = np.arange(len(owner)) - starts[owner]
     sides_at = piece.integers[owner, SIDES_AT]

@@ -57,10 +57,11 @@ def examine_values(
     rows, cases, codes = room.rows, by_value.cases, block.codes
     width = rows.shape[1]
     n_values = rules.n_values[a]
+    flat = rows.reshape(-1)
+    for cell in range((n_values + 1) * width):
+        flat[cell] = 0.0
     for value in range(n_values + 1):
         cases[value] = 0
-        for k in range(width):
-            rows[value, k] = 0.0
     own = codes[a]
     for p in range(first, first + size):
         i = np.uint64(visits[p])
@@ -72,10 +73,9 @@ def examine_values(
         else:
             rows[row, np.uint64(block.target[i])] += block.weights[i]
     lost = cases[n_values]
-    outcomes = 0
+    outcomes = np.int64(0)
     for value in range(n_values):
-        if cases[value] > 0:
-            outcomes += 1
+        outcomes += np.int64(cases[value] > 0)
     for k in range(width):
         room.unknown[k] = rows[n_values, k]
     if outcomes < 2:
@@ -118,10 +118,10 @@ def examine_values(
         found.home[a] = 0 if sides[n_values] else 1
     elif opt["missing"] != DIVIDED:
         found.home[a] = 0 if weight_of(rows[0], criterion) >= weight_of(rows[1], criterion) * SHORT else 1
+    by_set = rules.tests[a] == SUBSETS
     for value in range(n_values):
-        sides[value] = 0 if sides[value] else 1
-        if rules.tests[a] == SUBSETS and cases[value] == 0:
-            sides[value] = -1
+        side = np.int8(1 - sides[value])
+        sides[value] = np.int8(-1) if by_set and cases[value] == 0 else side
     return lost
 
 
@@ -223,11 +223,12 @@ def divide_values(
     best = first_of_ties(scores, candidates)
     if best < 0:
         return -np.inf
+    score = scores[best]
     if way == BY_SHARE:
-        bound = scores[0]
-        for candidate in range(1, candidates):
-            bound = max(bound, scores[candidate])
-        bound -= 1e-9 * abs(bound)
+        for candidate in range(best + 1, candidates):
+            score = max(score, scores[candidate])
+        bound = score - 1e-9 * abs(score)
+        score = scores[best]
         for candidate in range(best + 1, candidates):
             if scores[candidate] >= bound and _comes_first(candidate, best, n, ranks):
                 best = candidate

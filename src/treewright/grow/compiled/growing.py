@@ -286,11 +286,15 @@ class _Growth:
     def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
         n = len(node.rows)
         rows = node.rows
-        codes = np.empty((len(self._tests), n), dtype=np.int32)
+        table, attributes = self._owner.encoded.nominal_codes()
+        only_values = len(attributes) == len(self._tests)
+        codes = np.empty((len(self._tests), n), dtype=table.dtype if only_values else np.int32)
         order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
         if self._by_need:
             ranks, numbers = self._owner.encoded.by_rank()
             gather_cases(ranks, rows, self._cuts, codes)
+        elif only_values:
+            numbers = np.empty((0, n + 1))
         else:
             numbers = np.empty((len(self._cuts), n + 1))
             values = np.empty((len(self._cuts), n))
@@ -299,7 +303,6 @@ class _Growth:
             sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_room(n))
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)
-        table, attributes = self._owner.encoded.nominal_codes()
         gather_cases(table, rows, attributes, codes)
         target = self._target[rows]
         nothing = np.zeros(1)
