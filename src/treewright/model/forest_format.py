@@ -118,7 +118,10 @@ def _statistics_to_plain(grove: Grove) -> dict[str, Any]:
 
 
 def _is(test: npt.NDArray[np.int8], *forms: Test) -> Mask:
-    return np.isin(test, [_CODE[form] for form in forms])
+    found: Mask = test == _CODE[forms[0]]
+    for form in forms[1:]:
+        found |= test == _CODE[form]
+    return found
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -137,47 +140,57 @@ def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
     if attribute.min() < LEAF or attribute.max() >= len(schema.attributes):
         raise ModelFormatError("a node tests an attribute that the schema does not have")
     inner = attribute != LEAF
-    many = np.zeros(n, dtype=np.int64)
-    many[inner] = unpacked(plain, "branches", UNSIGNED, int(inner.sum())) if "branches" in plain else 2
-    child_start, children = _children(plain, starts, sizes, inner, many)
+    nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
+    many = np.full(len(nodes), 2, dtype=np.int64)
+    if "branches" in plain:
+        many = unpacked(plain, "branches", UNSIGNED, len(nodes)).astype(np.int64)
+    child_start, children = _children(plain, starts, inner, nodes, many)
     test = np.zeros(n, dtype=np.int8)
     if "test" in plain:
-        tests = unpacked(plain, "test", ("<u1",), int(inner.sum()))
+        tests = unpacked(plain, "test", ("<u1",), len(nodes))
         if np.any(tests >= len(TESTS)):
             raise ModelFormatError("a node has an unknown form of test")
-        test[inner] = tests
-    missing = np.full(n, -1, dtype=np.int64)
-    missing[inner] = unpacked(plain, "missing", (*SIGNED, *UNSIGNED), int(inner.sum()))
-    if np.any((missing < STAY) | (inner & (missing >= many))):
+        test[nodes] = tests
+    where_missing = unpacked(plain, "missing", (*SIGNED, *UNSIGNED), len(nodes))
+    if np.any(where_missing < STAY) or np.any(where_missing >= many):
         raise ModelFormatError("missing values go to a branch that is not there")
-    _check_kinds(schema, attribute, test, inner, many)
-    cut = np.full(n, np.nan)
-    by_cut = inner & _is(test, Test.THRESHOLD)
-    cut[by_cut] = unpacked(plain, "cut", DOUBLES, int(by_cut.sum()))
-    if not np.all(np.isfinite(cut[by_cut])):
+    missing = np.full(n, -1, dtype=np.int32)
+    missing[nodes] = where_missing
+    by_cut = nodes
+    value_start, value_branch = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    bound_start, bounds = value_start, np.zeros(0)
+    branches = np.zeros(n, dtype=np.int64)
+    branches[nodes] = many
+    _check_kinds(schema, attribute[nodes], test[nodes], many)
+    if "test" in plain:
+        by_cut = np.flatnonzero(inner & _is(test, Test.THRESHOLD))
+        value_start, value_branch = _values(schema, plain, attribute, test, inner, branches, missing, child_start)
+        bound_start, bounds = _bounds(plain, inner & _is(test, Test.INTERVALS), branches, missing)
+    cuts = unpacked(plain, "cut", DOUBLES, len(by_cut))
+    if not np.all(np.isfinite(cuts)):
         raise ModelFormatError("a cut is not finite")
-    value_start, value_branch = _values(schema, plain, attribute, test, inner, many, missing, child_start)
-    bound_start, bounds = _bounds(plain, inner & _is(test, Test.INTERVALS), many, missing)
-    stops = unpacked(plain, "stop", ("<u1",), int((~inner).sum()))
+    cut = np.full(n, np.nan)
+    cut[by_cut] = cuts
+    stops = unpacked(plain, "stop", ("<u1",), len(leaves))
     if np.any(stops >= len(STOPS)):
         raise ModelFormatError("a leaf has an unknown reason to stop")
     stop = np.full(n, -1, dtype=np.int8)
-    stop[~inner] = stops
+    stop[leaves] = stops
     surrogates = surrogates_from_plain(schema, n, object_at(plain, "surrogates")) if "surrogates" in plain else {}
     for node in surrogates:
-        if not inner[node] or many[node] != 2:
+        if not inner[node] or child_start[node + 1] - child_start[node] != 2:
             raise ModelFormatError(f"node {node} cannot have surrogates")
     leaves_only = plain.get("statistics") == "leaves"
     if not leaves_only and plain.get("statistics") != "nodes":
         raise ModelFormatError("'statistics' must be 'leaves' or 'nodes'")
-    statistics = _statistics(schema, plain, int((~inner).sum()) if leaves_only else n)
+    statistics = _statistics(schema, plain, len(leaves) if leaves_only else n)
     return Grove(
         schema,
         starts,
         attribute,
         test,
         cut,
-        missing.astype(np.int32),
+        missing,
         child_start,
         children,
         value_start,
@@ -192,46 +205,58 @@ def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
 
 
 def _children(
-    plain: Mapping[str, Any], starts: Longs, sizes: Longs, inner: Mask, many: Longs
+    plain: Mapping[str, Any], starts: Longs, inner: Mask, nodes: npt.NDArray[np.intp], many: Longs
 ) -> tuple[Longs, npt.NDArray[np.int32]]:
     """Return the children, which must be numbered depth first in every tree.
 
     The branches of one level of the path are begun and reached in turn: one is begun, reached, and only then the next
     begun. So if every branch leads to a node of its level behind it, and no node is reached twice, each can only lead
-    to the right one.
+    to the right one. `many` are the branches of the inner nodes.
     """
-    n, trees = len(inner), len(sizes)
-    path = np.cumsum(many - 1)
-    tree = np.repeat(np.arange(trees), sizes)
-    ends = np.zeros(n, dtype=bool)
-    ends[starts[1:] - 1] = True
-    if np.any(many[inner] < 2) or np.any(path != -tree - 1, where=ends) or np.any((path < -tree) & ~ends):
+    n, trees = len(inner), len(starts) - 1
+    if np.any((many < 2) | (many >= n)):  # before anything of that size is made
         raise ModelFormatError("the branches do not make trees of these sizes")
-    child_start = np.concatenate(([0], np.cumsum(many)))
-    nodes = np.flatnonzero(inner)
-    owner = np.repeat(nodes, many[nodes])
-    later = np.ones(len(owner), dtype=bool)
-    later[child_start[nodes]] = False
-    children = owner + 1
-    children[later] = owner[later] + unpacked(plain, "later", UNSIGNED, int(later.sum()))
-    if np.any((children <= owner) | (children >= n)):
+    rises = np.full(n, -1, dtype=np.int64)
+    rises[nodes] = many - 1
+    path = np.cumsum(rises)
+    # Each tree ends one level below the one before, and nowhere else is so low.
+    ends, before = starts[1:] - 1, -np.arange(trees)
+    if np.any(path[ends] != before - 1):
+        raise ModelFormatError("the branches do not make trees of these sizes")
+    path[ends] += 1
+    if np.any(np.minimum.reduceat(path, starts[:-1]) < before):
+        raise ModelFormatError("the branches do not make trees of these sizes")
+    path[ends] -= 1
+    child_start = np.zeros(n + 1, dtype=np.int64)
+    np.add(path, np.arange(1, n + 1), out=child_start[1:])
+    first = child_start[nodes]
+    children = np.empty(int(child_start[-1]), dtype=np.int64)
+    owner, turn, later = nodes, np.ones(1, dtype=np.int64), first + 1
+    if len(children) != 2 * len(nodes):
+        every = np.repeat(nodes, many)
+        branch = np.arange(len(every)) - child_start[every]
+        later = np.flatnonzero(branch)
+        owner, turn = every[later], branch[later]
+    behind = owner + unpacked(plain, "later", UNSIGNED, len(owner))
+    if np.any(behind <= owner) or np.any(behind >= n):
         raise ModelFormatError("a child must come after its parent, inside the forest")
-    reached = np.bincount(children, minlength=n)
-    reached[starts[:-1]] += 1
-    branch = np.arange(len(owner)) - child_start[owner]
-    if np.any(reached != 1) or np.any(path[children - 1] != path[owner] - branch):
+    children[first] = nodes + 1
+    children[later] = behind
+    reached = np.zeros(n, dtype=bool)  # there are as many branches and roots as nodes: if all are reached, each is once
+    reached[children] = True
+    reached[starts[:-1]] = True
+    if not reached.all() or np.any(path[behind - 1] != path[owner] - turn):
         raise ModelFormatError("the nodes are not numbered depth first")
     return child_start, children.astype(np.int32)
 
 
-def _check_kinds(
-    schema: Schema, attribute: npt.NDArray[np.int32], test: npt.NDArray[np.int8], inner: Mask, many: Longs
-) -> None:
-    numeric = np.array([column.is_numeric for column in schema.attributes] + [False])
+def _check_kinds(schema: Schema, attribute: npt.NDArray[np.int32], test: npt.NDArray[np.int8], many: Longs) -> None:
+    """Check attributes, forms of test and branches of the inner nodes."""
+    numeric = np.array([column.is_numeric for column in schema.attributes], dtype=bool)
     of_numbers = _is(test, Test.THRESHOLD, Test.INTERVALS)
-    if np.any(inner & (numeric[attribute] != of_numbers)):
+    if np.any(numeric[attribute] != of_numbers):
         raise ModelFormatError("an attribute is tested in a way that is not for its kind")
-    if np.any(inner & _is(test, Test.THRESHOLD, Test.EQUALS) & (many != 2)):
+    if np.any(many[_is(test, Test.THRESHOLD, Test.EQUALS)] != 2):
         raise ModelFormatError("a threshold, or one value against the others, has two branches")
 
 
@@ -242,7 +267,7 @@ def _values(
     test: npt.NDArray[np.int8],
     inner: Mask,
     many: Longs,
-    missing: Longs,
+    missing: npt.NDArray[np.int32],
     child_start: Longs,
 ) -> tuple[Longs, npt.NDArray[np.int32]]:
     """Return the branch of every value of the nominal tests."""
@@ -274,7 +299,9 @@ def _values(
     return start, branch.astype(np.int32)
 
 
-def _bounds(plain: Mapping[str, Any], by_bounds: Mask, many: Longs, missing: Longs) -> tuple[Longs, Floats]:
+def _bounds(
+    plain: Mapping[str, Any], by_bounds: Mask, many: Longs, missing: npt.NDArray[np.int32]
+) -> tuple[Longs, Floats]:
     lengths = np.zeros(len(by_bounds), dtype=np.int64)
     if not by_bounds.any():
         return np.concatenate(([0], lengths.cumsum())), np.zeros(0)
@@ -302,14 +329,19 @@ def _statistics(schema: Schema, plain: Mapping[str, Any], rows: int) -> Statisti
         return Statistics(weight, counts, outcome, sse)
     classes = len(schema.classes)
     counts = unpacked(plain, "counts", (*UNSIGNED, *DOUBLES), rows * classes).reshape(rows, classes)
-    counts = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
-    _check_numbers(counts)
-    if np.any(counts >= 2**53) and counts.dtype.kind != "f":
+    if counts.dtype.kind != "u":
+        _check_numbers(counts)
+    if counts.dtype.kind == "i" and np.any(counts >= 2**53):
         raise ModelFormatError("a count is too large")
+    counts = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
     if "weight" in plain:
         weight = unpacked(plain, "weight", DOUBLES, rows).astype(np.float64)
+    elif counts.dtype.kind == "f":
+        weight = counts.sum(axis=1)
     else:
-        weight = counts.sum(axis=1).astype(np.float64)
+        weight = np.zeros(rows)
+        for column in counts.T:  # column after column: many short rows one by one take long
+            weight += column
     _check_numbers(weight)
     if "outcome" not in plain:
         return Statistics(weight, counts, majorities(counts), None)

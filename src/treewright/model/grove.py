@@ -38,6 +38,9 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]
 """Whole numbers (int64) or doubles."""
 
+FEW_COLUMNS = 16
+"""Up to so many columns are compared one after the other, more of them row by row."""
+
 SAME = 1e-9
 """Relative difference of a mean or sum of squares that is rounding only."""
 
@@ -117,7 +120,8 @@ class Grove:
     @cached_property
     def leaf_number(self) -> Ints:
         """Number of each leaf among the leaves of all trees (of an inner node: of the last leaf before it)."""
-        numbers: Ints = (np.cumsum(self.attribute == LEAF) - 1).astype(np.int32)
+        numbers: Ints = np.cumsum(self.attribute == LEAF, dtype=np.int32)
+        numbers -= 1
         return numbers
 
     @cached_property
@@ -284,8 +288,18 @@ def _adds_up(tree: Tree) -> bool:
 
 def majorities(counts: Counts) -> Ints:
     """Return the first class of the greatest weight of each row, roundings apart (as the grower does)."""
-    best = counts.max(axis=1, keepdims=True).astype(np.float64)
-    first: Ints = np.argmax(counts >= best * (1 - 1e-12), axis=1).astype(np.int32)
+    if counts.shape[1] > FEW_COLUMNS:
+        best = counts.max(axis=1, keepdims=True).astype(np.float64)
+        found: Ints = np.argmax(counts >= best * (1 - 1e-12), axis=1).astype(np.int32)
+        return found
+    columns = counts.T  # column after column: many short rows one by one take ten times as long
+    most = columns[0].astype(np.float64)
+    for column in columns[1:]:
+        np.maximum(most, column, out=most)
+    most *= 1 - 1e-12
+    first: Ints = np.zeros(len(counts), dtype=np.int32)
+    for place in range(len(columns) - 1, -1, -1):
+        first[columns[place] >= most] = place
     return first
 
 
