@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.processors import processors
+from treewright.counts.compiled.steps import lay_steps
 from treewright.counts.compiled.walking import LANES, STEP, THRESHOLD, Lists, Nodes, Table, add_up, walk, walk_cuts
 from treewright.data.dataset import Dataset
 from treewright.model.tree import LEAF
 
-ROWS_FOR_MANY_TREES = 8192
+ROWS_FOR_MANY_TREES = 16_384
 """Cases that go down one tree before the next, whose nodes then have to come into the cache."""
 
 ROWS_OF_COLUMNS = 4096
@@ -58,7 +59,7 @@ class Router:
         within = len(cases.columns) * attribute_step < 2**32
         self._by_cuts = bool(within and inner.any() and np.all(trees.test[inner] == THRESHOLD))
         if self._by_cuts:
-            self._steps, self._names, self._places = _steps(self._nodes, self._roots, inner, attribute_step)
+            self._steps, self._names, self._places = _steps(self._nodes, self._roots, attribute_step)
 
     @property
     def rows_at_once(self) -> int:
@@ -90,25 +91,12 @@ class Router:
 
 
 def _steps(
-    nodes: Nodes, roots: npt.NDArray[np.int64], inner: npt.NDArray[np.bool_], attribute_step: int
+    nodes: Nodes, roots: npt.NDArray[np.int64], attribute_step: int
 ) -> tuple[npt.NDArray[Any], Ints, npt.NDArray[np.int64]]:
-    """Return the steps, the node at the place of each, and the places of the roots.
-
-    The roots come first, then pairs of nodes below the same one, in the order of those above.
-    """
-    starts = nodes.child_start[:-1][inner]
-    below = len(roots) + 2 * np.arange(len(starts))
-    place = np.empty(len(inner), dtype=np.int64)
-    place[roots] = np.arange(len(roots))
-    place[nodes.children[starts]] = below
-    place[nodes.children[starts + 1]] = below + 1
-    names = np.empty(len(inner), dtype=np.int32)
-    names[place] = np.arange(len(inner))
-    steps = np.zeros(len(inner), dtype=STEP)
-    steps["cut"] = np.where(inner, nodes.cut, np.inf)[names]
-    steps["offset"] = np.where(inner, nodes.attribute.astype(np.int64) * attribute_step, 0)[names]
-    steps["below"] = np.arange(len(inner))
-    steps["below"][place[inner]] = below
+    """Return the steps, the node at the place of each, and the places of the roots."""
+    n = len(nodes.attribute)
+    place, names, steps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=STEP)
+    lay_steps(nodes.attribute, nodes.cut, nodes.child_start, nodes.children, roots, attribute_step, place, names, steps)
     return steps, names, place[roots]
 
 
@@ -166,7 +154,11 @@ def sums_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, number: Ints, s
 
 
 def in_stretches(work: Callable[[int, int], None], first: int, last: int, size: int) -> None:
-    """Do the cases from `first` to before `last`, so many at a time, in threads."""
+    """Do the cases from `first` to before `last`, at most so many at a time, in threads, as many in each."""
+    stretches = -(-(last - first) // size)
+    if stretches > 1:
+        stretches += -stretches % processors()
+        size = -(-(last - first) // stretches)
     begins = range(first, last, size)
     ends = [min(begin + size, last) for begin in begins]
     if len(begins) < 2:
