@@ -15,7 +15,7 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.release8.growing import Release8
+from treewright.grow.release8.options import Release8
 from treewright.model.tree import Tree
 
 LN2 = 0.69314718055994530942

@@ -147,6 +147,18 @@ def test_small_work_imports_neither_scikit_learn_nor_numba(code: str) -> None:
     assert done.stdout.strip() == ""
 
 
+def test_a_recipe_is_learned_without_the_learners_of_other_programs() -> None:
+    code = (
+        "import sys, treewright\n"
+        "treewright.CARTClassifier().fit([[1.0], [2.0]], [0, 1])\n"
+        "others = ('grow.cal.learner', 'grow.chaid.growing', 'grow.j48.growing', 'grow.release8.growing',\n"
+        "    'grow.rpart.growing', 'model.forest', 'rules.c45rules', 'show.svg')\n"
+        "print(*[name for name in others if f'treewright.{name}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
 def test_reading_a_model_imports_no_learner(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     treewright.fit(treewright.sample("play-tennis"), treewright.ID3()).save(path)

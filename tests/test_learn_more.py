@@ -17,10 +17,11 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.explain.node import explain_node
-from treewright.grow.cal.learner import CAL2, CAL3
-from treewright.grow.chaid.growing import CHAID
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.recipe import Choice, MissingPolicy, NominalTest, recipe_from_dict
-from treewright.learn import begin_case_by_case, fit, fit_case_by_case, model_so_far
+from treewright.learn import fit
+from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.model.model import Voting
 from treewright.model.split import Test
 from treewright.plans import Plan, cal2, cal3, chaid, id3, without_pruning

@@ -8,9 +8,9 @@ import pytest
 
 from treewright._base.errors import ParameterError
 from treewright.data.samples import sample
-from treewright.grow.j48.growing import J48
+from treewright.grow.j48.options import J48
 from treewright.grow.recipe import C45, ID3, Recipe
-from treewright.grow.release8.growing import Release8
+from treewright.grow.release8.options import Release8
 from treewright.learn import fit
 from treewright.model.model import Voting
 from treewright.plans import Plan, as_plan, c45, c45_rules, cart, costs_from, id3, pruning_from

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from treewright.explain.pruning import explain_pruning
     from treewright.explain.steps import growth_steps
     from treewright.explain.whole import explain_tree
-    from treewright.grow.cal.learner import CAL2, CAL3
-    from treewright.grow.chaid.growing import CHAID
+    from treewright.grow.cal.options import CAL2, CAL3
+    from treewright.grow.chaid.options import CHAID
     from treewright.grow.recipe import C45, CART, ID3, Recipe
     from treewright.learn import fit
     from treewright.model.forest import Forest
@@ -93,14 +93,14 @@ _HOME = {
     "C45": "treewright.grow.recipe",
     "C45Classifier": "treewright.estimators.trees",
     "C45RulesClassifier": "treewright.estimators.rules",
-    "CAL2": "treewright.grow.cal.learner",
+    "CAL2": "treewright.grow.cal.options",
     "CAL2Classifier": "treewright.estimators.cal",
-    "CAL3": "treewright.grow.cal.learner",
+    "CAL3": "treewright.grow.cal.options",
     "CAL3Classifier": "treewright.estimators.cal",
     "CART": "treewright.grow.recipe",
     "CARTClassifier": "treewright.estimators.cart",
     "CARTRegressor": "treewright.estimators.cart",
-    "CHAID": "treewright.grow.chaid.growing",
+    "CHAID": "treewright.grow.chaid.options",
     "CHAIDClassifier": "treewright.estimators.chaid",
     "CHAIDRegressor": "treewright.estimators.chaid",
     "ChiSquare": "treewright.prune.method",

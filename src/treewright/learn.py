@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from treewright.data.infer import Overrides
 from treewright.data.schema import Kind, Schema, Task
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.learner import CAL2, CAL3
-from treewright.grow.chaid.growing import CHAID, grow_chaid
-from treewright.grow.chaid.working import chaid_working
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import (
     AT_ONCE,
     by_kernels,
@@ -32,23 +30,19 @@ from treewright.grow.engines import (
     with_compiled_criterion,
 )
 from treewright.grow.grower import Progress, examine_tree, grow, keeps_working
-from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
-from treewright.grow.release8.growing import Release8, grow_release8
 from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
 from treewright.grow.tree_engine import engine_for
-from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
-from treewright.model.rule_model import RuleModel
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined, LaterWorking, Verdict
 from treewright.plans import Learner, Plan, RulePlan, as_plan, for_task
-from treewright.prune.j48 import prune_j48
 from treewright.prune.method import ReducedError, prune, split_off
-from treewright.prune.release8 import prune_release8
 from treewright.rpart_plan import MedianLearner, RpartLearner
-from treewright.rules.c45rules import induce_rules
-from treewright.rules.validation import induce_rules_on_validation
+
+if TYPE_CHECKING:
+    from treewright.model.forest import Forest
+    from treewright.model.rule_model import RuleModel
 
 Working = Mapping[int, tuple[Examined, ...]]
 
@@ -198,7 +192,7 @@ def fit(
     if not isinstance(dataset, Dataset):
         from treewright.learn_in_place import fit_table
 
-        if isinstance(resume, Forest):
+        if resume is not None and not isinstance(resume, (str, PathLike)):
             raise ParameterError("resume is the file of a state for tables outside memory; forests there start again")
         return fit_table(
             dataset,
@@ -214,12 +208,12 @@ def fit(
         )
     if there:
         raise ParameterError(f"{', '.join(there)}: for tables outside memory; a dataset has it")
-    _require_something(dataset)
-    _warn_of_names(dataset)
+    require_something(dataset)
+    warn_of_names(dataset)
     if isinstance(recipe, RulePlan):
         return _fit_rules(dataset, recipe)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
-    if resume is not None and not isinstance(resume, Forest):
+    if resume is not None and not _is_forest(resume):
         raise ParameterError("resume is a forest here; the file of a state is for tables outside memory")
     if isinstance(recipe, (ForestPlan, BoostPlan)):
         return _fit_ensemble(
@@ -245,7 +239,7 @@ def fit(
         tree, working = _grown_and_pruned(
             weighted, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs
         )
-        model = TreeModel(tree, described(plan), _provenance(dataset), working, smoothing, plan.voting, costs)
+        model = TreeModel(tree, described(plan), provenance_of(dataset), working, smoothing, plan.voting, costs)
     if class_weights is None:
         return model
     # Without these nobody could count the tables again as they were.
@@ -253,88 +247,7 @@ def fit(
     return replace(model, provenance={**model.provenance, "class_weights": recorded})
 
 
-def fit_case_by_case(
-    dataset: Dataset, recipe: Plan | Learner, *, smoothing: Smoothing = None, keep_trace: bool = False
-) -> tuple[TreeModel, CaseByCase]:
-    """Learn by CAL2 or CAL3 as `fit` does, and return the learner, too: it has the steps and can go on learning.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With classes.
-    recipe : CAL2, CAL3 or a Plan of one of them
-    smoothing : None, "laplace" or float
-    keep_trace : bool
-        Whether every step is kept, with the whole tree after it.
-
-    Examples
-    --------
-    >>> from treewright.data.samples import sample
-    >>> from treewright.plans import cal2
-    >>> model, learner = fit_case_by_case(sample("cal2"), cal2())
-    >>> model.tree.n_leaves, learner.notation
-    (4, 'x1(x2(A,B),x2(A,B))')
-    """
-    learner = begin_case_by_case(dataset, recipe, keep_trace=keep_trace)
-    _warn_of_names(dataset)
-    learner.learn_all(dataset)
-    return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
-
-
-def begin_case_by_case(first: Dataset, recipe: Plan | Learner, *, keep_trace: bool = False) -> CaseByCase:
-    """Return a learner for CAL2 or CAL3 that cases like these can be presented to; nothing is learned yet.
-
-    Parameters
-    ----------
-    first : Dataset
-        The first cases, with their classes: they fix columns, classes and the intervals of numeric columns.
-    recipe : CAL2, CAL3 or a Plan of one of them
-    keep_trace : bool
-        Whether every step is kept, with the whole tree after it.
-    """
-    plan = as_plan(recipe)
-    if not isinstance(plan.learner, (CAL2, CAL3)):
-        raise ParameterError(f"{plan.name} learns from all cases at once; CAL2 and CAL3 learn case by case")
-    _require_something(first)
-    return CaseByCase.begin(first, plan.learner, keep_trace=keep_trace)
-
-
-def model_so_far(
-    learner: CaseByCase, recipe: Plan | Learner, *, data: Dataset | None = None, smoothing: Smoothing = None
-) -> TreeModel:
-    """Return the model of a learner as it is now; what it learns later does not change it.
-
-    Parameters
-    ----------
-    learner : CaseByCase
-    recipe : CAL2, CAL3 or a Plan of one of them
-        The one that the learner was begun with.
-    data : Dataset or None
-        The cases by which the nodes are explained, if they are still at hand.
-    smoothing : None, "laplace" or float
-
-    Examples
-    --------
-    >>> from treewright.data.samples import sample
-    >>> from treewright.plans import cal3
-    >>> learner = begin_case_by_case(sample("cal3"), cal3())
-    >>> run = learner.learn_all(sample("cal3"))
-    >>> model_so_far(learner, cal3()).tree.n_leaves
-    3
-    """
-    plan = as_plan(recipe)
-    tree = learner.tree
-    for method in plan.pruning:
-        tree = prune(tree, method, data)
-    provenance: dict[str, Any] = {"treewright": __version__, "rows": learner.learner.steps, "source": None}
-    working: Working = {}
-    if data is not None:
-        provenance = _provenance(data)
-        working = _examined(data, plan, tree)
-    return TreeModel(tree, described(plan), provenance, working, smoothing, plan.voting)
-
-
-def _warn_of_names(dataset: Dataset) -> None:
+def warn_of_names(dataset: Dataset) -> None:
     """Point at nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
     for column in dataset.schema.attributes:
         values = len(column.values)
@@ -347,7 +260,8 @@ def _warn_of_names(dataset: Dataset) -> None:
             )
 
 
-def _require_something(dataset: Dataset) -> None:
+def require_something(dataset: Dataset) -> None:
+    """Raise unless there are rows with a target."""
     if dataset.n_rows == 0:
         raise DataError("there are no rows to learn from", source=dataset.source)
     if dataset.target is None:
@@ -380,7 +294,7 @@ def _grown_and_pruned(
         return tree, working
     if isinstance(plan.learner, Recipe) and is_compiled(engine, grow_part):
         return tree, _examined_later(grow_part, plan, tree, engine)
-    return tree, _examined(grow_part, plan, tree, engine)
+    return tree, examined(grow_part, plan, tree, engine)
 
 
 def _examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Working:
@@ -392,12 +306,13 @@ def _examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Wo
     if not keeps_working(plan.judge, dataset.schema, dataset.n_rows):
         return {}
     if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
-        return _examined(dataset, plan, tree, engine)
+        return examined(dataset, plan, tree, engine)
     kept = replace(dataset, columns=tuple(column.copy() for column in dataset.columns))
-    return LaterWorking(lambda: _examined(kept, plan, tree, engine))
+    return LaterWorking(lambda: examined(kept, plan, tree, engine))
 
 
-def _examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
+def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
+    """Count the tables of a tree again and tell what a learner could see in them, as it was done."""
     judge = plan.judge
     counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, dataset):
@@ -446,21 +361,9 @@ def _grown(
             learner = with_compiled_criterion(learner)
         grown = grow(counting, learner, progress=progress)
         return grown.tree, grown.working
-    if isinstance(learner, CHAID):
-        growth = grow_chaid(dataset, learner)
-        return growth.tree, chaid_working(dataset, growth) if keep_working else {}
-    if isinstance(learner, (CAL2, CAL3)):
-        case_by_case = CaseByCase.begin(dataset, learner)
-        case_by_case.learn_all(dataset)
-        return case_by_case.tree, {}
-    if isinstance(learner, (RpartLearner, MedianLearner)):
-        return learner.learn(dataset).tree, {}
-    if dataset.weights is not None:
-        raise ParameterError(f"{plan.name} takes no case weights here; dialect 'c45' does")
-    if isinstance(learner, Release8):
-        grown_r8 = grow_release8(dataset, learner)
-        return (prune_release8(dataset, grown_r8, learner.confidence) if learner.prune else grown_r8.tree), {}
-    return prune_j48(dataset, grow_j48(dataset, learner), learner), {}
+    from treewright.learn_otherwise import grown_otherwise  # seldom needed, and much
+
+    return grown_otherwise(dataset, plan, learner, keep_working=keep_working)
 
 
 def _fit_cart(
@@ -483,10 +386,20 @@ def _fit_cart(
     if costs is None and isinstance(learner, RpartLearner):
         costs = learner.options.loss
     recipe = described(plan) | learned.facts
-    return TreeModel(tree, recipe, _provenance(dataset), working, smoothing, plan.voting, costs)
+    return TreeModel(tree, recipe, provenance_of(dataset), working, smoothing, plan.voting, costs)
+
+
+def _is_forest(resume: Any) -> bool:
+    from treewright.model.forest import Forest
+
+    return isinstance(resume, Forest)
 
 
 def _fit_rules(dataset: Dataset, plan: RulePlan) -> RuleModel:
+    from treewright.model.rule_model import RuleModel
+    from treewright.rules.c45rules import induce_rules
+    from treewright.rules.validation import induce_rules_on_validation
+
     if dataset.schema.task is Task.REGRESSION:
         raise ParameterError(f"rules predict classes, and the target {dataset.schema.target!r} is a number")
     share = plan.validation_share
@@ -496,7 +409,7 @@ def _fit_rules(dataset: Dataset, plan: RulePlan) -> RuleModel:
         rules = induce_rules(tree, grow_part, plan.options)
     else:
         rules = induce_rules_on_validation(tree, validation)
-    return RuleModel(rules, plan.to_dict(), _provenance(dataset))
+    return RuleModel(rules, plan.to_dict(), provenance_of(dataset))
 
 
 def _fit_ensemble(dataset: Dataset, plan: EnsemblePlan, n_jobs: int | None, **how: Any) -> Forest:
@@ -524,5 +437,6 @@ def described(plan: Plan) -> dict[str, Any]:
     return plain
 
 
-def _provenance(dataset: Dataset) -> dict[str, Any]:
+def provenance_of(dataset: Dataset) -> dict[str, Any]:
+    """Return what a model keeps of the data it was learned from."""
     return {"treewright": __version__, "rows": dataset.n_rows, "source": dataset.source}

@@ -27,7 +27,8 @@ from treewright.data.table import ENGINES, Table, is_address
 from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.bins_of_numbers import bins_asked_for
-from treewright.grow.chaid.growing import CHAID, grow_chaid_over
+from treewright.grow.chaid.growing import grow_chaid_over
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.chaid.working import chaid_working_over
 from treewright.grow.forest_in_place import grow_forest_over
 from treewright.grow.grower import Grown, Progress

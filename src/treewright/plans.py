@@ -26,16 +26,16 @@ from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Schema, Task
 from treewright.grow.bins_of_numbers import bins_asked_for
-from treewright.grow.cal.learner import CAL2, CAL3
-from treewright.grow.chaid.growing import CHAID
-from treewright.grow.j48.growing import J48
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.grow.chaid.options import CHAID
+from treewright.grow.j48.options import J48
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, NominalTest, Recipe, for_regression
-from treewright.grow.release8.growing import Release8
+from treewright.grow.release8.options import Release8
 from treewright.model.model import Voting
 from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
 from treewright.rpart_plan import CartLearner, MedianLearner, RpartLearner, cart_learner
-from treewright.rules.c45rules import RuleOptions
+from treewright.rules.options import RuleOptions
 
 Learner = Recipe | Release8 | J48 | CHAID | CAL2 | CAL3 | CartLearner
 

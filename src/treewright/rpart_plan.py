@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,11 +26,13 @@ from treewright.grow.median_cart import MedianCart, grow_median_cart
 from treewright.grow.monotonic import constraints_from
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
-from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
-from treewright.grow.rpart.nodes import RpartGrowth
+from treewright.grow.rpart.options import Rpart
 from treewright.model.tree import Tree
 from treewright.prune.method import ErrorBased, Method
-from treewright.prune.rpart import CpTable, choose_cp, cp_table, cross_validated, importance, prune_to_cp
+
+if TYPE_CHECKING:
+    from treewright.grow.rpart.nodes import RpartGrowth
+    from treewright.prune.rpart import CpTable
 
 MISSING = {"best_side": MissingPolicy.LEARNED, "majority": MissingPolicy.MAJORITY}
 """What `missing` may be for trees of the shared grower and by absolute error."""
@@ -142,6 +144,8 @@ class RpartLearner:
 
     def _cross_validated(self, dataset: Dataset, growth: RpartGrowth) -> CpTable:
         """Return the cp table with cross-validated errors; groups of cases may have been given."""
+        from treewright.prune.rpart import cross_validated
+
         if isinstance(self.folds, int):
             folds = min(self.folds, dataset.n_rows)
             return cross_validated(dataset, self.options, growth, folds=folds, seed=self.seed)
@@ -151,6 +155,9 @@ class RpartLearner:
 
     def learn(self, dataset: Dataset) -> Learned:
         """Grow, and prune by the choice of cp."""
+        from treewright.grow.rpart.growing import grow_rpart, usable_cases
+        from treewright.prune.rpart import choose_cp, cp_table, importance, prune_to_cp
+
         options = self.options
         growth = grow_rpart(dataset, options)
         tree, cp, table = growth.tree, None, cp_table(growth)

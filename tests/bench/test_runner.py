@@ -143,6 +143,7 @@ def test_the_whole_process_is_timed_once_the_disk_is_warm(monkeypatch: pytest.Mo
     result = run_case(one("start-fit"), TINY)
     assert Counter(workers.named) == {"treewright": 3, "scikit-learn": 3}
     assert [point.every for point in result.measurements] == [(3.0, 3.0), (3.0, 3.0)]
+    assert all(environment == {"PYTHONDONTWRITEBYTECODE": ""} for environment in workers.environments)
 
 
 def test_compiling_has_an_empty_folder_and_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,8 @@ from treewright._base.errors import ParameterError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.node import explain_node
-from treewright.grow.rpart.growing import Rpart, grow_rpart
+from treewright.grow.rpart.growing import grow_rpart
+from treewright.grow.rpart.options import Rpart
 from treewright.grow.tree_engine import TreeEngine, engine_for
 from treewright.learn import fit
 from treewright.plans import cart

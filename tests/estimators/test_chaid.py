@@ -24,7 +24,8 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
 from treewright.explain.blackboard import blackboard
 from treewright.explain.node import explain_node
-from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.chaid.growing import grow_chaid
+from treewright.grow.chaid.options import CHAID
 from treewright.model.split import KNOWN, Test
 from treewright.model.working import Verdict
 

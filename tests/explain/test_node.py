@@ -18,7 +18,8 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.blackboard import blackboard
 from treewright.explain.condition import path_text
 from treewright.explain.node import AttributeExplanation, NodeExplanation, explain_node
-from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.chaid.growing import grow_chaid
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain
 from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping
 from treewright.learn import fit

@@ -13,7 +13,7 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.as_nominal import as_nominal, in_intervals, interval_labels, with_intervals
 from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.model import TreeModel

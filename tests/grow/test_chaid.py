@@ -20,8 +20,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.chaid.growing import CHAID, ChaidExaminer, ChaidGrowth, Finding, grow_chaid
+from treewright.grow.chaid.growing import ChaidExaminer, ChaidGrowth, Finding, grow_chaid
 from treewright.grow.chaid.levels import MISSING, quantile_bounds
+from treewright.grow.chaid.options import CHAID
 from treewright.model.route import main_leaves
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop

@@ -15,7 +15,8 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.cal.learner import CAL2, CAL3, CalLearner, CalOptions
+from treewright.grow.cal.learner import CalLearner
+from treewright.grow.cal.options import CAL2, CAL3, CalOptions
 from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.model import TreeModel
 from treewright.model.notation import parse_notation, to_notation

@@ -18,8 +18,9 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.j48.evaluate import Candidate, Evaluator
-from treewright.grow.j48.growing import J48, grow_j48
+from treewright.grow.j48.growing import grow_j48
 from treewright.grow.j48.nodes import divide, majority
+from treewright.grow.j48.options import J48
 from treewright.model.split import FRACTIONAL, Split, Test
 from treewright.model.tree import Stop
 

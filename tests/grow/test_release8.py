@@ -25,7 +25,8 @@ from treewright.grow.release8.arithmetic import (
 )
 from treewright.grow.release8.cases import Cases, gathered, quicksorted
 from treewright.grow.release8.evaluate import smallest_side
-from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.release8.growing import grow_release8
+from treewright.grow.release8.options import Release8
 from treewright.grow.release8.subset import Blocks, grouping
 from treewright.grow.release8.table import NodeTable, node_table, worth
 from treewright.model.split import FRACTIONAL, Split, Test

@@ -19,8 +19,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.rpart.growing import Prepared, Rpart, grow_rpart, prepare
+from treewright.grow.rpart.growing import Prepared, grow_rpart, prepare
 from treewright.grow.rpart.nodes import RpartGrowth, RpartSplit, SubsetSearch, cut_between
+from treewright.grow.rpart.options import Rpart
 from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, quicksort_order
 from treewright.grow.rpart.splits import SUBSET_LIMIT, SplitSearch
 from treewright.grow.rpart.surrogates import find_surrogates

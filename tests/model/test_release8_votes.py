@@ -11,7 +11,8 @@ from release8_twin import fl, random_dataset, random_options
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.release8.growing import grow_release8
+from treewright.grow.release8.options import Release8
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.release8_votes import class_sums
 from treewright.model.split import Split

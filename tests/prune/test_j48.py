@@ -18,8 +18,9 @@ from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.j48.growing import J48, grow_j48
+from treewright.grow.j48.growing import grow_j48
 from treewright.grow.j48.nodes import J48Growth, J48Node, divide
+from treewright.grow.j48.options import J48
 from treewright.model.j48_votes import class_probabilities, predicted_codes
 from treewright.model.split import Split
 from treewright.model.tree import Stop, Tree

@@ -16,7 +16,8 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.release8.cases import Cases
-from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.release8.growing import grow_release8
+from treewright.grow.release8.options import Release8
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.release8_votes import class_sums
 from treewright.model.split import Split

@@ -17,7 +17,8 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.rpart.growing import Rpart, grow_rpart, prepare
+from treewright.grow.rpart.growing import grow_rpart, prepare
+from treewright.grow.rpart.options import Rpart
 from treewright.model.route import main_leaves
 from treewright.model.tree import LEAF
 from treewright.prune.rpart import CpTable, choose_cp, cp_table, cross_validated, importance, prune_to_cp

@@ -10,7 +10,8 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.model.ruleset import RuleSet
 from treewright.rules.arithmetic import Precision
-from treewright.rules.c45rules import RuleOptions, Search, induce_rules
+from treewright.rules.c45rules import induce_rules
+from treewright.rules.options import RuleOptions, Search
 
 
 def test_options_take_words() -> None:

@@ -8,7 +8,8 @@ import pytest
 from oracle_sets import load_json, load_set, set_names
 from small_trees import tree_of
 from treewright.model.ruleset import RuleSet
-from treewright.rules.c45rules import RuleOptions, induce_rules
+from treewright.rules.c45rules import induce_rules
+from treewright.rules.options import RuleOptions
 
 pytestmark = pytest.mark.oracle
 

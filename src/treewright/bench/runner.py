@@ -219,8 +219,10 @@ def _run_once(runs: _Runs, job: dict[str, Any], place: _Place, *, first: bool) -
     environment = {}
     if job["action"] == "compile":
         environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=place.folder)
-    if job["action"] == "start" and first:
-        place.work(job)  # fills the caches of the disk and of compiled code
+    if job["action"] == "start":
+        environment["PYTHONDONTWRITEBYTECODE"] = ""  # whoever installs a package has its modules compiled
+        if first:
+            place.work(job, environment)  # fills the caches of the disk and of compiled code
     result, seconds = place.work(job, environment)
     if "failed" in result:
         runs.failed = result["failed"]

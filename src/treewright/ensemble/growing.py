@@ -21,13 +21,15 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.learner import CAL2, CAL3
-from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.grow.chaid.growing import grow_chaid
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import announce_compilation, with_compiled_criterion
 from treewright.grow.grower import grow
 from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import Draw, MissingPolicy, Recipe
-from treewright.grow.release8.growing import Release8, grow_release8
+from treewright.grow.release8.growing import grow_release8
+from treewright.grow.release8.options import Release8
 from treewright.model.tree import Tree
 from treewright.plans import Plan
 from treewright.prune.j48 import prune_j48

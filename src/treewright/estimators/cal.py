@@ -28,7 +28,7 @@ from treewright.data.schema import Schema
 from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts, _with_target
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.trace import Run, Step
-from treewright.learn import begin_case_by_case, fit_case_by_case, model_so_far
+from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.model.model import TreeModel
 from treewright.model.predictor import raw_again
 from treewright.plans import Plan, cal2, cal3

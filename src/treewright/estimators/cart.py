@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,10 @@ from treewright.grow.recipe import Draw, Recipe, Stopping
 from treewright.model.model import TreeModel
 from treewright.plans import Plan, cart, costs_from
 from treewright.prune.cost_complexity import Impurity, cost_complexity_path
-from treewright.prune.rpart import CpTable
 from treewright.rpart_plan import RpartLearner, priors_from
+
+if TYPE_CHECKING:
+    from treewright.prune.rpart import CpTable
 
 CLASS_CRITERIA = ("gini", "entropy", "chi2")
 NUMBER_CRITERIA = {"squared_error": "variance", "absolute_error": "absolute_error"}
@@ -139,6 +141,8 @@ class _CART(TreeEstimator):
         rows = self.model_.recipe.get("cp_table")
         if rows is None:
             raise AttributeError("there is a cp table only with rpart's options (missing='surrogate', cp, choose, ...)")
+        from treewright.prune.rpart import CpTable
+
         return CpTable.from_rows(rows)
 
     @property

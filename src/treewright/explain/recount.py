@@ -9,7 +9,8 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.explain.training import learner_of, training_cases
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.chaid.growing import CHAID, ChaidExaminer, ChaidNode
+from treewright.grow.chaid.growing import ChaidExaminer, ChaidNode
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.chaid.working import examined
 from treewright.grow.grower import examine_tree
 from treewright.grow.recipe import MissingPolicy, Recipe

@@ -32,9 +32,10 @@ from treewright.explain.pruning_stages import Pass, passes_again
 from treewright.explain.training import grown_again, learner_name, learner_of, training_cases, was_pruned
 from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.learner import CAL2, CAL3
+from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.cal.trace import Step
-from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.chaid.growing import grow_chaid
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.chaid.working import chaid_working
 from treewright.grow.criteria import total_entropy, total_gini
 from treewright.grow.grower import examine_tree

@@ -23,14 +23,18 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.learner import CAL2, CAL3
-from treewright.grow.chaid.growing import CHAID, grow_chaid
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.grow.chaid.growing import grow_chaid
+from treewright.grow.chaid.options import CHAID
 from treewright.grow.grower import grow
-from treewright.grow.j48.growing import J48, grow_j48
+from treewright.grow.j48.growing import grow_j48
+from treewright.grow.j48.options import J48
 from treewright.grow.recipe import MissingPolicy, recipe_from_dict
-from treewright.grow.release8.growing import Release8, grow_release8
-from treewright.grow.rpart.growing import Rpart, grow_rpart, usable_cases
+from treewright.grow.release8.growing import grow_release8
+from treewright.grow.release8.options import Release8
+from treewright.grow.rpart.growing import grow_rpart, usable_cases
 from treewright.grow.rpart.nodes import RpartGrowth
+from treewright.grow.rpart.options import Rpart
 from treewright.model.model import TreeModel
 from treewright.model.tree import Tree
 from treewright.prune.method import split_off

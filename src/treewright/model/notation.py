@@ -71,7 +71,8 @@ def to_notation(tree: Tree) -> str:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.cal.learner import CAL2, CalLearner
+    >>> from treewright.grow.cal.learner import CalLearner
+    >>> from treewright.grow.cal.options import CAL2
     >>> learner = CalLearner(sample("cal2").schema, CAL2())
     >>> to_notation(learner.tree)
     '*'

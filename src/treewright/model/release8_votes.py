@@ -45,7 +45,8 @@ def class_sums(tree: Tree, cases: Dataset) -> Singles:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.release8.growing import Release8, grow_release8
+    >>> from treewright.grow.release8.growing import grow_release8
+    >>> from treewright.grow.release8.options import Release8
     >>> weather = sample("play-tennis")
     >>> sums = class_sums(grow_release8(weather, Release8()).tree, weather)
     >>> bool((np.argmax(sums, axis=1) == weather.target).all())

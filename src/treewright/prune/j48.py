@@ -26,7 +26,6 @@ import numpy as np
 
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
-from treewright.grow.j48.growing import J48
 from treewright.grow.j48.nodes import (
     TOLERANCE,
     Floats,
@@ -38,6 +37,7 @@ from treewright.grow.j48.nodes import (
     divide,
     majority,
 )
+from treewright.grow.j48.options import J48
 from treewright.model.tree import Stop, Tree
 
 PRUNING_SLACK = 0.1

@@ -56,7 +56,8 @@ def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float =
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.release8.growing import Release8, grow_release8
+    >>> from treewright.grow.release8.growing import grow_release8
+    >>> from treewright.grow.release8.options import Release8
     >>> weather = sample("play-tennis")
     >>> round(float(prune_release8(weather, grow_release8(weather, Release8())).estimate[0]), 4)
     5.3918

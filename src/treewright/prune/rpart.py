@@ -29,8 +29,9 @@ import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
-from treewright.grow.rpart.growing import Prepared, Rpart, grow_nodes, prepare
+from treewright.grow.rpart.growing import Prepared, grow_nodes, prepare
 from treewright.grow.rpart.nodes import RpartGrowth, RpartNode, nested, tree_of
+from treewright.grow.rpart.options import Rpart
 from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Rows, Sides
 from treewright.model.tree import Tree
 

@@ -11,82 +11,19 @@ with missing values that the tree was grown with. A missing value fails every co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
-
 import numpy as np
 
-from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.model.ruleset import ERROR_LIMIT, RuleSet
 from treewright.model.tree import Tree
-from treewright.rules.arithmetic import Precision
 from treewright.rules.cases import RuleCases, cases_for
 from treewright.rules.description_length import DescriptionLength
 from treewright.rules.extract import extract_rules
 from treewright.rules.generalise import Candidate, ErrorEstimates, generalise
 from treewright.rules.measure import covered_cases, measured_rules
+from treewright.rules.options import RuleOptions
 from treewright.rules.order import default_class, firing_order, without_harmful
-from treewright.rules.release8_random import release8_numbers
-from treewright.rules.select import choose_rules, seeded_numbers
-
-
-class Search(StrEnum):
-    """Where the random numbers of the search for rules come from."""
-
-    SEEDED = "seeded"
-    RELEASE8 = "release8"
-
-
-@dataclass(frozen=True)
-class RuleOptions:
-    """How rules are induced.
-
-    Parameters
-    ----------
-    confidence : float
-        Confidence level of the pessimistic error, above 0 and at most 1; smaller generalises more.
-    search : Search or str
-        "seeded": random numbers by `seed`; "release8": the fixed ones of the original program. They matter
-        only where a class has more than ten candidate rules.
-    seed : int
-        Not negative.
-    precision : Precision or str
-        "double", or "single" for the 32-bit numbers of the original program.
-
-    Examples
-    --------
-    >>> RuleOptions.release8(confidence=0.1)
-    RuleOptions(confidence=0.1, search=<Search.RELEASE8: 'release8'>, seed=0, precision=<Precision.SINGLE:
-    'single'>)
-    """
-
-    confidence: float = 0.25
-    search: Search = Search.SEEDED
-    seed: int = 0
-    precision: Precision = Precision.DOUBLE
-
-    def __post_init__(self) -> None:
-        number = isinstance(self.confidence, (int, float)) and not isinstance(self.confidence, bool)
-        if not number or not 0 < self.confidence <= 1:
-            raise ParameterError(f"confidence must be a number above 0 and at most 1, not {self.confidence!r}")
-        if type(self.seed) is not int or self.seed < 0:
-            raise ParameterError(f"seed must be a whole number, not negative, not {self.seed!r}")
-        for name, words in (("search", Search), ("precision", Precision)):
-            word = getattr(self, name)
-            if word not in tuple(words):
-                raise ParameterError(f"{name} must be one of {', '.join(words)}, not {word!r}")
-            object.__setattr__(self, name, words(word))
-
-    @classmethod
-    def release8(cls, confidence: float = 0.25) -> RuleOptions:
-        """Return the options that give the lists of the original program, rule by rule."""
-        return cls(confidence, Search.RELEASE8, 0, Precision.SINGLE)
-
-    def numbers(self) -> Iterator[float]:
-        """Return a fresh stream of random numbers."""
-        return release8_numbers() if self.search is Search.RELEASE8 else seeded_numbers(self.seed)
+from treewright.rules.select import choose_rules
 
 
 def induce_rules(tree: Tree, dataset: Dataset, options: RuleOptions | None = None) -> RuleSet:

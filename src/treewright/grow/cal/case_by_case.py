@@ -15,7 +15,8 @@ from treewright._base.errors import DataError, SchemaError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.grow.as_nominal import Bounds, as_nominal, in_intervals, with_intervals
-from treewright.grow.cal.learner import CalLearner, CalOptions
+from treewright.grow.cal.learner import CalLearner
+from treewright.grow.cal.options import CalOptions
 from treewright.grow.cal.trace import Run, Step
 from treewright.model.notation import to_notation
 from treewright.model.tree import Tree
@@ -60,7 +61,7 @@ class CaseByCase:
         Examples
         --------
         >>> from treewright.data.samples import sample
-        >>> from treewright.grow.cal.learner import CAL2
+        >>> from treewright.grow.cal.options import CAL2
         >>> learner = CaseByCase.begin(sample("cal2"), CAL2())
         >>> learner.learn_once(sample("cal2").take([0, 2]))
         >>> learner.notation

@@ -46,7 +46,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index
-from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +53,7 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright._base.near_names import listed
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
+from treewright.grow.cal.options import CalOptions
 from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.notation import to_notation
@@ -63,86 +63,6 @@ from treewright.model.tree import Stop, Tree
 ROWS_AT_ONCE = 4096
 """Rows of a data set that are turned into plain numbers at once."""
 
-
-@dataclass(frozen=True)
-class CAL2:
-    """The options of CAL2.
-
-    Parameters
-    ----------
-    max_steps : int or None
-        Cases that one call of `CalLearner.learn_all` presents at most, over all passes; None: until it ends by itself.
-
-    Examples
-    --------
-    >>> CAL2().judge([2, 1], 1)
-    <Event.SPLIT: 'split'>
-    """
-
-    max_steps: int | None = None
-
-    name: ClassVar[str] = "CAL2"
-    another_pass: ClassVar[frozenset[Event]] = frozenset({Event.SPLIT})
-    """The events after which the data must be presented once more."""
-    ended: ClassVar[Ended] = Ended.NO_ERROR
-    """What a pass without those events is, if no leaf was exhausted."""
-
-    def __post_init__(self) -> None:
-        _check_whole("max_steps", self.max_steps, or_none=True)
-
-    def judge(self, counts: Sequence[int], case_class: int) -> Event:
-        """Say what becomes of a leaf that has counted this, a case of this class the last."""
-        if counts[case_class] < sum(counts):  # until it is exhausted, a leaf has counted its own class only
-            return Event.SPLIT
-        return Event.PUT if counts[case_class] == 1 else Event.NOTHING
-
-
-@dataclass(frozen=True)
-class CAL3:
-    """The options of CAL3.
-
-    Parameters
-    ----------
-    s1 : int, default 4
-        Cases that a leaf counts before it is judged; at least 1.
-    s2 : float, default 0.7
-        Share from which on a class closes a leaf; above 0.5, so that no two classes have it, and at most 1.
-    max_steps : int or None
-        Cases that one call of `CalLearner.learn_all` presents at most, over all passes; None: until it ends by itself.
-
-    Examples
-    --------
-    >>> CAL3(s1=4, s2=0.7).judge([3, 1], 0), CAL3(s1=4, s2=0.8).judge([3, 1], 0)
-    (<Event.CLOSED: 'closed'>, <Event.SPLIT: 'split'>)
-    """
-
-    s1: int = 4
-    s2: float = 0.7
-    max_steps: int | None = None
-
-    name: ClassVar[str] = "CAL3"
-    another_pass: ClassVar[frozenset[Event]] = frozenset({Event.COUNTED, Event.CLOSED, Event.SPLIT})
-    """The events after which the data must be presented once more."""
-    ended: ClassVar[Ended] = Ended.NO_CHANGE
-    """What a pass without those events is, if no leaf was exhausted."""
-
-    def __post_init__(self) -> None:
-        _check_whole("s1", self.s1)
-        _check_whole("max_steps", self.max_steps, or_none=True)
-        share = self.s2
-        if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0.5 < share <= 1:
-            raise ParameterError(f"s2 must be a number above 0.5 and at most 1, not {share!r}")
-
-    def judge(self, counts: Sequence[int], case_class: int) -> Event:
-        """Say what becomes of a leaf that has counted this, a case of this class the last."""
-        total = sum(counts)
-        if total < self.s1:
-            return Event.COUNTED
-        # A quotient is rounded as the decimal in s2 is: 7 of 10 is 0.7. A product is not: 0.7 times 10 may be above 7.
-        return Event.CLOSED if max(counts) / total >= self.s2 else Event.SPLIT
-
-
-CalOptions = CAL2 | CAL3
 
 _STOP_AFTER = {
     Event.PUT: Stop.PURE,
@@ -185,6 +105,7 @@ class CalLearner:
     Examples
     --------
     >>> from treewright.data.samples import sample
+    >>> from treewright.grow.cal.options import CAL3
     >>> learner = CalLearner(sample("cal3").schema, CAL3(s1=4, s2=0.7))
     >>> learner.learn_all(sample("cal3"))
     Run(ended=<Ended.NO_CHANGE: 'a pass that changed nothing'>, passes=7, steps=35, skipped=0)
@@ -226,6 +147,7 @@ class CalLearner:
         Examples
         --------
         >>> from treewright.data.samples import sample
+        >>> from treewright.grow.cal.options import CAL2
         >>> learner = CalLearner(sample("cal2").schema, CAL2(), keep_trace=True)
         >>> for codes, class_code in (((0, 0, 1), 0), ((0, 1, 4), 1)):
         ...     print(learner.learn(codes, class_code))
@@ -403,14 +325,6 @@ class CalLearner:
 
 
 # -- checks ----------------------------------------------------------------------------------------------------------
-
-
-def _check_whole(name: str, value: int | None, *, or_none: bool = False) -> None:
-    if value is None and or_none:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        allowed = "None or a whole number" if or_none else "a whole number"
-        raise ParameterError(f"{name} must be {allowed} of at least 1, not {value!r}")
 
 
 def _check_schema(schema: Schema, name: str) -> None:

@@ -30,7 +30,8 @@ def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CE
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.grow.chaid.growing import CHAID, grow_chaid
+    >>> from treewright.grow.chaid.growing import grow_chaid
+    >>> from treewright.grow.chaid.options import CHAID
     >>> lenses = sample("contact-lenses")
     >>> growth = grow_chaid(lenses, CHAID(min_samples_split=10, min_samples_leaf=2))
     >>> [(one.attribute, str(one.verdict)) for one in chaid_working(lenses, growth)[0]]

@@ -25,58 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.grow.release8.arithmetic import EPSILON, Singles, run_stackless, single
 from treewright.grow.release8.cases import Cases, Division, Places
 from treewright.grow.release8.evaluate import Evaluator
+from treewright.grow.release8.options import Release8
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.tree import Stop, Tree
-
-CRITERIA = ("gain_ratio", "gain")
-
-
-@dataclass(frozen=True)
-class Release8:
-    """The options of C4.5 Release 8.
-
-    Parameters
-    ----------
-    min_objects : int
-        ``-m``: a test needs two branches with at least this many cases.
-    criterion : {"gain_ratio", "gain"}
-        ``-g`` is "gain".
-    subset : bool
-        ``-s``: group the values of nominal attributes.
-    confidence : float
-        ``-c`` as a fraction: the confidence level of pruning, above 0 and up to 1. It does not switch pruning off at 1.
-    prune : bool
-        Whether the pruned tree is wanted.
-
-    Examples
-    --------
-    >>> Release8(min_objects=1, criterion="gain")
-    Release8(min_objects=1, criterion='gain', subset=False, confidence=0.25, prune=True)
-    """
-
-    min_objects: int = 2
-    criterion: str = "gain_ratio"
-    subset: bool = False
-    confidence: float = 0.25
-    prune: bool = True
-
-    def __post_init__(self) -> None:
-        if isinstance(self.min_objects, bool) or not isinstance(self.min_objects, int) or self.min_objects < 1:
-            raise ParameterError(f"min_objects must be a whole number of at least 1, not {self.min_objects!r}")
-        if self.criterion not in CRITERIA:
-            raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}, not {self.criterion!r}")
-        number = isinstance(self.confidence, (int, float)) and not isinstance(self.confidence, bool)
-        if not number or not 0 < self.confidence <= 1:
-            raise ParameterError(f"confidence must be above 0 and at most 1, not {self.confidence!r}")
-        for name in ("subset", "prune"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
 
 
 @dataclass(frozen=True)

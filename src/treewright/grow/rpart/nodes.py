@@ -36,7 +36,7 @@ from treewright.model.split import STAY, Split, Surrogate
 from treewright.model.tree import Stop, Tree
 
 if TYPE_CHECKING:
-    from treewright.grow.rpart.growing import Rpart
+    from treewright.grow.rpart.options import Rpart
 
 
 class SubsetSearch(StrEnum):
@@ -224,7 +224,8 @@ class RpartGrowth:
         Examples
         --------
         >>> from treewright.data.samples import sample
-        >>> from treewright.grow.rpart.growing import Rpart, grow_rpart
+        >>> from treewright.grow.rpart.growing import grow_rpart
+        >>> from treewright.grow.rpart.options import Rpart
         >>> frame = grow_rpart(sample("play-tennis"), Rpart(min_split=2, cp=0.0)).frame()
         >>> frame["node"][:4], frame["var"][:4], frame["n"][:4]
         ([1, 2, 3, 6], ['Outlook', '<leaf>', 'Humidity', 'Wind'], [14, 4, 10, 5])

@@ -29,9 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
+from treewright.grow.rpart.options import Matrix
 from treewright.grow.rpart.order import Floats, Rows
-
-Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)

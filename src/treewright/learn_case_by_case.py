@@ -1,0 +1,96 @@
+"""Learning by CAL2 and CAL3, which meet one case after the other and can go on with more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treewright._base.errors import ParameterError
+from treewright._base.version import __version__
+from treewright.data.dataset import Dataset
+from treewright.grow.cal.case_by_case import CaseByCase
+from treewright.grow.cal.options import CAL2, CAL3
+from treewright.learn import Working, described, examined, provenance_of, require_something, warn_of_names
+from treewright.model.model import Smoothing, TreeModel
+from treewright.plans import Learner, Plan, as_plan
+from treewright.prune.method import prune
+
+
+def fit_case_by_case(
+    dataset: Dataset, recipe: Plan | Learner, *, smoothing: Smoothing = None, keep_trace: bool = False
+) -> tuple[TreeModel, CaseByCase]:
+    """Learn by CAL2 or CAL3 as `fit` does, and return the learner, too: it has the steps and can go on learning.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With classes.
+    recipe : CAL2, CAL3 or a Plan of one of them
+    smoothing : None, "laplace" or float
+    keep_trace : bool
+        Whether every step is kept, with the whole tree after it.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import cal2
+    >>> model, learner = fit_case_by_case(sample("cal2"), cal2())
+    >>> model.tree.n_leaves, learner.notation
+    (4, 'x1(x2(A,B),x2(A,B))')
+    """
+    learner = begin_case_by_case(dataset, recipe, keep_trace=keep_trace)
+    warn_of_names(dataset)
+    learner.learn_all(dataset)
+    return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
+
+
+def begin_case_by_case(first: Dataset, recipe: Plan | Learner, *, keep_trace: bool = False) -> CaseByCase:
+    """Return a learner for CAL2 or CAL3 that cases like these can be presented to; nothing is learned yet.
+
+    Parameters
+    ----------
+    first : Dataset
+        The first cases, with their classes: they fix columns, classes and the intervals of numeric columns.
+    recipe : CAL2, CAL3 or a Plan of one of them
+    keep_trace : bool
+        Whether every step is kept, with the whole tree after it.
+    """
+    plan = as_plan(recipe)
+    if not isinstance(plan.learner, (CAL2, CAL3)):
+        raise ParameterError(f"{plan.name} learns from all cases at once; CAL2 and CAL3 learn case by case")
+    require_something(first)
+    return CaseByCase.begin(first, plan.learner, keep_trace=keep_trace)
+
+
+def model_so_far(
+    learner: CaseByCase, recipe: Plan | Learner, *, data: Dataset | None = None, smoothing: Smoothing = None
+) -> TreeModel:
+    """Return the model of a learner as it is now; what it learns later does not change it.
+
+    Parameters
+    ----------
+    learner : CaseByCase
+    recipe : CAL2, CAL3 or a Plan of one of them
+        The one that the learner was begun with.
+    data : Dataset or None
+        The cases by which the nodes are explained, if they are still at hand.
+    smoothing : None, "laplace" or float
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import cal3
+    >>> learner = begin_case_by_case(sample("cal3"), cal3())
+    >>> run = learner.learn_all(sample("cal3"))
+    >>> model_so_far(learner, cal3()).tree.n_leaves
+    3
+    """
+    plan = as_plan(recipe)
+    tree = learner.tree
+    for method in plan.pruning:
+        tree = prune(tree, method, data)
+    provenance: dict[str, Any] = {"treewright": __version__, "rows": learner.learner.steps, "source": None}
+    working: Working = {}
+    if data is not None:
+        provenance = provenance_of(data)
+        working = examined(data, plan, tree)
+    return TreeModel(tree, described(plan), provenance, working, smoothing, plan.voting)
