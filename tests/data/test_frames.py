@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treewright._base.errors import DataError
-from treewright.data.frames import CellTypeError, raw_table
+from treewright.data.frames import raw_table
+from treewright.data.memory_columns import CellTypeError
 from treewright.data.raw import NumberColumn, RawTable, TextColumn
 from treewright.data.schema import Kind, LabelType
 

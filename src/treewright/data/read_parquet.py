@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataError
 from treewright.data.duckdb_interrupt import interruptible
-from treewright.data.frames import array_column, moment_text, object_column
+from treewright.data.memory_columns import array_column, moment_text, object_column
 from treewright.data.raw import NumberColumn, RawTable, TextColumn, text_column
 from treewright.data.schema import Kind
 from treewright.data.text_source import TextSource

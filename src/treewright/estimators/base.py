@@ -10,23 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from math import isnan
 from typing import Any, Self
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
-    assert_all_finite,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -35,8 +28,19 @@ from treewright.data.dataset import Dataset
 from treewright.data.encode import encode
 from treewright.data.frames import raw_table
 from treewright.data.infer import infer_schema
-from treewright.data.raw import RawTable, number_text
-from treewright.data.schema import Column, Kind, LabelType, Schema
+from treewright.data.raw import RawTable
+from treewright.data.schema import Column, Kind, Schema
+from treewright.estimators.arguments import (
+    Labels,
+    case_weights,
+    class_labels,
+    is_frame,
+    label_texts,
+    label_type,
+    schema_with_target,
+    target_numbers,
+    width_of,
+)
 from treewright.learn import fit as fit_model
 from treewright.model.explained import Explained
 from treewright.model.forms import TreeForms
@@ -46,8 +50,6 @@ from treewright.model.route import all_visits
 from treewright.model.rule_model import RuleModel
 from treewright.model.tree import Tree
 from treewright.plans import Plan, costs_from
-
-Labels = npt.NDArray[Any]
 
 
 class TableEstimator(BaseEstimator):
@@ -98,13 +100,13 @@ class TableEstimator(BaseEstimator):
             self.n_features_in_ = len(X.columns)
             self.feature_names_in_ = np.array(X.schema.attribute_names, dtype=object)
             if declared is None or declared.attributes == X.schema.attributes:
-                return Dataset(_with_target(X.schema.attributes, target), X.columns, X.n_rows, source=X.source)
+                return Dataset(schema_with_target(X.schema.attributes, target), X.columns, X.n_rows, source=X.source)
             raise DataError("the data were read with another schema than the estimator's")
         raw = self._raw(X, reset=True)
         attributes = (
             declared.attributes if declared is not None else infer_schema(raw, nominal_limit=nominal_limit).columns
         )
-        return encode(raw, _with_target(attributes, target), with_target=False)
+        return encode(raw, schema_with_target(attributes, target), with_target=False)
 
     def _cases(self, X: Any) -> Dataset:
         check_is_fitted(self)
@@ -200,15 +202,15 @@ class TableClassifier(ClassifierMixin, TableEstimator):
         raise NotImplementedError  # every classifier has its own
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        labels = _labels(self, y)
+        labels = class_labels(self, y)
         name = str(getattr(y, "name", None) or "y")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         target = self._target(X, name, self.classes_)
-        recipe = self._recipe(len(labels), _width(X))
+        recipe = self._recipe(len(labels), width_of(X))
         data = self._encoded(X, target, recipe.nominal_limit)
         if data.n_rows != len(labels):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
-        to_declared = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        to_declared = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         weights = self._weights(data, labels, sample_weight)
         self.n_classes_ = len(self.classes_)
         fitted = Dataset(data.schema, data.columns, data.n_rows, to_declared[codes], weights, data.source)
@@ -218,7 +220,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):
 
     def _target(self, X: Any, name: str, classes: Labels) -> Column:
         """Return the target column: the declared one if its classes are among these labels, else the sorted labels."""
-        texts = _texts(classes)
+        texts = label_texts(classes)
         schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
         if schema is not None and schema.target is not None:
             column = schema.target_column
@@ -226,13 +228,13 @@ class TableClassifier(ClassifierMixin, TableEstimator):
             if self._declared is not None and (column.is_numeric or strange):
                 raise DataError(f"classes {strange} of y are not declared: {list(column.values)}", column=column.name)
             if not strange:
-                return Column(column.name, Kind.NOMINAL, column.values, _label_type(classes))
-        return Column(name, Kind.NOMINAL, tuple(texts), _label_type(classes))
+                return Column(column.name, Kind.NOMINAL, column.values, label_type(classes))
+        return Column(name, Kind.NOMINAL, tuple(texts), label_type(classes))
 
     def _weights(self, data: Dataset, labels: Labels, sample_weight: Any) -> npt.NDArray[np.float64] | None:
         if sample_weight is None and self.class_weight is None:
             return None
-        weights = _case_weights(data, sample_weight)
+        weights = case_weights(data, sample_weight)
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, labels)
         if not np.any(weights > 0):
@@ -288,7 +290,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
 
     def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
         """Put costs that were given in the order of `classes_` into declared order."""
-        costs = costs_from(self.costs, _texts(self.classes_))
+        costs = costs_from(self.costs, label_texts(self.classes_))
         if costs is None:
             return None
         k = len(self.classes_)
@@ -319,14 +321,14 @@ class TableRegressor(RegressorMixin, TableEstimator):
         raise NotImplementedError  # every regressor has its own
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        numbers = _numbers(self, y)
+        numbers = target_numbers(self, y)
         schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
         name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
-        recipe = self._recipe(len(numbers), _width(X))
+        recipe = self._recipe(len(numbers), width_of(X))
         data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
         if data.n_rows != len(numbers):
             raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
-        weights = None if sample_weight is None else _case_weights(data, sample_weight)
+        weights = None if sample_weight is None else case_weights(data, sample_weight)
         if weights is not None and not np.any(weights > 0):
             raise DataError("all weights are zero, so there is nothing to learn from")
         fitted = Dataset(data.schema, data.columns, data.n_rows, numbers, weights, data.source)
@@ -359,119 +361,3 @@ class TreeRegressor(TreeEstimator, TableRegressor):
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
         return fit_model(dataset, plan, engine=self.engine, n_jobs=self.n_jobs, progress=self.progress)
-
-
-# -- details ---------------------------------------------------------------------------------------------------------
-
-
-def is_frame(X: Any) -> bool:
-    """Say whether X is a dataframe of some library."""
-    return bool(nw.dependencies.is_into_dataframe(X))
-
-
-def _width(X: Any) -> int:
-    """Return the number of columns of anything that can be fitted; rows of plain lists have no shape."""
-    if isinstance(X, Mapping) and not issparse(X):
-        return len(X)
-    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple, np.ndarray)):
-        return len(X[0])
-    shape = getattr(X, "shape", None)
-    return int(shape[1]) if shape is not None and len(shape) == 2 else 1
-
-
-def _labels(estimator: TableClassifier, y: Any) -> Labels:
-    if y is None:
-        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    labels: Labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    if labels.dtype.kind == "O":
-        missing = [row for row, label in enumerate(labels.tolist()) if _is_missing(label)]
-        if missing:
-            raise DataError(f"y contains NaN or None in row {missing[0]}: every case needs its class")
-    check_classification_targets(labels)
-    return labels
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and isnan(label)) or type(label).__name__ in ("NAType", "NaTType")
-
-
-def _numbers(estimator: TableRegressor, y: Any) -> npt.NDArray[np.float64]:
-    if y is None:
-        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    given: Labels = column_or_1d(y, warn=True)
-    if given.dtype.kind == "c":
-        raise DataError("Complex data not supported: y must hold real numbers")
-    try:
-        numbers: npt.NDArray[np.float64] = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"y must hold numbers: {error}") from error
-    assert_all_finite(numbers, input_name="y")
-    return numbers
-
-
-def _case_weights(data: Dataset, sample_weight: Any) -> npt.NDArray[np.float64]:
-    if sample_weight is None:
-        return np.ones(data.n_rows)
-    weights: npt.NDArray[np.float64] = _check_sample_weight(
-        sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
-    )
-    return weights
-
-
-def _label_type(classes: Labels) -> LabelType:
-    return {
-        "b": LabelType.BOOLEAN,
-        "i": LabelType.INTEGER,
-        "u": LabelType.INTEGER,
-        "f": LabelType.NUMBER,
-    }.get(classes.dtype.kind, LabelType.TEXT)
-
-
-def _texts(classes: Labels) -> list[str]:
-    if classes.dtype.kind == "f":
-        return [number_text(label) for label in classes.tolist()]
-    return [str(label) for label in classes.tolist()]
-
-
-def _with_target(attributes: tuple[Column, ...], target: Column) -> Schema:
-    names = {column.name for column in attributes}
-    while target.name in names:
-        target = Column(f"{target.name}_", target.kind, target.values, target.labels)
-    return Schema((*attributes, target), target=target.name)
-
-
-def seed_of(random_state: Any) -> int:
-    """Return a whole number for our own hashing from any of scikit-learn's ways to say a seed.
-
-    Examples
-    --------
-    >>> seed_of(0), seed_of(np.random.RandomState(0))
-    (209652396, 209652396)
-    """
-    return _seed_of_number(random_state) if isinstance(random_state, int) else _drawn_seed(random_state)
-
-
-@lru_cache(maxsize=64)  # a generator takes as long to make as a small tree to grow
-def _seed_of_number(random_state: int) -> int:
-    return _drawn_seed(random_state)
-
-
-def _drawn_seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def cases_from(value: Any, n_rows: int, name: str) -> int:
-    """Return a number of cases given as such or as a share of all.
-
-    Examples
-    --------
-    >>> cases_from(5, 100, "min_samples_leaf"), cases_from(0.1, 25, "min_samples_leaf")
-    (5, 3)
-    """
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, (float, np.floating)) and 0 < value <= 1:
-        return int(np.ceil(value * n_rows))
-    raise ParameterError(f"{name} must be a whole number or a share above 0 and at most 1, not {value!r}")

@@ -25,7 +25,8 @@ from treewright.data.encode import Unseen, encode
 from treewright.data.infer import infer_schema
 from treewright.data.raw import RawTable, TextColumn, numbers_as_text, stacked
 from treewright.data.schema import Schema
-from treewright.estimators.base import Labels, TreeClassifier, _labels, _texts, _with_target
+from treewright.estimators.arguments import Labels, class_labels, label_texts, schema_with_target
+from treewright.estimators.base import TreeClassifier
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.trace import Run, Step
 from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
@@ -82,7 +83,7 @@ class _CAL(TreeClassifier):
         -------
         self
         """
-        labels = _labels(self, y)
+        labels = class_labels(self, y)
         if self._declared is None and not isinstance(X, Dataset) and (not hasattr(self, "_learner") or self._kept):
             return self._present_and_keep(X, y, labels, classes)
         if hasattr(self, "_learner"):
@@ -138,10 +139,10 @@ class _CAL(TreeClassifier):
         self.classes_ = np.unique(labels if self._all_classes is None else self._all_classes)
         self.n_classes_ = len(self.classes_)
         target = self._target(None, str(getattr(y, "name", None) or "y"), self.classes_)
-        self._columns = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        self._columns = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         raw = stacked([one for one, _ in self._kept])
         attributes = infer_schema(raw, nominal_limit=self._plan().nominal_limit).columns
-        cases = encode(raw, _with_target(attributes, target), with_target=False)
+        cases = encode(raw, schema_with_target(attributes, target), with_target=False)
         known = replace(cases, target=self._codes(labels))
         self._learner = begin_case_by_case(known, self._plan(), keep_trace=self.trace)
         self._learner.learn_once(known)
@@ -160,7 +161,7 @@ class _CAL(TreeClassifier):
         target = self._target(X, str(getattr(y, "name", None) or "y"), self.classes_)
         data = self._encoded(X, target, self._plan().nominal_limit)
         self.n_classes_ = len(self.classes_)
-        self._columns = np.array([target.values.index(text) for text in _texts(self.classes_)], dtype=np.int32)
+        self._columns = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         return data
 
     def _more_cases(self, X: Any) -> Dataset:
@@ -174,8 +175,8 @@ class _CAL(TreeClassifier):
 
     def _codes(self, labels: Labels) -> Any:
         """Return the labels as indices of the declared classes."""
-        place = {text: int(code) for text, code in zip(_texts(self.classes_), self._columns, strict=True)}
-        texts = _texts(labels)
+        place = {text: int(code) for text, code in zip(label_texts(self.classes_), self._columns, strict=True)}
+        texts = label_texts(labels)
         strange = sorted({text for text in texts if text not in place})
         if strange:
             raise DataError(f"y has classes that were not declared at first: {listed(strange)}")

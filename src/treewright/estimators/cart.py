@@ -23,7 +23,8 @@ from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.estimators.base import TreeClassifier, TreeEstimator, TreeRegressor, cases_from, seed_of
+from treewright.estimators.arguments import cases_from, seed_of
+from treewright.estimators.base import TreeClassifier, TreeEstimator, TreeRegressor
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import Draw, Recipe, Stopping
 from treewright.model.model import TreeModel

@@ -10,7 +10,8 @@ import numpy as np
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.schema import Schema
-from treewright.estimators.base import TreeClassifier, TreeRegressor, cases_from
+from treewright.estimators.arguments import cases_from
+from treewright.estimators.base import TreeClassifier, TreeRegressor
 from treewright.plans import Plan, chaid
 
 CHAID_DIALECTS = ("chaid", "r")

@@ -18,7 +18,8 @@ from treewright.data.dataset import Dataset
 from treewright.ensemble.neighbours import proximity
 from treewright.ensemble.plan import EnsemblePlan
 from treewright.ensemble.running import Interrupted
-from treewright.estimators.base import TableClassifier, TableEstimator, TableRegressor, seed_of
+from treewright.estimators.arguments import seed_of
+from treewright.estimators.base import TableClassifier, TableEstimator, TableRegressor
 from treewright.explain.importance import forest_importance
 from treewright.learn import fit as fit_model
 from treewright.model.forest import Forest

@@ -8,8 +8,8 @@ from typing import Any
 from treewright._base.errors import ParameterError
 from treewright.data.schema import Schema
 from treewright.ensemble.plan import ForestPlan, forest, tree_plan
+from treewright.estimators.arguments import cases_from
 from treewright.estimators.bagging import Bagging, BaggingClassifier, BaggingRegressor
-from treewright.estimators.base import cases_from
 from treewright.estimators.ensembles import refuse_beside_tree
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import Stopping

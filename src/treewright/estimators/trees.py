@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from treewright.data.schema import Schema
-from treewright.estimators.base import TreeClassifier, cases_from
+from treewright.estimators.arguments import cases_from
+from treewright.estimators.base import TreeClassifier
 from treewright.estimators.cart import CARTClassifier, CARTRegressor
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.plans import Plan, c45, id3

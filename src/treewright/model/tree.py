@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.errors import ModelFormatError, ParameterError
+from treewright._base.errors import ParameterError
 from treewright.data.schema import Column, Schema, Task
 from treewright.model.forms import InNotebook, TreeForms
-from treewright.model.split import NUMERIC_TESTS, STAY, Split, Surrogate, Test
+from treewright.model.split import Split, Surrogate, Test
 
 if TYPE_CHECKING:
     from treewright.model.formula import Formula
@@ -257,140 +257,9 @@ class Tree(TreeForms, InNotebook):
 
     def validate(self) -> None:
         """Raise `ModelFormatError` unless every invariant holds."""
-        n = self.n_nodes
-        if n == 0:
-            raise ModelFormatError("a tree has at least one node")
-        for name in ("test", "cut", "missing", "weight", "outcome", "stop"):
-            if len(getattr(self, name)) != n:
-                raise ModelFormatError(f"{name} has {len(getattr(self, name))} entries for {n} nodes")
-        classes = 0 if self.is_regression else len(self.schema.classes)
-        if self.counts.shape != (n, classes):
-            raise ModelFormatError(f"counts have shape {self.counts.shape}, expected {(n, classes)}")
-        for optional in (self.sse, self.estimate):
-            if optional is not None and (len(optional) != n or not np.all(np.isfinite(optional))):
-                raise ModelFormatError("sse or estimate is damaged")
-        if self.is_regression and self.sse is None:
-            raise ModelFormatError("a regression tree needs sse")
-        if self.p_value is not None:
-            known = self.p_value[~np.isnan(self.p_value)]
-            if len(self.p_value) != n or np.any(known < 0) or not np.all(np.isfinite(known)):
-                raise ModelFormatError("p_value is damaged")
-        self._validate_links()
-        self._validate_numbers()
-        for node in np.flatnonzero(~self._plainly_valid()).tolist():
-            self._validate_node(node)
-        for node, surrogates in self.surrogates.items():
-            if not 0 <= node < n or self.attribute[node] == LEAF or len(self.children_of(node)) != 2:
-                raise ModelFormatError(f"node {node} cannot have surrogates")
-            for surrogate in surrogates:
-                self._validate_test(node, surrogate.split)
+        from treewright.model.tree_validity import validate  # which has to know the tree
 
-    def _validate_links(self) -> None:
-        n = self.n_nodes
-        for name, flat in (("child", self.children), ("value", self.value_branch), ("bound", self.bounds)):
-            start = getattr(self, f"{name}_start")
-            if len(start) != n + 1 or start[0] != 0 or start[-1] != len(flat) or np.any(start[1:] < start[:-1]):
-                raise ModelFormatError(f"{name}_start does not fit")
-        is_child = np.zeros(n, dtype=bool)
-        is_child[self.children[(self.children > 0) & (self.children < n)]] = True
-        if len(self.children) != n - 1 or np.count_nonzero(is_child) != n - 1:
-            raise ModelFormatError("every node but the root must be the child of exactly one node")
-        owner = np.repeat(np.arange(n), np.diff(self.child_start))
-        if np.any(self.children <= owner):
-            raise ModelFormatError("a child must come after its parent")
-        inner = self.attribute != LEAF
-        if np.any((np.diff(self.child_start) > 0) != inner):
-            raise ModelFormatError("inner nodes have branches and leaves have none")
-        self._validate_order()
-
-    def _validate_order(self) -> None:
-        """Raise unless nodes are numbered depth first.
-
-        Going through the nodes in their order, each takes one of the open places and opens one for each of its
-        branches. The places form a stack, so that the number of those below a place tells which nodes can have it; as
-        every node is the child of one before it, all are right if these numbers are.
-        """
-        branches = np.diff(self.child_start)
-        below = np.cumsum(branches - 1) - (branches - 1)  # open places below the one that the node takes
-        owner = np.repeat(np.arange(self.n_nodes), branches)
-        turn = np.arange(len(owner)) - self.child_start[owner]
-        wrong = below[self.children] != below[owner] + branches[owner] - 1 - turn
-        if np.any(wrong):
-            node = int(owner[np.argmax(wrong)])
-            raise ModelFormatError(f"the nodes below node {node} are not numbered depth first")
-
-    def _validate_numbers(self) -> None:
-        for name in ("weight", "counts", "outcome"):
-            if not np.all(np.isfinite(getattr(self, name))):
-                raise ModelFormatError(f"{name} has a number that is not finite")
-        if np.any(self.weight < 0) or np.any(self.counts < 0) or (self.sse is not None and np.any(self.sse < 0)):
-            raise ModelFormatError("a weight, a count or a sum of squares is negative")
-        if not self.is_regression and np.any((self.outcome < 0) | (self.outcome >= len(self.schema.classes))):
-            raise ModelFormatError("an outcome is not a class")
-        if np.any((self.attribute < LEAF) | (self.attribute >= len(self.schema.attributes))):
-            raise ModelFormatError("a node tests an attribute that the schema does not have")
-        if np.any((self.test < 0) | (self.test >= len(TESTS))):
-            raise ModelFormatError("a node has an unknown form of test")
-        leaf = self.attribute == LEAF
-        if np.any((self.stop < -1) | (self.stop >= len(STOPS))) or np.any((self.stop >= 0) != leaf):
-            raise ModelFormatError("leaves, and only leaves, say why they stopped")
-
-    def _plainly_valid(self) -> npt.NDArray[np.bool_]:
-        """Say which leaves, cuts, nominal tests and pairs of subsets are in order; the others are seen one by one."""
-        n = self.n_nodes
-        branches, values, bounds = (np.diff(start) for start in (self.child_start, self.value_start, self.bound_start))
-        leaf = self.attribute == LEAF
-        numeric = np.array([column.is_numeric for column in self.schema.attributes], dtype=bool)
-        declared = np.array([len(column.values) for column in self.schema.attributes], dtype=np.int64)
-        tested = np.where(leaf, 0, self.attribute)
-        inside = ~leaf & (self.missing >= STAY) & (self.missing < branches) & (bounds == 0) & (branches >= 2)
-        threshold = inside & (self.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
-        nominal = inside & (self.test == TESTS.index(Test.NOMINAL)) & (branches == values)
-        subset = inside & (self.test == TESTS.index(Test.SUBSET)) & (branches == 2) & (values > 0)
-        if len(numeric):
-            threshold &= numeric[tested] & np.isfinite(self.cut)
-            nominal &= ~numeric[tested] & (values == declared[tested])
-            subset &= ~numeric[tested] & (values == declared[tested])
-        if np.any(nominal):
-            owner = np.repeat(np.arange(n), values)
-            places = np.arange(len(owner)) - self.value_start[:-1][owner]
-            nominal[owner[self.value_branch != places]] = False
-        pairs = np.flatnonzero(subset)
-        if len(pairs):
-            ends = np.stack((self.value_start[pairs], self.value_start[pairs + 1]), axis=1).ravel()
-            own = np.append(self.value_branch, 0)  # so that the last end is a place, too
-            subset[pairs] = np.minimum.reduceat(own, ends)[::2] >= -1
-            subset[pairs] &= np.maximum.reduceat(own, ends)[::2] <= 1
-            for branch in (0, 1):
-                filled = np.logical_or.reduceat(own == branch, ends)[::2]
-                subset[pairs] &= filled | (self.missing[pairs] == branch)  # a branch of missing cases needs no value
-        plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
-        plain |= threshold | nominal | subset
-        return plain
-
-    def _validate_node(self, node: int) -> None:
-        values = int(self.value_start[node + 1] - self.value_start[node])
-        if self.attribute[node] == LEAF:
-            if values or self.bound_start[node + 1] != self.bound_start[node]:
-                raise ModelFormatError(f"leaf {node} has values or bounds")
-            return
-        try:
-            split = self.split(node)
-        except ParameterError as error:
-            raise ModelFormatError(f"node {node}: {error}") from error
-        if split is not None:
-            self._validate_test(node, split)
-
-    def _validate_test(self, node: int, split: Split) -> None:
-        if split.attribute >= len(self.schema.attributes):
-            raise ModelFormatError(f"node {node} tests an attribute that the schema does not have")
-        column = self.schema.attributes[split.attribute]
-        if (split.test in NUMERIC_TESTS) != column.is_numeric:
-            raise ModelFormatError(f"node {node}: {column.kind} attribute {column.name!r} cannot be tested so")
-        if not column.is_numeric and len(split.branch_of) != len(column.values):
-            raise ModelFormatError(
-                f"node {node}: {len(split.branch_of)} values, but {column.name!r} declares {len(column.values)}"
-            )
+        validate(self)
 
 
 @dataclass(frozen=True, slots=True)

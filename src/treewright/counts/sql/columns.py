@@ -18,7 +18,7 @@ from typing import Any
 
 from treewright._base.errors import DataError
 from treewright.counts.sql.dialect import Dialect, sqlglot
-from treewright.data.frames import moment_text
+from treewright.data.memory_columns import moment_text
 from treewright.data.raw import number_text
 from treewright.data.schema import Column, LabelType
 
