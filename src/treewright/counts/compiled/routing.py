@@ -83,7 +83,8 @@ class Router:
         if not self._by_cuts:
             walk(self._nodes, self._roots, table, np.arange(n, dtype=np.uint64), found)
             return found
-        lists = Lists(*(np.empty(size, dtype=np.uint64) for size in (n, n, LANES, LANES, LANES)))
+        reach = n if len(self._roots) > 1 else LANES
+        lists = Lists(*(np.empty(size, dtype=np.uint64) for size in (n, reach, LANES, LANES, LANES)))
         n_odd = walk_cuts(self._steps, self._names, self._places, table, lists, found)
         if n_odd:
             walk(self._nodes, self._roots, table, lists.odd[:n_odd], found)
