@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -75,6 +78,19 @@ def test_a_command_is_timed_from_outside(monkeypatch: pytest.MonkeyPatch) -> Non
     assert point.seconds is not None
     assert point.seconds > 0.01
     assert seen == [(0, 2), (1, 2)]
+
+
+def test_tidying_up_after_a_job_is_not_timed_where_the_job_says_when_it_was_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        Path(command[-1]).write_text(json.dumps({"done_at": time.time() + 70.0, "nodes": 3}))
+        return subprocess.CompletedProcess(command, 0, b"", b"")
+
+    monkeypatch.setattr(subprocess, "run", work)
+    result, seconds = runner._Place(tmp_path, TINY).work({"action": "start"})
+    assert result == {"nodes": 3}
+    assert 70.0 <= seconds < 100.0
 
 
 def test_a_measurement_that_takes_too_long_is_given_up(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,10 @@ def test_latency_is_that_of_the_best_small_fit(folder: Path) -> None:
 
 
 def test_start_leaves_the_clock_to_the_runner(folder: Path) -> None:
+    before = time.time()
     result = done(folder, action="start")
     assert "seconds" not in result
+    assert before < result["done_at"] <= time.time()
     assert result["nodes"] > 1
 
 

@@ -4,8 +4,8 @@ Vocabulary
 ----------
 action
     ``fit`` (time, memory, size and accuracy of one training), ``predict`` (probabilities of many cases), ``latency``
-    (a small fit, repeated), ``start`` (a whole process), ``command`` (a command line), ``compile`` (the first fit of
-    all), ``rows`` and ``columns`` (the same fit on growing data, and the slope of its time).
+    (a small fit, repeated), ``start`` (a process until it has fitted), ``command`` (a command line), ``compile`` (the
+    first fit of all), ``rows`` and ``columns`` (the same fit on growing data, and the slope of its time).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One measurement in a process of its own: ``python -m treewright.bench.worker JOB RESULT``, both JSON files.
 
 The clock starts after the data are loaded, brought into the competitor's form, and a small fit has loaded and compiled
-whatever that takes; except for `start`, where the runner measures the whole process from outside.
+whatever that takes; except for `start`, where the runner knows when the process was begun.
 """
 
 from __future__ import annotations
@@ -145,10 +145,10 @@ def _latency(competitor: Competitor, growth: Growth, folder: Path, job: dict[str
 
 
 def _start(competitor: Competitor, growth: Growth, folder: Path, job: dict[str, Any]) -> Result:
-    """Fit once, as a program does that was just begun."""
+    """Fit once, as a program does that was just begun; the runner knows when that was."""
     table = Table.load(folder / "training")
     model = competitor.grow(competitor.form(table), table, growth, job["threads"])
-    return {"nodes": competitor.size(model)}
+    return {"done_at": time.time(), "nodes": competitor.size(model)}
 
 
 def _compile(competitor: Competitor, growth: Growth, folder: Path, job: dict[str, Any]) -> Result:
