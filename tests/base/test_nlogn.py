@@ -102,3 +102,12 @@ def test_many_threads_get_the_same_numbers() -> None:
         results = list(pool.map(lambda size: nlogn(np.arange(size)).tolist(), sizes))
     for size, result in zip(sizes, results, strict=True):
         assert bits(result) == bits(expected(list(range(size))))
+
+
+@pytest.mark.usefixtures("short_table")
+def test_a_few_large_numbers_make_no_table_and_many_do() -> None:
+    numbers = [300_000, 299_999, 17]
+    assert bits(nlogn(np.array(numbers)).tolist()) == bits(expected(numbers))
+    assert len(module._table) == 2
+    nlogn(np.arange(10_000))
+    assert len(module._table) > 10_000

@@ -15,6 +15,9 @@ import numpy.typing as npt
 LARGEST_TABLE = 2**22
 """Whole numbers from here on are computed one by one."""
 
+WORTH_A_TABLE = 64
+"""The table grows for numbers up to so many times as many as are asked for: a few large ones are computed."""
+
 _table: npt.NDArray[np.float64] = np.zeros(2)
 
 
@@ -30,7 +33,8 @@ def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArra
     """
     if counts.dtype.kind != "f":
         largest = int(counts.max(initial=0))
-        if largest < LARGEST_TABLE:
+        worth_a_table = largest < max(len(_table), WORTH_A_TABLE * counts.size)
+        if largest < LARGEST_TABLE and worth_a_table:
             return _table_up_to(largest)[counts]
     flat = [x * log2(x) if x > 0 else 0.0 for x in counts.ravel().tolist()]
     return np.array(flat, dtype=np.float64).reshape(counts.shape)
