@@ -153,6 +153,19 @@ def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cas
             cases[at_a + np.uint64(codes_a[np.uint64(rows[i])])] += 1
 
 
+@part
+def _branch_of(
+    row: np.uint64, codes: Array, column: Array, branch_of_code: Array, inside: tuple[Number, Number], nowhere: Number
+) -> np.uint64:
+    """Return the branch of a case, `nowhere` if it belongs to none; see `route_rows`."""
+    bin_of_cut, cut = inside
+    code = np.uint64(codes[row])
+    branch = np.int64(branch_of_code[code])
+    if np.int64(code) == bin_of_cut:
+        branch = np.int64(column[row] > cut)
+    return np.uint64(branch if branch >= 0 else nowhere)
+
+
 @borrowing
 def route_rows(
     codes: Array,
@@ -183,22 +196,16 @@ def route_rows(
         Cases and weights are added up, those of each branch and in the last place those that belong to none.
     """
     unit = len(weights) == 0
-    bin_of_cut, cut = inside
     nowhere = np.int64(len(sizes) - 1)
     w = 1.0
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        code = np.uint64(codes[row])
-        branch = np.int64(branch_of_code[code])
-        if np.int64(code) == bin_of_cut:
-            branch = np.int64(column[row] > cut)
-        if branch < 0:
-            branch = nowhere
+        branch = _branch_of(row, codes, column, branch_of_code, inside, nowhere)
         if not unit:
             w = weights[i]
         branches[i] = branch
-        sizes[np.uint64(branch)] += 1
-        sums[np.uint64(branch)] += w
+        sizes[branch] += 1
+        sums[branch] += w
 
 
 @borrowing
@@ -219,22 +226,16 @@ def weigh_branches(
     `counts` has a row for each branch and one for cases that belong to none.
     """
     unit = len(weights) == 0
-    bin_of_cut, cut = inside
     nowhere = np.int64(len(sizes) - 1)
     w = 1.0
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        code = np.uint64(codes[row])
-        branch = np.int64(branch_of_code[code])
-        if np.int64(code) == bin_of_cut:
-            branch = np.int64(column[row] > cut)
-        if branch < 0:
-            branch = nowhere
+        branch = _branch_of(row, codes, column, branch_of_code, inside, nowhere)
         if not unit:
             w = weights[i]
         branches[i] = branch
-        sizes[np.uint64(branch)] += 1
-        counts[np.uint64(branch), np.uint64(target[row])] += w
+        sizes[branch] += 1
+        counts[branch, np.uint64(target[row])] += w
 
 
 @borrowing

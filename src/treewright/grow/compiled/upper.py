@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -246,24 +247,11 @@ class UpperPart:
     def _end_below(self, node: UpperNode, split: Split) -> bool:
         """Make children that are leaves in any case, in one pass; return False if cases are divided among them."""
         t = self._t
-        a = split.attribute
         n = split.n_branches
-        branch_of_code, inside, cut = self._branch_table(split)
-        column = NO_WEIGHTS if t.single[a] else t.columns[a]
+        codes, column, table, inside = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, counts = np.zeros(n + 1, dtype=np.int64), np.zeros((n + 1, t.width))
-        weigh_branches(
-            t.codes[a],
-            column,
-            node.rows,
-            node.weights,
-            t.target,
-            branch_of_code,
-            (inside, cut),
-            branches,
-            sizes,
-            counts,
-        )
+        weigh_branches(codes, column, node.rows, node.weights, t.target, table, inside, branches, sizes, counts)
         if sizes[n] > 0:
             return False
         for branch in range(n):
@@ -276,14 +264,11 @@ class UpperPart:
 
     def _parts(self, node: UpperNode, split: Split) -> list[tuple[Rows, Floats]]:
         """Return the cases of each branch; a case without a branch goes to all that are not empty, in proportion."""
-        t = self._t
-        a = split.attribute
         n = split.n_branches
-        branch_of_code, inside, cut = self._branch_table(split)
-        column = NO_WEIGHTS if t.single[a] else t.columns[a]
+        codes, column, table, inside = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, sums = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1)
-        route_rows(t.codes[a], column, node.rows, node.weights, branch_of_code, (inside, cut), branches, sizes, sums)
+        route_rows(codes, column, node.rows, node.weights, table, inside, branches, sizes, sums)
         divided = sizes[n] > 0
         whole = np.where(sizes[:n] > 0, sizes[:n] + sizes[n], 0)
         ends = np.cumsum(whole)
@@ -297,9 +282,13 @@ class UpperPart:
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
 
-    def _branch_table(self, split: Split) -> tuple[npt.NDArray[np.int32], int, float]:
-        """Return the branch of each code, the bin that a cut divides (-1: none) and the cut."""
-        coded = self._t.coded[split.attribute]
+    def _branch_table(self, split: Split) -> tuple[Any, Any, npt.NDArray[np.int32], tuple[int, float]]:
+        """Return codes and numbers of the attribute, the branch of each code, and the bin that a cut divides, with it.
+
+        The bin is -1 where there is none.
+        """
+        t, a = self._t, split.attribute
+        coded = t.coded[a]
         table = np.full(coded.n_codes, -1, dtype=np.int32)
         inside, cut = -1, 0.0
         if split.cut is None:
@@ -312,7 +301,7 @@ class UpperPart:
             table[inside:] = 1
         if split.missing >= 0:
             table[table < 0] = split.missing
-        return table, inside, cut
+        return t.codes[a], NO_WEIGHTS if t.single[a] else t.columns[a], table, (inside, cut)
 
     def _inherit(self, node: UpperNode, histogram: Histogram | None) -> None:
         """Give the largest branch what remains of the histogram when the others are counted."""

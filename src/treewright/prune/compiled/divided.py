@@ -45,6 +45,8 @@ from treewright.prune.compiled.error_based import (
     class_of,
     extra_errors_of,
     grown_of,
+    sum_of_branches,
+    wait_for_branches,
 )
 from treewright.prune.extra_errors import squared_deviate
 
@@ -352,17 +354,11 @@ def prune_divided_kernel(
         n -= 1
         here = waiting[n]
         if here >= 0:
-            node = places.source[here]
-            begin = grown.fields[node, CHILDREN_AT]
-            stop = begin + grown.fields[node, BRANCHES]
-            if n + 1 + stop - begin > len(waiting):
-                waiting = longer(waiting, 2 * (n + 1 + stop - begin))
+            branches = grown.fields[places.source[here], BRANCHES]
+            if n + 1 + branches > len(waiting):
+                waiting = longer(waiting, 2 * (n + 1 + branches))
             waiting[n] = -1 - here
-            n += 1
-            for edge in range(begin, stop):
-                if places.to_settle[grown.children[edge]]:
-                    waiting[n] = grown.children[edge]
-                    n += 1
+            n = wait_for_branches(grown, places.source[here], places.to_settle, waiting, n + 1)
             continue
         here = -1 - here
         node = places.source[here]
@@ -371,21 +367,7 @@ def prune_divided_kernel(
         if grown.fields[node, SLOT] == LEAF:
             places.estimate[here] = as_leaf
             continue
-        as_tree = 0.0
-        heir = -1
-        greatest = 0.0
-        begin = grown.fields[node, CHILDREN_AT]
-        for edge in range(begin, begin + grown.fields[node, BRANCHES]):
-            child = grown.children[edge]
-            if places.size[child] == 0:
-                continue
-            as_tree += places.estimate[child]
-            weight = 0.0
-            for k in range(places.counts.shape[1]):
-                weight += places.counts[child, k]
-            if heir < 0 or at_most(greatest, weight):
-                heir = child
-                greatest = weight
+        as_tree, heir = sum_of_branches(grown, node, places.size, places.counts, places.estimate)
         as_tree += places.staying[here]
         raised = np.inf
         first, size = places.first[here], places.size[here]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel
+from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel, part
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
 from treewright.model.build import rebuilt
@@ -322,6 +322,37 @@ def in_order(table: Array, rows: Array) -> Array:
     return ordered
 
 
+@part
+def wait_for_branches(grown: Grown, node: Number, to_settle: Array, waiting: Array, n: Number) -> Number:
+    """Put the branches of a node that are still to be settled on the list of n; return its new length."""
+    begin = grown.fields[node, CHILDREN_AT]
+    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
+        if to_settle[grown.children[edge]]:
+            waiting[n] = grown.children[edge]
+            n += 1
+    return n
+
+
+@part
+def sum_of_branches(grown: Grown, node: Number, sizes: Array, counts: Array, estimates: Array) -> tuple[Number, Number]:
+    """Return the errors expected of the branches of a node, and the heaviest of them, -1 if none has cases."""
+    as_tree = greatest = 0.0
+    heir = np.int64(-1)
+    begin = grown.fields[node, CHILDREN_AT]
+    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
+        child = np.int64(grown.children[edge])
+        if sizes[child] == 0:
+            continue
+        as_tree += estimates[child]
+        weight = 0.0
+        for k in range(counts.shape[1]):
+            weight += counts[child, k]
+        if heir < 0 or at_most(greatest, weight):
+            heir = child
+            greatest = weight
+    return as_tree, heir
+
+
 @kernel
 def prune_kernel(
     grown: Grown,
@@ -348,17 +379,11 @@ def prune_kernel(
         n -= 1
         here = waiting[n]
         if here >= 0:
-            node = state.source[here]
-            begin = grown.fields[node, CHILDREN_AT]
-            stop = begin + grown.fields[node, BRANCHES]
-            if n + 1 + stop - begin > len(waiting):
-                waiting = longer(waiting, 2 * (n + 1 + stop - begin))
+            branches = grown.fields[state.source[here], BRANCHES]
+            if n + 1 + branches > len(waiting):
+                waiting = longer(waiting, 2 * (n + 1 + branches))
             waiting[n] = -1 - here
-            n += 1
-            for edge in range(begin, stop):
-                if state.to_settle[grown.children[edge]]:
-                    waiting[n] = grown.children[edge]
-                    n += 1
+            n = wait_for_branches(grown, state.source[here], state.to_settle, waiting, n + 1)
             continue
         here = -1 - here
         node = state.source[here]
@@ -367,21 +392,7 @@ def prune_kernel(
         if grown.fields[node, SLOT] == LEAF:
             state.estimate[here] = as_leaf
             continue
-        as_tree = 0.0
-        heir = -1
-        greatest = 0.0
-        begin = grown.fields[node, CHILDREN_AT]
-        for edge in range(begin, begin + grown.fields[node, BRANCHES]):
-            child = grown.children[edge]
-            if state.size[child] == 0:
-                continue
-            as_tree += state.estimate[child]
-            weight = 0.0
-            for k in range(state.counts.shape[1]):
-                weight += state.counts[child, k]
-            if heir < 0 or at_most(greatest, weight):
-                heir = child
-                greatest = weight
+        as_tree, heir = sum_of_branches(grown, node, state.size, state.counts, state.estimate)
         raised = np.inf
         if raising and heir >= 0:
             raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, room, confidence, q)
