@@ -47,6 +47,9 @@ Codes = npt.NDArray[Any]
 NARROW = 1 << 16
 """Blocks of fewer cases have 32-bit entries in their orders."""
 
+ONE_BLOCK = 1 << 20
+"""Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
+
 KEPT_FROM = 3
 """Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
 
@@ -131,7 +134,7 @@ class _Growth:
         total = float(len(rows)) if unit else float(weights.sum())
         whole = unit or bool(np.all(weights == np.floor(weights)))
         divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
-        self._whole = whole and not divided
+        self._whole, self._divided = whole and not divided, divided
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._interval_codes: dict[int, Codes] = {}
         if isinstance(recipe.numeric, Intervals):
@@ -193,7 +196,8 @@ class _Growth:
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
         root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
         # Where few declared values are drawn at each node there is nothing to sort and no histogram to inherit.
-        one_block = self._options["drawn"][0] > 0 and len(self._cuts) == 0
+        few_drawn = self._options["drawn"][0] > 0 and len(self._cuts) == 0
+        one_block = few_drawn and not self._divided and len(self._rows) <= ONE_BLOCK
         table = self._upper_table() if len(self._rows) > BLOCK and not one_block else None
         piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress, leaves).grow(root)
         if progress is not None:
