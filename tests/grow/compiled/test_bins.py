@@ -16,8 +16,9 @@ from treewright.grow.compiled.inside import (
     Cases,
     count_places,
     entries_of,
-    look_inside,
+    find_inside,
     numbers_beside,
+    room_for,
 )
 from treewright.grow.compiled.options import options_of
 from treewright.grow.compiled.values import score_values
@@ -133,8 +134,8 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     binned = Binned(node.counts, node.cases, borders, alive, no_places, facts[0], entries)
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
-    score, turn, code, low, high, _ = look_inside(
-        binned, node.codes, node.column, cases, limit, node.opt, NO_TABLE, left
+    score, turn, code, low, high, _ = find_inside(
+        binned, node.codes, node.column, cases, limit, node.opt, NO_TABLE, left, room_for(binned)
     )
     scores = node.scores()
     best = max(scores.values())

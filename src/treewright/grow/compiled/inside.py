@@ -14,7 +14,7 @@ entry
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -145,15 +145,16 @@ def new_room(n: int, found: int, width: int) -> Room:
     )
 
 
-def look_inside(
-    binned: Binned, codes: Array, column: Array, node: Cases, limit: float, opt: Array, table: Array, left_out: Array
-) -> Any:
-    """Find the best cut of an attribute among its borders and the places in bins that are alive: see `find_inside`."""
+def room_for(binned: Binned, room: Room | None = None) -> Room:
+    """Return room for a look inside; the same again if it is enough, where no cases have to be sorted."""
     cases = binned.cases if len(binned.cases) else binned.counts.sum(axis=1)
     n = int(cases[binned.alive].sum())
     found = int(binned.facts[TURNS]) * (n + len(binned.alive)) + 1
-    room = new_room(0 if len(binned.entries) else n, found, binned.counts.shape[1])
-    return find_inside(binned, codes, column, node, limit, opt, table, left_out, room)
+    if len(binned.entries) == 0:
+        return new_room(n, found, binned.counts.shape[1])
+    if room is None or len(room.scores) < found:
+        return new_room(0, 2 * found, binned.counts.shape[1])
+    return room
 
 
 @borrowing

@@ -25,7 +25,15 @@ from treewright.grow.candidates import SHORT, Candidate, Examiner
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
 from treewright.grow.compiled.bins import BEST, FACTS, REACH, ROOM, SCALE, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, count_places, look_inside, numbers_beside
+from treewright.grow.compiled.inside import (
+    NO_ENTRIES,
+    Binned,
+    Cases,
+    count_places,
+    find_inside,
+    numbers_beside,
+    room_for,
+)
 from treewright.grow.compiled.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
 from treewright.grow.compiled.values import score_values
 from treewright.grow.drawing import shuffled
@@ -330,6 +338,7 @@ class Search:
         find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive, room, classes)
         reach = _scaled(facts[:, REACH], scale)
         everything = len(self._rows) == t.codes.shape[1]
+        inside = None
         found = {}
         for one in np.argsort(-reach, kind="stable").tolist():
             if reach[one] == -np.inf or (not self._each and reach[one] < limit_of(best)):
@@ -343,8 +352,9 @@ class Search:
             limit = limits[one] if self._each or best == -np.inf else limit_of(best / scale[one])
             left = np.zeros(t.width)
             column = NO_WEIGHTS if t.single[attribute] else t.columns[attribute]
-            score, turn, code, low, high, tries = look_inside(
-                binned, t.codes[attribute], column, self._cases, limit, *rules, left
+            inside = room_for(binned, inside)
+            score, turn, code, low, high, tries = find_inside(
+                binned, t.codes[attribute], column, self._cases, limit, *rules, left, inside
             )
             if code < 0:
                 continue
