@@ -23,7 +23,7 @@ from treewright.learn import fit
 from treewright.model.build import NodeRecord, build_tree, records_of
 from treewright.model.split import FRACTIONAL, STAY, Split, Surrogate
 from treewright.model.tree import Stop, Tree
-from treewright.prune import error_based
+from treewright.prune import error_based_pruner
 from treewright.prune.error_based import prune_error_based
 from treewright.prune.extra_errors import extra_errors
 
@@ -320,9 +320,9 @@ def with_ways_for_missing(tree: Tree, rng: np.random.Generator, ways: tuple[int,
 
 
 @pytest.mark.parametrize("ways", [(0, 1), (FRACTIONAL, STAY, 0, 1), (STAY,)])
-@pytest.mark.parametrize("few", [0, error_based.FEW])
+@pytest.mark.parametrize("few", [0, error_based_pruner.FEW])
 def test_ways_of_missing_values(ways: tuple[int, ...], few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_based, "FEW", few)
+    monkeypatch.setattr(error_based_pruner, "FEW", few)
     for seed in range(30):
         rng = np.random.default_rng(seed)
         cases = random_cases(rng, 60, missing=0.3)
@@ -354,7 +354,7 @@ def test_cases_one_by_one_or_as_arrays(few: int, monkeypatch: pytest.MonkeyPatch
     cases = random_cases(rng, 400)
     tree = fit(cases, C45(min_objects=1)).tree
     expected = prune_error_based(tree, cases, 0.4).to_dict()
-    monkeypatch.setattr(error_based, "FEW", few)
+    monkeypatch.setattr(error_based_pruner, "FEW", few)
     assert prune_error_based(tree, cases, 0.4).to_dict() == expected
 
 

@@ -16,7 +16,8 @@ from treewright.model.split import STAY
 from treewright.prune import error_based
 from treewright.prune.compiled.divided import prune_divided_cases
 from treewright.prune.compiled.error_based import extra_errors_of, prune_whole_cases
-from treewright.prune.error_based import never_divided, prune_error_based, settled_order
+from treewright.prune.error_based import never_divided, prune_error_based
+from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
 
 
@@ -36,7 +37,7 @@ def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> N
         if tree.n_nodes == 1 or not never_divided(tree, cases):
             continue
         for confidence in (0.25, 0.9):
-            expected = error_based._Pruner(tree, cases, confidence, raising).run()
+            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
             found = prune_whole_cases(tree, cases, confidence, raising=raising)
             assert difference(expected, found, exact=True) is None
             assert np.array_equal(np.asarray(expected.estimate), np.asarray(found.estimate))
@@ -70,7 +71,7 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
         if tree.n_nodes == 1 or never_divided(tree, cases):
             continue
         for confidence in (0.25, 0.9):
-            expected = error_based._Pruner(tree, cases, confidence, raising).run()
+            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
             found = prune_divided_cases(tree, cases, settled_order(cases), confidence, raising=raising)
             assert difference(expected, found, exact=False) is None
             assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)
@@ -82,5 +83,5 @@ def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.Mo
     assert not never_divided(tree, table)
     readable = prune_error_based(tree, table)
     monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
-    monkeypatch.setattr(error_based, "_Pruner", None)
+    monkeypatch.setattr(error_based, "ErrorBasedPruner", None)
     assert difference(readable, prune_error_based(tree, table), exact=False) is None

@@ -34,7 +34,8 @@ from treewright.model.tree import LEAF, Floats, Stop, Tree
 from treewright.prune.chi_square import table_p
 from treewright.prune.collapse import SLACK, end_of_subtree, staying_errors
 from treewright.prune.cost_complexity import cut_before, link_at, node_risks
-from treewright.prune.error_based import Decision, error_based_decisions
+from treewright.prune.error_based import error_based_decisions
+from treewright.prune.error_based_pruner import Decision
 from treewright.prune.extra_errors import extra_errors
 from treewright.prune.j48 import extra_errors as j48_extra_errors
 from treewright.prune.mdl import class_bits, message_lengths
