@@ -26,7 +26,8 @@ from treewright.learn_in_place import fit_in_place, fit_table, most_scans
 from treewright.model.forest import Forest
 from treewright.model.format import model_to_json
 from treewright.model.model import TreeModel
-from treewright.plans import c45, c45_rules, cal2, cart, chaid, id3
+from treewright.plans import c45, cal2, cart, chaid, id3
+from treewright.rule_plan import c45_rules
 
 PLANS: dict[str, Any] = {
     "id3": id3(),

@@ -13,8 +13,9 @@ from treewright.grow.recipe import C45, ID3, Recipe
 from treewright.grow.release8.options import Release8
 from treewright.learn import fit
 from treewright.model.model import Voting
-from treewright.plans import Plan, as_plan, c45, c45_rules, cart, costs_from, id3, pruning_from
-from treewright.prune.method import MDL, ChiSquare, Collapse, CostComplexity, ErrorBased, ReducedError
+from treewright.plans import Plan, as_plan, c45, cart, costs_from, id3
+from treewright.prune.method import MDL, ChiSquare, Collapse, CostComplexity, ErrorBased, ReducedError, pruning_from
+from treewright.rule_plan import c45_rules
 
 
 def test_c45_by_default_collapses_and_prunes_at_a_quarter() -> None:

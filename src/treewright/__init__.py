@@ -67,8 +67,9 @@ if TYPE_CHECKING:
     from treewright.model.ruleset import RuleSet
     from treewright.model.split import Split
     from treewright.model.tree import Tree
-    from treewright.plans import Plan, RulePlan, c45, c45_rules, cal2, cal3, cart, chaid, id3
+    from treewright.plans import Plan, c45, cal2, cal3, cart, chaid, id3
     from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError, Simplify
+    from treewright.rule_plan import RulePlan, c45_rules
     from treewright.show.forms import draw, to_dot, to_html, to_json, to_mermaid, to_rules, to_svg, to_text, to_tikz
     from treewright.show.report.make import report
 
@@ -122,7 +123,7 @@ _HOME = {
     "Plan": "treewright.plans",
     "Recipe": "treewright.grow.recipe",
     "RuleModel": "treewright.model.rule_model",
-    "RulePlan": "treewright.plans",
+    "RulePlan": "treewright.rule_plan",
     "RuleSet": "treewright.model.ruleset",
     "Schema": "treewright.data.schema",
     "SchemaError": "treewright._base.errors",
@@ -133,7 +134,7 @@ _HOME = {
     "TreeModel": "treewright.model.model",
     "TreewrightError": "treewright._base.errors",
     "c45": "treewright.plans",
-    "c45_rules": "treewright.plans",
+    "c45_rules": "treewright.rule_plan",
     "cal2": "treewright.plans",
     "cal3": "treewright.plans",
     "chaid": "treewright.plans",

@@ -36,9 +36,10 @@ from treewright.grow.tree_engine import engine_for
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined, LaterWorking, Verdict
-from treewright.plans import Learner, Plan, RulePlan, as_plan, for_task
+from treewright.plans import Learner, Plan, as_plan, for_task
 from treewright.prune.method import ReducedError, prune, split_off
 from treewright.rpart_plan import MedianLearner, RpartLearner
+from treewright.rule_plan import RulePlan
 
 if TYPE_CHECKING:
     from treewright.model.forest import Forest

@@ -40,8 +40,9 @@ from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree
 from treewright.model.working import Examined
-from treewright.plans import Learner, Plan, RulePlan, as_plan, for_task
+from treewright.plans import Learner, Plan, as_plan, for_task
 from treewright.prune.method import ErrorBased, Method, ReducedError, prune
+from treewright.rule_plan import RulePlan
 
 DISTINCT_ROWS = 2_000_000
 """Pruning by subtree raising is done with at most so many different cases."""

@@ -16,7 +16,7 @@ dialect
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,8 @@ from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, NominalTest, Recipe, for_regression
 from treewright.grow.release8.options import Release8
 from treewright.model.model import Voting
-from treewright.prune.method import PRUNERS, Collapse, ErrorBased, Method, pruner_named
+from treewright.prune.method import Collapse, ErrorBased, Method, pruning_from
 from treewright.rpart_plan import CartLearner, MedianLearner, RpartLearner, cart_learner
-from treewright.rules.options import RuleOptions
 
 Learner = Recipe | Release8 | J48 | CHAID | CAL2 | CAL3 | CartLearner
 
@@ -144,100 +143,6 @@ class Plan:
             options = {name: _plain(value) for name, value in asdict(self.learner).items()}
             plain["options"] = {"learner": type(self.learner).__name__, **options}
         return plain | {"pruning": [method.to_dict() for method in self.pruning]}
-
-
-@dataclass(frozen=True)
-class RulePlan:
-    """Rules from an unpruned tree: generalise, select, order; or by accuracy on a part that was held out.
-
-    Parameters
-    ----------
-    tree : Plan
-        Without pruning: generalising the rules is the pruning.
-    options : RuleOptions
-    validation_share : float or None
-        Hold out this share of the cases and keep what is accurate there; None uses C4.5rules' estimates.
-    """
-
-    tree: Plan
-    options: RuleOptions = field(default_factory=RuleOptions)
-    validation_share: float | None = None
-
-    def __post_init__(self) -> None:
-        share = self.validation_share
-        if share is not None and not (isinstance(share, float) and 0 < share < 1):
-            raise ParameterError(f"validation must be None or a share between 0 and 1, not {share!r}")
-
-    @property
-    def name(self) -> str:
-        """The name for people."""
-        return f"Rules from {self.tree.name}"
-
-    @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
-        return self.tree.nominal_limit
-
-    def describe(self) -> str:
-        """Say in a few words how the rules are chosen."""
-        if self.validation_share is not None:
-            return f"validated on {100 * self.validation_share:.0f} % of the cases"
-        return f"generalised at confidence {100 * self.options.confidence:g} %, chosen by description length"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {
-            "name": self.name,
-            "tree": self.tree.to_dict(),
-            "rules": asdict(self.options),
-            "validation_share": self.validation_share,
-        }
-
-
-def pruning_from(
-    prune: bool | str | Method | None,
-    *,
-    confidence: float = 0.25,
-    raising: bool = True,
-    significance: float = 0.05,
-    bonferroni: bool = False,
-    alpha: float | None = None,
-    criterion: str = "gini",
-) -> tuple[Method, ...]:
-    """Return the pruning that an estimator's or command's options mean.
-
-    Parameters
-    ----------
-    prune : bool, str, pruning method or None
-        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is.
-    confidence, raising : of error-based pruning
-    significance, bonferroni : of chi-square pruning
-    alpha, criterion : of cost-complexity pruning; without an alpha a leaf costs nothing
-
-    Examples
-    --------
-    >>> pruning_from("chi_square", significance=0.01)
-    (ChiSquare(significance=0.01, bonferroni=False),)
-    """
-    if prune is None or prune is False:
-        return ()
-    if prune is True:
-        prune = "error_based"
-    if not isinstance(prune, str):
-        if not isinstance(prune, tuple(PRUNERS.values())):
-            names = ", ".join(map(repr, PRUNERS))
-            raise ParameterError(f"prune must be True, False, None, a pruning method or one of {names}, not {prune!r}")
-        return (prune,)
-    parameters: dict[str, dict[str, Any]] = {
-        "error_based": {"confidence": confidence, "raising": raising},
-        "chi_square": {"significance": significance, "bonferroni": bonferroni},
-        "cost_complexity": {"criterion": "entropy" if criterion == "entropy" else "gini"},
-    }
-    name = prune.replace("-", "_")
-    own = parameters.get(name, {})
-    if name == "cost_complexity":
-        own["alpha"] = 0.0 if alpha is None else alpha
-    return (pruner_named(name, **own),)
 
 
 def id3(
@@ -418,20 +323,6 @@ def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None, **prunin
     's1 4, s2 0.7, steps at most 100'
     """
     return Plan(CAL3(s1, s2, max_steps), pruning_from(pruning.pop("prune", None), **pruning))
-
-
-def c45_rules(
-    *,
-    dialect: str = "c45",
-    confidence: float = 0.25,
-    seed: int = 0,
-    validation: float | None = None,
-    **tree: Any,
-) -> RulePlan:
-    """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
-    plan = c45(dialect=dialect, confidence=confidence, prune=False, **tree)
-    options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
-    return RulePlan(plan, options, validation)
 
 
 def _told(learner: CHAID | CAL2 | CAL3) -> list[str]:

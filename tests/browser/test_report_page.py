@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
@@ -412,7 +412,7 @@ def test_one_leaf_has_nothing_to_grow_or_prune(open_page: Open, tmp_path: Path) 
 
 def test_rules_without_a_tree(open_page: Open, tmp_path: Path) -> None:
     restaurant = sample("restaurant")
-    plan = plans.c45_rules()
+    plan = rule_plan.c45_rules()
     model = fit(restaurant, plan)
     path = tmp_path / "rules.html"
     report(model, restaurant, plan=plan, folds=3, curve=False).save(path)

@@ -22,7 +22,8 @@ from treewright.evaluate.compare_over import compare_over
 from treewright.evaluate.comparison import Comparison
 from treewright.grow.recipe import C45, ID3
 from treewright.model.predictor import Predictor
-from treewright.plans import c45, c45_rules, cart, chaid, id3
+from treewright.plans import c45, cart, chaid, id3
+from treewright.rule_plan import c45_rules
 
 
 class Parrot(Predictor):

@@ -25,8 +25,9 @@ from treewright.evaluate.curves import (
 from treewright.evaluate.learners import Learn
 from treewright.learn import fit
 from treewright.model.predictor import Predictor
-from treewright.plans import c45, c45_rules, cart, without_pruning
+from treewright.plans import c45, cart, without_pruning
 from treewright.prune.method import CostComplexity, ErrorBased, prune
+from treewright.rule_plan import c45_rules
 
 
 def test_training_parts_are_nested_and_in_proportion() -> None:

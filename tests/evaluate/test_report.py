@@ -35,7 +35,7 @@ from treewright.evaluate.result import percentage
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.model import TreeModel
-from treewright.plans import c45_rules
+from treewright.rule_plan import c45_rules
 
 
 def random_predictions(

@@ -41,7 +41,8 @@ from treewright.grow.recipe import C45
 from treewright.learn import fit
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
-from treewright.plans import c45, c45_rules, cart, chaid, id3
+from treewright.plans import c45, cart, chaid, id3
+from treewright.rule_plan import c45_rules
 
 
 def cases(n: int, classes: int = 2, seed: int = 0, target: npt.NDArray[np.int32] | None = None) -> Dataset:

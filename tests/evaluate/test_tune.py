@@ -18,7 +18,8 @@ from treewright.evaluate.resampling import KFold, estimate
 from treewright.evaluate.runs import FoldRun, run_pair
 from treewright.evaluate.tune import _choice, tune
 from treewright.evaluate.tuned import Candidate
-from treewright.plans import RulePlan, c45, cart, id3
+from treewright.plans import c45, cart, id3
+from treewright.rule_plan import RulePlan
 
 
 def test_the_smaller_of_two_equals_is_chosen() -> None:

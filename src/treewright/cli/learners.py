@@ -14,7 +14,8 @@ import rich_click as click
 
 if TYPE_CHECKING:
     from treewright.ensemble.plan import EnsemblePlan
-    from treewright.plans import Plan, RulePlan
+    from treewright.plans import Plan
+    from treewright.rule_plan import RulePlan
 
     AnyPlan = Plan | RulePlan | EnsemblePlan
 
@@ -215,7 +216,7 @@ def _ensemble(algorithm: str, options: dict[str, Any], seed: int) -> EnsemblePla
     """Make the plan of many trees: options that are not its own are those of its trees."""
     from treewright._base.errors import ParameterError
     from treewright.ensemble import plan
-    from treewright.plans import RulePlan
+    from treewright.rule_plan import RulePlan
 
     own = {name: value for name, value in options.items() if set(OPTIONS[name]) <= set(ENSEMBLES)}
     of_trees = {name: value for name, value in options.items() if name not in own}
@@ -251,7 +252,7 @@ def _number_or_word(text: str) -> int | float | str | None:
 
 def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Plan | RulePlan:
     """Make the plan of one tree, or of rules."""
-    from treewright import plans
+    from treewright import plans, rule_plan
     from treewright._base.errors import ParameterError
     from treewright._base.near_names import did_you_mean
     from treewright.grow.recipe import Stopping
@@ -262,7 +263,7 @@ def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Pla
             raise ParameterError(f"--{_spelled(name, value)} is not an option of {algorithm}, only of {known}")
     given = dict(options)
     if algorithm == "rules":
-        return plans.c45_rules(seed=seed, **given)
+        return rule_plan.c45_rules(seed=seed, **given)
     if algorithm == "c45":
         return plans.c45(**given)
     if algorithm == "id3":

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from treewright.data.schema import Schema
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
-    from treewright.plans import Plan, RulePlan
+    from treewright.plans import Plan
+    from treewright.rule_plan import RulePlan
     from treewright.show.report.make import ReportPage
 
 
@@ -194,7 +195,7 @@ class ProgressBars:
 
 def _learned(data: Dataset, plan: Plan | RulePlan) -> TreeModel | RuleModel:
     from treewright.learn import fit
-    from treewright.plans import RulePlan
+    from treewright.rule_plan import RulePlan
 
     with ProgressBar("growing") as bar:
         if isinstance(plan, RulePlan):

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from treewright.model.model import TreeModel
     from treewright.model.predictor import Predictor
     from treewright.model.rule_model import RuleModel
-    from treewright.plans import Plan, RulePlan
+    from treewright.plans import Plan
+    from treewright.rule_plan import RulePlan
 
 ALL_FOLDS_UP_TO = 20_000
 """Beyond so many rows one fold of ten is held out instead of all ten in turn."""
@@ -100,7 +101,8 @@ def learn_and_tell(
     from treewright.data.tables import read, require_rows
     from treewright.ensemble.plan import ForestPlan
     from treewright.learn import fit
-    from treewright.plans import Plan, RulePlan
+    from treewright.plans import Plan
+    from treewright.rule_plan import RulePlan
 
     plan = plan_for(algorithm, options, seed)
     there = dict(in_place or {})
@@ -172,7 +174,8 @@ def learn_and_tell(
 
 
 def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[float, ...], ...] | None:
-    from treewright.plans import RulePlan, costs_from
+    from treewright.plans import costs_from
+    from treewright.rule_plan import RulePlan
 
     if not texts:
         return None
@@ -228,7 +231,7 @@ def _estimate(
     """Estimate by all folds, or by one fold of ten where ten fits would take too long."""
     from treewright.evaluate.estimate import cross_validate
     from treewright.learn import fit
-    from treewright.plans import RulePlan
+    from treewright.rule_plan import RulePlan
 
     chosen = min(10, data.n_rows) if folds is None else folds
     if chosen == 0 or (folds is None and data.n_rows < 4):

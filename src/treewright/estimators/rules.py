@@ -11,7 +11,7 @@ from treewright.estimators.base import TableClassifier
 from treewright.learn import fit as fit_model
 from treewright.model.rule_model import RuleModel
 from treewright.model.ruleset import RuleSet
-from treewright.plans import RulePlan, c45_rules
+from treewright.rule_plan import RulePlan, c45_rules
 
 
 class C45RulesClassifier(TableClassifier):

@@ -15,13 +15,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.grow.recipe import Stopping
-from treewright.plans import Plan, RulePlan
+from treewright.plans import Plan
+from treewright.rule_plan import RulePlan
 
 Grid = Mapping[str, Plan | RulePlan]
 Plans = dict[str, Plan | RulePlan]
@@ -94,5 +95,6 @@ def _cal3() -> Plans:
 
 def _rules() -> Plans:
     return {
-        f"confidence {100 * confidence:g} %": plans.c45_rules(confidence=confidence) for confidence in (0.25, 0.1, 0.01)
+        f"confidence {100 * confidence:g} %": rule_plan.c45_rules(confidence=confidence)
+        for confidence in (0.25, 0.1, 0.01)
     }

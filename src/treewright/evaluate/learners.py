@@ -24,7 +24,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.near_names import unknown_name
 from treewright.data.dataset import Dataset
@@ -37,7 +37,8 @@ from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
-from treewright.plans import Learner, Plan, RulePlan
+from treewright.plans import Learner, Plan
+from treewright.rule_plan import RulePlan
 
 _RPART = Stopping(max_depth=30, min_cases=20, min_leaf=7)
 
@@ -50,7 +51,7 @@ NAMED: dict[str, Callable[[], AnyPlan]] = {
     "chaid": plans.chaid,
     "cal2": plans.cal2,
     "cal3": plans.cal3,
-    "rules": plans.c45_rules,
+    "rules": rule_plan.c45_rules,
     "r8": lambda: plans.c45(dialect="r8"),
     "j48": lambda: plans.c45(dialect="j48"),
     "rpart": lambda: plans.cart(missing="surrogate", stopping=_RPART, cp=0.01, xval=0, faults=True),

@@ -331,3 +331,49 @@ def _check_share(name: str, value: object) -> None:
 def _check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ParameterError(f"{name} must be True or False, not {value!r}")
+
+
+def pruning_from(
+    prune: bool | str | Method | None,
+    *,
+    confidence: float = 0.25,
+    raising: bool = True,
+    significance: float = 0.05,
+    bonferroni: bool = False,
+    alpha: float | None = None,
+    criterion: str = "gini",
+) -> tuple[Method, ...]:
+    """Return the pruning that an estimator's or command's options mean.
+
+    Parameters
+    ----------
+    prune : bool, str, pruning method or None
+        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is.
+    confidence, raising : of error-based pruning
+    significance, bonferroni : of chi-square pruning
+    alpha, criterion : of cost-complexity pruning; without an alpha a leaf costs nothing
+
+    Examples
+    --------
+    >>> pruning_from("chi_square", significance=0.01)
+    (ChiSquare(significance=0.01, bonferroni=False),)
+    """
+    if prune is None or prune is False:
+        return ()
+    if prune is True:
+        prune = "error_based"
+    if not isinstance(prune, str):
+        if not isinstance(prune, tuple(PRUNERS.values())):
+            names = ", ".join(map(repr, PRUNERS))
+            raise ParameterError(f"prune must be True, False, None, a pruning method or one of {names}, not {prune!r}")
+        return (prune,)
+    parameters: dict[str, dict[str, Any]] = {
+        "error_based": {"confidence": confidence, "raising": raising},
+        "chi_square": {"significance": significance, "bonferroni": bonferroni},
+        "cost_complexity": {"criterion": "entropy" if criterion == "entropy" else "gini"},
+    }
+    name = prune.replace("-", "_")
+    own = parameters.get(name, {})
+    if name == "cost_complexity":
+        own["alpha"] = 0.0 if alpha is None else alpha
+    return (pruner_named(name, **own),)

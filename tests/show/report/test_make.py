@@ -13,7 +13,7 @@ import pytest
 import treewright
 from drawn_trees import chain
 from small_trees import random_cases
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -57,13 +57,13 @@ def test_the_same_model_and_data_give_the_same_bytes() -> None:
         plans.c45(dialect="r8"),
         plans.c45(dialect="j48"),
         plans.id3(prune="reduced_error"),
-        plans.c45_rules(),
+        rule_plan.c45_rules(),
     ],
 )
 def test_every_learner_has_its_report(plan: Any) -> None:
     told = payload(report(fit(DATA, plan), DATA, plan=plan, folds=3, curve=False))
     assert told["quality"]["way"]["kind"] == "folds"
-    assert ("ruleset" in told) == isinstance(plan, plans.RulePlan)
+    assert ("ruleset" in told) == isinstance(plan, rule_plan.RulePlan)
     assert told["profile"]["rows"] == 120
 
 
@@ -78,7 +78,7 @@ def test_a_model_tells_its_own_plan_where_it_can() -> None:
     ):
         assert plan_of(fit(DATA, plan)) == plan
     assert plan_of(fit(DATA, plans.cart(missing="surrogate"))) is None
-    assert plan_of(fit(DATA, plans.c45_rules())) is None
+    assert plan_of(fit(DATA, rule_plan.c45_rules())) is None
     assert plan_of(replace(fit(DATA, plans.id3()), recipe={})) is None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from small_trees import SCHEMA, random_cases
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.node import explain_node
@@ -164,7 +164,7 @@ def test_numbers_are_mixed_as_in_python(run: Run) -> None:
 
 def test_rules_fire_as_in_python(run: Run) -> None:
     data = random_cases(np.random.default_rng(25), 200, 0.1)
-    model = fit(data, plans.c45_rules())
+    model = fit(data, rule_plan.c45_rules())
     html = report(model, folds=0, curve=False).html
     payload = json.loads(html.split('id="data-block">')[1].split("</script>")[0])
     code = """

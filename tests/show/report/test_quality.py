@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from small_trees import random_cases
-from treewright import plans
+from treewright import plans, rule_plan
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.evaluate.estimate import cross_validate
@@ -76,7 +76,7 @@ def test_a_curve_for_each_class_with_the_weights_of_both_sides() -> None:
 def test_classes_without_cases_on_one_side_have_no_curve_and_rules_none_at_all() -> None:
     only = DATA.take(np.flatnonzero(np.asarray(DATA.target) == 0))
     assert quality_data(measured_on(fit(DATA, plans.c45()), only, None))["roc"] == []
-    rules = quality_data(measured_on(fit(DATA, plans.c45_rules()), DATA, None))
+    rules = quality_data(measured_on(fit(DATA, rule_plan.c45_rules()), DATA, None))
     assert rules["roc"] == []
 
 

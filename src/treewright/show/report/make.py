@@ -34,8 +34,9 @@ from treewright.grow.recipe import recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.rule_model import RuleModel
 from treewright.model.tree import LEAF, Tree
-from treewright.plans import Plan, RulePlan
+from treewright.plans import Plan
 from treewright.prune.method import pruner_named
+from treewright.rule_plan import RulePlan
 from treewright.show.report.document import document
 from treewright.show.report.explanations import explanations, pruning_lines
 from treewright.show.report.node_plots import node_plots
