@@ -12,6 +12,7 @@ from treewright.model.quick_route import (
     MANY_FOR_LOADED_ENGINE,
     MANY_FOR_LOADED_KERNEL,
     MANY_VISITS,
+    NODES_PER_VISIT,
     by_kernel,
 )
 
@@ -23,12 +24,12 @@ def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def least(most: int = 2 * MANY_VISITS) -> int:
+def least(nodes: int = 3, most: int = 2 * MANY_VISITS) -> int:
     """Return the least number of visits for which the kernel is used."""
     low, high = 0, most
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if by_kernel(middle) else (middle + 1, high)
+        low, high = (low, middle) if by_kernel(middle, nodes) else (middle + 1, high)
     return low
 
 
@@ -51,3 +52,9 @@ def test_without_a_place_for_compiled_code_the_kernel_is_compiled_for_very_many_
 def test_a_kernel_that_was_used_before_is_used_again(nothing_loaded: pytest.MonkeyPatch) -> None:
     nothing_loaded.setitem(sys.modules, quick_route._KERNELS, SimpleNamespace())
     assert least() == MANY_FOR_LOADED_KERNEL
+
+
+def test_few_cases_do_not_make_all_nodes_of_a_large_forest_ready(nothing_loaded: pytest.MonkeyPatch) -> None:
+    nothing_loaded.setitem(sys.modules, quick_route._KERNELS, SimpleNamespace())
+    nodes = 1000 * MANY_FOR_LOADED_KERNEL
+    assert least(nodes) == nodes // NODES_PER_VISIT

@@ -147,7 +147,7 @@ class Forest(Predictor):
     def answers(self, cases: Dataset) -> Floats:
         """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
         total = float(np.sum(self.weights))
-        if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove)):
+        if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove), self.grove.n_nodes):
             grove = self.grove
             added = sums(grove, grove.starts[:-1], cases, grove.leaf_number, self._of_leaf, self.weights)
             lost = np.flatnonzero(np.isnan(added[:, 0]))

@@ -149,7 +149,8 @@ class Block:
 
 def blocks(grove: Grove, cases: Dataset) -> Iterator[Block]:
     """Yield the cases in order, with their leaves."""
-    router: Router = kernel_leaves if by_kernel(cases.n_rows * len(grove)) else interpreted_leaves
+    quick = by_kernel(cases.n_rows * len(grove), grove.n_nodes)
+    router: Router = kernel_leaves if quick else interpreted_leaves
     size = max(1, VISITS_AT_ONCE // len(grove))
     for first in range(0, cases.n_rows, size):
         last = min(first + size, cases.n_rows)

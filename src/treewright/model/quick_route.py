@@ -1,7 +1,7 @@
 """When a kernel sends cases down trees, and when NumPy does. The leaves are the same.
 
 A kernel is quicker, but loading it takes time: half a second where no kernel was used before, some hundredths where
-others were. So it depends on what is loaded how many cases it takes.
+others were. So it depends on what is loaded how many cases it takes. And all nodes have to be made ready for it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ MANY_FOR_LOADED_ENGINE = 100_000
 MANY_FOR_LOADED_KERNEL = 1_000
 """The same where the kernel was used already."""
 
+NODES_PER_VISIT = 32
+"""So many nodes are made ready for the kernel in the time of one visit by NumPy."""
+
 _KERNELS = "treewright.counts.compiled.routing"  # a room above: only asked, never needed
 _ENGINE = "treewright.counts.compiled.flags"
 
 
-def by_kernel(visits: int) -> bool:
-    """Say whether a kernel is to send so many cases (times trees) down.
+def by_kernel(visits: int, nodes: int) -> bool:
+    """Say whether a kernel is to send so many cases (times trees) down trees of so many nodes.
 
     Examples
     --------
-    >>> by_kernel(100), by_kernel(10**9)
+    >>> by_kernel(100, 50), by_kernel(10**9, 50)
     (False, True)
     """
+    if visits * NODES_PER_VISIT < nodes:
+        return False
     if visits >= MANY_VISITS:
         return True
     if _KERNELS in sys.modules:

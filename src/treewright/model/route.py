@@ -81,7 +81,7 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
 
 def mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
-    if by_kernel(cases.n_rows):
+    if by_kernel(cases.n_rows, tree.n_nodes):
         itself = np.arange(tree.n_nodes, dtype=np.int32)
         said: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, itself, of_node, np.ones(1))
         lost = np.flatnonzero(np.isnan(said[:, 0]))

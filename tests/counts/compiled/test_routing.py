@@ -41,9 +41,9 @@ def test_answers_are_the_same_with_and_without_the_kernel(seed: int, monkeypatch
     for recipe in (C45(), CART()):
         tree = fit(table, recipe).tree
         said = np.random.default_rng(seed).random((tree.n_nodes, 2))
-        monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits: False)
+        monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits, nodes: False)
         expected = mixed(tree, table, said)
-        monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits: True)
+        monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits, nodes: True)
         assert np.array_equal(mixed(tree, table, said), expected)
 
 
@@ -145,9 +145,9 @@ def test_odd_cases_go_down_alone_and_the_others_side_by_side(trees: int, order: 
 def test_a_forest_answers_the_same_with_and_without_the_kernel(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = made_table(seed)
     model = fit(table, forest(trees=5, seed=seed))
-    monkeypatch.setattr("treewright.model.forest.by_kernel", lambda visits: False)
+    monkeypatch.setattr("treewright.model.forest.by_kernel", lambda visits, nodes: False)
     expected = model.answers(table)
-    monkeypatch.setattr("treewright.model.forest.by_kernel", lambda visits: True)
+    monkeypatch.setattr("treewright.model.forest.by_kernel", lambda visits, nodes: True)
     assert np.array_equal(model.answers(table), expected)
 
 
