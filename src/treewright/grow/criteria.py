@@ -125,11 +125,11 @@ class ChiSquareStatistic:
 
     def of_table(self, counts: Counts) -> float:
         """Return Pearson's statistic of the table."""
-        return chi_square_statistic(counts)
+        return _beyond_rounding(chi_square_statistic(counts), float(counts.sum()))
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
         """Return Pearson's statistic of each binary table."""
-        return np.array([chi_square_statistic(np.stack(pair)) for pair in zip(left, right, strict=True)])
+        return np.array([self.of_table(np.stack(pair)) for pair in zip(left, right, strict=True)])
 
 
 ENTROPY = Decrease("entropy", total_entropy)
@@ -277,6 +277,11 @@ def chi_square_statistic(counts: Counts) -> float:
     for part in ((observed - expected) ** 2 / expected).ravel().tolist():
         statistic += part
     return statistic
+
+
+def _beyond_rounding(statistic: float, weight: float) -> float:
+    """Return a statistic, or 0 where it is rounding only: where all cases have one class nothing else is left."""
+    return statistic if statistic > ROUNDING * weight else 0.0
 
 
 def expected_counts(observed: Counts) -> Floats:

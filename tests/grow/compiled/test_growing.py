@@ -101,7 +101,7 @@ def test_divisions_of_many_declared_values_are_the_interpreted_ones(
     attributes = tuple(Column(f"a{place}", Kind.NOMINAL, names) for place in range(3))
     schema = Schema((*attributes, Column("y", Kind.NOMINAL, tuple("abc"[:classes]))), "y")
     real = rng.random(n) + 0.1
-    for weights in (None, rng.integers(1, 4, n).astype(float), *([] if criterion == "chi2" else [real])):
+    for weights in (None, rng.integers(1, 4, n).astype(float), real):
         for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
             table = Dataset(schema, columns, n, target, weights)
             assert_same(table, CART(criterion=criterion, missing=missing, draw=Draw(2, 3)))

@@ -106,7 +106,7 @@ def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
             if total > 0 and columns[k] > 0:
                 expected = total * columns[k] / whole
                 statistic += (rows[row, k] - expected) ** 2 / expected
-    return statistic
+    return statistic if statistic > ROUNDING * whole else 0.0
 
 
 @part
@@ -127,7 +127,7 @@ def chi_square_of_sides(left: Array, right: Array) -> Number:
             if weight > 0 and column > 0:
                 expected = weight * column / whole
                 statistic += ((left[k] if side == 0 else right[k]) - expected) ** 2 / expected
-    return statistic
+    return statistic if statistic > ROUNDING * whole else 0.0
 
 
 @part
