@@ -92,7 +92,7 @@ def test_divisions_of_many_declared_values_are_the_interpreted_ones(
 ) -> None:
     monkeypatch.setattr(growing, "BLOCK", 50)
     rng = np.random.default_rng([classes, len(criterion)])
-    n, values = 400, 30
+    n, values = 150, 14
     columns = tuple(rng.integers(0, values, n).astype(np.int32) for _ in range(3))
     target = ((columns[0] % 7 + rng.integers(0, 4, n)) % classes).astype(np.int32)
     for column in columns:
