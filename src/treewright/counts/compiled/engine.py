@@ -25,6 +25,9 @@ MOST_RANKS = 65_534
 """Numeric columns of more different numbers are counted by the interpreted engine."""
 
 
+NO_CLASSES = np.zeros(0, dtype=np.int32)
+
+
 class CompiledEngine(MemoryEngine):
     """Counts by kernels where a node is large, by NumPy where it is not.
 
@@ -47,6 +50,7 @@ class CompiledEngine(MemoryEngine):
     def __init__(self, dataset: Dataset, *, fractional: bool = False) -> None:
         super().__init__(dataset, fractional=fractional)
         self._coded: tuple[npt.NDArray[Any], tuple[CodedColumn, ...]] | None = None
+        self._classes = NO_CLASSES  # as narrow as where trees are grown, lest the kernel is compiled again
 
     def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
         """Count the tables of attributes at open nodes, one list per request in the order asked."""
@@ -60,6 +64,7 @@ class CompiledEngine(MemoryEngine):
             columns = tuple(column[self._order] for column in self._dataset.columns)
             values = [len(column.values) for column in self.schema.attributes]
             self._coded = code_table(columns, values, MOST_RANKS, 1)
+            self._classes = self._target.astype(np.int32)
         codes, planned = self._coded
         by_kernel = [
             attribute
@@ -75,7 +80,7 @@ class CompiledEngine(MemoryEngine):
         weights = self._weights_of(cases)
         given = np.zeros(0) if weights is None else weights
         wanted = np.array(by_kernel, dtype=np.int64)
-        count_classes(codes, rows, self._target, given, wanted, starts, counts)
+        count_classes(codes, rows, self._classes, given, wanted, starts, counts)
         if weights is not None:
             count_cases(codes, rows, wanted, starts, number)
         else:

@@ -285,7 +285,8 @@ class _Growth:
             shift = n.bit_length()
             return [(np.uint32, shift) if self._owner.encoded.by_rank()[1].shape[1] >> (32 - shift) == 0 else wide]
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
-        return [(np.uint32, 16), wide] if narrow else [wide]
+        # What the ranks of n numbers do not need is left to cases, of which there are more when some are divided.
+        return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
 
     def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
         n = len(node.rows)
