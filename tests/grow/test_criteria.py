@@ -170,3 +170,12 @@ def test_counts_beyond_the_table_of_logarithms_are_right() -> None:
 def test_an_unknown_criterion_is_named_with_the_allowed_ones() -> None:
     with pytest.raises(ParameterError, match=r"'ginni'.*gini"):
         criterion_named("ginni")
+
+
+def test_equal_numbers_away_from_the_mean_of_their_node_have_no_decrease() -> None:
+    """Cases without a value can pull the mean away; what is left of the variance is then rounding only."""
+    distance = -1.0 - (3 * -1.0 + 1 * -1.0) / 6
+    parts = np.array([[w, w * distance, w * distance * distance] for w in (3.0, 1.0, 7.0)])
+    variance = criterion_named("variance")
+    assert variance.of_table(parts) == 0.0
+    assert variance.of_cuts(parts[:1], parts[1:2] + parts[2:]).tolist() == [0.0]

@@ -33,7 +33,8 @@ CLEAN = 1e-11
 """A decrease below this share of the impurity is rounding of the sums only, and none."""
 
 ROUNDING = 1e-14
-"""So is one below this share of the weight, for classes: a pure set of divided cases has an impurity of such size."""
+"""So is one below this share of the weight, or for numbers of the sum of squares: a pure set of divided cases, or equal
+numbers away from the mean of the node, have an impurity of such size."""
 
 
 def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
@@ -96,7 +97,7 @@ class Decrease:
         after = 0.0
         for part in self.total(counts).tolist():
             after += part
-        return float(self._clean(np.array([before - after]), before, float(n[0]))[0]) / float(n[0])
+        return float(self._clean(np.array([before - after]), before, whole)[0]) / float(n[0])
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
         """Return the decrease for each pair of a left and a right row."""
@@ -104,12 +105,13 @@ class Decrease:
         before = float(self.total(whole)[0])
         after = self.total(left) + self.total(right)
         weight = float(_weight(whole, self.total)[0])
-        decrease: Floats = self._clean(before - after, before, weight) / weight
+        decrease: Floats = self._clean(before - after, before, whole) / weight
         return decrease
 
-    def _clean(self, decrease: Floats, before: float, weight: float) -> Floats:
+    def _clean(self, decrease: Floats, before: float, whole: Counts) -> Floats:
         """Make what is only rounding an exact zero, so that a test without any gain is one everywhere."""
-        rounding = CLEAN * before + (0.0 if self.total is total_variance else ROUNDING * weight)
+        added_up = whole[0, 2] if self.total is total_variance else whole[0].sum()
+        rounding = CLEAN * before + ROUNDING * float(added_up)
         return np.where(np.abs(decrease) <= rounding, 0.0, decrease)
 
 

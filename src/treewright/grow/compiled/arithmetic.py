@@ -131,10 +131,13 @@ def chi_square_of_sides(left: Array, right: Array) -> Number:
 
 
 @part
-def decrease(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
-    """Return how much the impurity falls, per case; what is only rounding is none."""
+def decrease(before: Number, after: Number, weight: Number, added_up: Number) -> Number:
+    """Return how much the impurity falls, per case; what is only rounding is none.
+
+    `added_up` is what rounding is a share of: the weight, for numbers to predict the sum of squares.
+    """
     fall = before - after
-    rounding = CLEAN * before + (0.0 if criterion == VARIANCE else ROUNDING * weight)
+    rounding = CLEAN * before + ROUNDING * added_up
     return 0.0 if abs(fall) <= rounding else fall / weight
 
 
@@ -154,7 +157,8 @@ def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array,
     after = 0.0
     for row in range(n_rows):
         after += impurity(rows[row], criterion, table)
-    return decrease(impurity(whole, criterion, table), after, weight, criterion)
+    added_up = whole[2] if criterion == VARIANCE else weight
+    return decrease(impurity(whole, criterion, table), after, weight, added_up)
 
 
 @part
@@ -164,7 +168,8 @@ def score_of_sides(
     """Score two branches."""
     if criterion == CHI_SQUARE:
         return chi_square_of_sides(left, right)
-    return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, criterion)
+    added_up = left[2] + right[2] if criterion == VARIANCE else weight
+    return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, added_up)
 
 
 @borrowing

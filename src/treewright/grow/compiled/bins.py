@@ -211,7 +211,8 @@ def score_borders(
                 if criterion == CHI_SQUARE:
                     score = score_of_sides(left, right, before, weight, criterion, table)
                 else:
-                    score = decrease(before, below + above, weight, criterion)
+                    added_up = whole[2] if criterion == VARIANCE else weight
+                    score = decrease(before, below + above, weight, added_up)
                 borders[turn, first + code] = score
                 fact[BEST] = max(fact[BEST], score)
 

@@ -143,7 +143,7 @@ def scan_cuts(
             after = (weight_left - (squares_left / weight_left if weight_left > 0 else 0.0)) + (
                 weight_right - (squares_right / weight_right if weight_right > 0 else 0.0)
             )
-            scores[filled] = decrease(before, after, weight, criterion)
+            scores[filled] = decrease(before, after, weight, weight)
             rise = (weight - after) - squares_whole / weight
             bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
         else:

@@ -310,7 +310,7 @@ def _score_in_order(
             if squares_below * weight_above + squares_above * weight_below < bound * (weight_below * weight_above):
                 continue
             after = (weight_below - squares_below / weight_below) + (weight_above - squares_above / weight_above)
-            scores[start + cut] = decrease(before, after, weight, criterion)
+            scores[start + cut] = decrease(before, after, weight, weight)
             rise = (weight - after) - kept
             bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
         elif with_first:

@@ -118,7 +118,7 @@ def _judge(
             after += n - squares / n
     if enough < 2:
         return -1
-    score[0] = decrease(before, after, float(size), opt["criterion"])
+    score[0] = decrease(before, after, float(size), float(size))
     if opt["choice"] != HIGHEST:
         info[0] = (whole_nlogn(size, table) - logs) / size
     return 1
