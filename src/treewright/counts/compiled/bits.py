@@ -22,7 +22,7 @@ def lowest_bit(word: np.uint64) -> np.uint64:
     return np.uint64((number & -number).bit_length() - 1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _trailing_zeros(typing: Any, word: Any) -> Any:
     """Be the processor's own instruction."""
 
@@ -32,7 +32,7 @@ def _trailing_zeros(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@overload(lowest_bit)  # type: ignore[untyped-decorator]
+@overload(lowest_bit)  # type: ignore[untyped-decorator]  # Numba has no types
 def _lowest_bit_in_kernels(word: Any) -> Callable[..., Any]:
     def zeros(word: Any) -> Any:
         return _trailing_zeros(word)
@@ -64,7 +64,7 @@ def number_of(bits: np.int64) -> np.float64:
     return number
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _same_bits(typing: Any, number: Any) -> Any:
     """Be no instruction at all."""
 
@@ -74,7 +74,7 @@ def _same_bits(typing: Any, number: Any) -> Any:
     return types.int64(types.float64), generate
 
 
-@overload(bits_of)  # type: ignore[untyped-decorator]
+@overload(bits_of)  # type: ignore[untyped-decorator]  # Numba has no types
 def _bits_in_kernels(number: Any) -> Callable[..., Any]:
     def bits(number: Any) -> Any:
         return _same_bits(number)
@@ -82,7 +82,7 @@ def _bits_in_kernels(number: Any) -> Callable[..., Any]:
     return bits
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _same_number(typing: Any, bits: Any) -> Any:
     """Be no instruction at all."""
 
@@ -92,7 +92,7 @@ def _same_number(typing: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@overload(number_of)  # type: ignore[untyped-decorator]
+@overload(number_of)  # type: ignore[untyped-decorator]  # Numba has no types
 def _number_in_kernels(bits: Any) -> Callable[..., Any]:
     def number(bits: Any) -> Any:
         return _same_number(bits)
