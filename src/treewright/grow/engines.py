@@ -13,6 +13,7 @@ import numpy as np
 
 from treewright._base.errors import ParameterError
 from treewright._base.interrupt import apart
+from treewright._base.loading import garbage_left
 from treewright._base.near_names import did_you_mean
 from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
@@ -58,8 +59,9 @@ def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
     """Say whether kernels grow the whole tree; otherwise the interpreted grower does, over whoever counts."""
     if not is_compiled(engine, dataset):
         return False
-    announce_compilation()
-    from treewright.grow.compiled.options import understood
+    with garbage_left():
+        announce_compilation()
+        from treewright.grow.compiled.options import understood
 
     return understood(recipe)
 
@@ -121,18 +123,23 @@ def grow_tree(
     """
     jobs = threads(n_jobs)
     dataset = in_bins(dataset, recipe)
-    if by_kernels(engine, dataset, recipe):
-        from treewright.grow.compiled.growing import CompiledGrower
-
-        grower = CompiledGrower(dataset, jobs)
-        if dataset.n_rows <= AT_ONCE:
-            return grower.grow(recipe, progress=progress)
-        told = _Told(progress)
-        return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)
+    with garbage_left():
+        if by_kernels(engine, dataset, recipe):
+            return _grown_by_kernels(dataset, recipe, jobs, progress)
     counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, dataset):
         recipe = with_compiled_criterion(recipe)
     return grow(counting, recipe, progress=progress).tree
+
+
+def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Progress | None) -> Tree:
+    from treewright.grow.compiled.growing import CompiledGrower
+
+    grower = CompiledGrower(dataset, jobs)
+    if dataset.n_rows <= AT_ONCE:
+        return grower.grow(recipe, progress=progress)
+    told = _Told(progress)
+    return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)
 
 
 class _Told:
