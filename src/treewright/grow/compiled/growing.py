@@ -23,6 +23,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import Examiner
+from treewright.grow.compiled.ahead import Ahead, compile_ahead
 from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
 from treewright.grow.compiled.blocks import Block, Rules
@@ -49,6 +50,9 @@ NARROW = 1 << 16
 
 ONE_BLOCK = 1 << 20
 """Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
+
+MANY_CLASSES = 256
+"""So many do not go into a byte."""
 
 KEPT_FROM = 3
 """Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
@@ -162,6 +166,7 @@ class _Growth:
         self._cancelled = watched()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
+        self._ahead: Ahead | None = None
 
     @contextmanager
     def running(self) -> Iterator[_Growth]:
@@ -198,7 +203,10 @@ class _Growth:
         # Where few declared values are drawn at each node there is nothing to sort and no histogram to inherit.
         few_drawn = self._options["drawn"][0] > 0 and len(self._cuts) == 0
         one_block = few_drawn and not self._divided and len(self._rows) <= ONE_BLOCK
-        table = self._upper_table() if len(self._rows) > BLOCK and not one_block else None
+        upper = len(self._rows) > BLOCK and not one_block
+        if upper:
+            self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
+        table = self._upper_table() if upper else None
         piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress, leaves).grow(root)
         if progress is not None:
             progress(len(self._rows), len(self._rows))
@@ -252,8 +260,24 @@ class _Growth:
 
     # -- blocks ------------------------------------------------------------------------------------------------------
 
+    def _kind(self) -> str:
+        """Return a name for the types of what blocks are made of."""
+        codes = self._owner.encoded.nominal_codes()[0].dtype
+        told = {
+            "numbers": len(self._cuts) > 0,
+            "values": bool(np.any(self._tests > CUT)),
+            "regression": self._regression,
+            "many-classes": self._width >= MANY_CLASSES,
+            "drawn-cuts": bool(self._options["random_cuts"][0]),
+            "divided": self._divided,
+            "by-need": self._by_need,
+        }
+        return "-".join([str(codes), *(name for name, holds in told.items() if holds)])
+
     def _subtree(self, node: UpperNode) -> Piece:
         """Grow the subtree of a node in a block."""
+        if self._ahead is not None:
+            self._ahead.wait(self._cancelled)
         _go_on_unless(self._cancelled)
         n = len(node.rows)
         for dtype, shift in self._entries(n):
@@ -316,7 +340,7 @@ class _Growth:
             codes,
             np.zeros(1, dtype=np.uint8)
             if self._regression
-            else target.astype(np.uint8 if self._width < 256 else np.int32),
+            else target.astype(np.uint8 if self._width < MANY_CLASSES else np.int32),
             target.astype(np.float64) if self._regression else nothing,
             node.weights.copy() if len(node.weights) else np.ones(n),
             np.zeros(n) if self._regression else nothing,

@@ -1,0 +1,163 @@
+"""Compiling ahead: while one process compiles the kernels of the upper nodes, another one compiles those of subtrees.
+
+Numba compiles one kernel at a time in a process, and a first tree needs some twenty seconds of it. The kernels of the
+two parts have little in common. So a second process grows a tree of a few made cases, of the same columns and by the
+same recipe; what it compiles is kept on disk, where the first one finds it when it comes to the first subtree. Where a
+second process cannot be had, or fails, the first one compiles all.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numba.core.config
+import numpy as np
+import numpy.typing as npt
+
+from treewright._base.processors import processors
+from treewright.counts.compiled.flags import cache_folder
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Column, Kind, Schema, Task
+from treewright.grow.recipe import Recipe, recipe_from_dict
+
+CASES = 64
+"""Made cases for the other process: any few do, for it is only the compiling that counts."""
+
+PATIENCE = 120.0
+"""Seconds after which the other process is given up."""
+
+BETWEEN = 0.1
+"""Seconds between two looks whether the growth was stopped meanwhile."""
+
+_lock = threading.Lock()
+_begun: dict[str, Ahead | None] = {}
+
+
+class Ahead:
+    """Another process that compiles.
+
+    Parameters
+    ----------
+    process : Popen
+    mark : Path
+        Made when it has ended: from then on nothing is compiled ahead for trees of this kind.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], mark: Path) -> None:
+        self._process, self._mark = process, mark
+        atexit.register(self.stop)
+
+    def wait(self, cancelled: npt.NDArray[np.bool_]) -> None:
+        """Wait until it has ended, the growth is stopped, or patience runs out."""
+        for _ in range(int(PATIENCE / BETWEEN)):
+            if cancelled[0]:
+                return
+            try:
+                self._process.wait(BETWEEN)
+            except subprocess.TimeoutExpired:
+                continue
+            break
+        self.stop()
+        self._mark.touch()
+
+    def stop(self) -> None:
+        """End it, if it still runs."""
+        self._process.kill()
+        self._process.wait()
+        atexit.unregister(self.stop)
+
+
+def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
+    """Let another process compile what subtrees need, unless this was done before or cannot be done.
+
+    Parameters
+    ----------
+    kind : str
+        Of the arrays that the kernels are given: these are compiled anew for each.
+    dataset : Dataset
+    recipe : Recipe
+        One that kernels know.
+    """
+    folder = cache_folder()
+    if folder is None or numba.core.config.DISABLE_JIT or processors() < 2 or not _is_python(sys.executable):
+        return None
+    mark = folder / f"subtrees-{kind}"
+    with _lock:
+        if kind not in _begun:
+            _begun[kind] = None if mark.exists() else Ahead(_process(asked(dataset, recipe)), mark)
+        return _begun[kind]
+
+
+def _is_python(executable: str | None) -> bool:
+    """Say whether this is an interpreter, and not a program that has one in it."""
+    return executable is not None and Path(executable).name.lower().startswith("python")
+
+
+def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    """Begin a process that is given this and tells nothing."""
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    process = subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
+        [sys.executable, "-P", "-m", __name__],
+        env=os.environ | {"PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    if process.stdin is not None:
+        with process.stdin as given:
+            given.write(json.dumps(plain).encode())
+    return process
+
+
+def asked(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
+    """Return what the other process must know, as plain data: kinds of columns, but not their cells or names."""
+    schema = dataset.schema
+    columns = [*schema.attributes, schema.target_column]
+    return {
+        "recipe": recipe.to_dict(),
+        "kinds": [str(column.kind) for column in columns],
+        "values": [len(column.values) for column in columns],
+        "missing": dataset.has_missing,
+    }
+
+
+def made_cases(plain: Mapping[str, Any]) -> Dataset:
+    """Return a few cases of such columns."""
+    columns = tuple(
+        Column(str(at), Kind(kind), tuple(map(str, range(values))))
+        for at, (kind, values) in enumerate(zip(plain["kinds"], plain["values"], strict=True))
+    )
+    schema = Schema(columns, target=columns[-1].name)
+    rng = np.random.default_rng(0)
+    cells: list[npt.NDArray[Any]] = []
+    for column in schema.attributes:
+        if column.is_numeric:
+            cells.append(rng.normal(size=CASES))
+        else:
+            cells.append(rng.integers(0, len(column.values), CASES).astype(np.int32))
+        if plain["missing"]:
+            cells[-1][0] = np.nan if column.is_numeric else -1
+    target: npt.NDArray[Any] = np.arange(CASES, dtype=np.int32) % max(1, len(schema.classes))
+    if schema.task is Task.REGRESSION:
+        target = rng.normal(size=CASES)
+    return Dataset(schema, tuple(cells), CASES, target)
+
+
+def main() -> None:
+    """Compile what standard input asks for."""
+    from treewright.grow.compiled.growing import CompiledGrower
+
+    plain = json.load(sys.stdin)
+    CompiledGrower(made_cases(plain)).grow(recipe_from_dict(plain["recipe"]))
+
+
+if __name__ == "__main__":
+    main()
