@@ -86,7 +86,7 @@ def _fit(competitor: Competitor, growth: Growth, folder: Path, job: dict[str, An
         result["training_accuracy"] = _accuracy(competitor, model, Table.load(folder / "training"))
         result["test_accuracy"] = _accuracy(competitor, model, Table.load(folder / "test"))
     if job["store"] and competitor.stores:
-        result |= _stored(competitor, model, Table.load(folder / "test"), Path(job["scratch"]))
+        result |= _stored(competitor, model, Table.load(folder / "training"), Path(job["scratch"]))
     return result
 
 

@@ -15,7 +15,7 @@ from treewright.counts.compiled.walking import LANES, STEP, THRESHOLD, Lists, No
 from treewright.data.dataset import Dataset
 from treewright.model.tree import LEAF
 
-ROWS_FOR_MANY_TREES = 16_384
+ROWS_FOR_MANY_TREES = 32_768
 """Cases that go down one tree before the next, whose nodes then have to come into the cache."""
 
 ROWS_OF_COLUMNS = 4096

@@ -102,7 +102,7 @@ def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lis
     int
         How many cases are odd: what is written for them means nothing.
     """
-    zero, lanes = np.uint64(0), np.uint64(LANES)
+    zero, one, lanes = np.uint64(0), np.uint64(1), np.uint64(LANES)
     n = np.uint64(found.shape[1])
     # One tree stays in the cache, and so do the cases that go side by side; of many trees each in turn, for all cases.
     reach = lanes if len(roots) == 1 else n
@@ -120,6 +120,8 @@ def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lis
         for tree in range(len(roots)):
             for first in range(zero, n_whole, lanes):
                 going = min(lanes, n_whole - first)
+                if len(roots) > 1:  # else they were read just now
+                    _look(table, lists.whole[first], lists.whole[first + going - one] + one, found[tree])
                 for lane in range(going):
                     lists.case[lane] = lists.whole[first + lane]
                     lists.row[lane] = lists.whole[first + lane] * np.uint64(table.case_step)
