@@ -64,7 +64,7 @@ def test_fit_can_store_the_model(folder: Path, competitor: str) -> None:
     assert result["file_bytes"] > 1000
     assert result["save_seconds"] > 0
     assert result["load_and_predict_seconds"] > 0
-    assert result["stored_rows"] == 100
+    assert result["stored_rows"] == 200
     assert sorted(path.name for path in folder.iterdir()) == ["data", "job.json", "result.json"]
 
 

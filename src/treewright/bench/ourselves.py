@@ -94,18 +94,13 @@ class Treewright:
     def _estimator(self, growth: Growth, threads: int) -> Any:
         import treewright
 
+        tree: dict[str, Any] = {"max_depth": growth.max_depth, "n_jobs": threads}
+        many: dict[str, Any] = {"n_estimators": growth.trees, "random_state": 0}
         if growth.kind == "cart":
-            made: Any = treewright.CARTClassifier(max_depth=growth.max_depth, min_samples_leaf=growth.min_leaf)
-        elif growth.kind == "c45":
-            made = treewright.C45Classifier(
-                prune=growth.pruned, max_depth=growth.max_depth, min_objects=max(growth.min_leaf, 2)
-            )
-        elif growth.kind == "forest":
-            made = treewright.RandomForestClassifier(
-                n_estimators=growth.trees, max_depth=growth.max_depth, min_samples_leaf=growth.min_leaf
-            )
-        else:
-            made = treewright.AdaBoostClassifier(n_estimators=growth.trees, max_depth=growth.max_depth)
-        known = made.get_params()
-        wanted = {"engine": self.engine, "n_jobs": threads, "random_state": 0}
-        return made.set_params(**{name: value for name, value in wanted.items() if name in known})
+            return treewright.CARTClassifier(min_samples_leaf=growth.min_leaf, engine=self.engine, **tree)
+        if growth.kind == "c45":
+            least = max(growth.min_leaf, 2)
+            return treewright.C45Classifier(prune=growth.pruned, min_objects=least, engine=self.engine, **tree)
+        if growth.kind == "forest":
+            return treewright.RandomForestClassifier(min_samples_leaf=growth.min_leaf, **many, **tree)
+        return treewright.AdaBoostClassifier(max_depth=growth.max_depth, **many)

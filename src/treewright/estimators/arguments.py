@@ -26,7 +26,7 @@ Labels = npt.NDArray[Any]
 
 def is_frame(X: Any) -> bool:
     """Say whether X is a dataframe of some library."""
-    return bool(nw.dependencies.is_into_dataframe(X))
+    return not isinstance(X, np.ndarray) and bool(nw.dependencies.is_into_dataframe(X))
 
 
 def width_of(X: Any) -> int:
