@@ -110,9 +110,10 @@ class EncodedCases:
         with self._lock:
             if attribute not in self._entries:
                 self._asked[attribute] = self._asked.get(attribute, 0) + 1
-                column = np.ascontiguousarray(self.dataset.columns[attribute], dtype=np.float64)
-                if self._asked[attribute] < SORTED_FROM or len(column) * len(self.dataset.columns) > MOST_SORTED:
+                cells = self.dataset.n_rows * len(self.dataset.columns)
+                if self._asked[attribute] < SORTED_FROM or cells > MOST_SORTED:
                     return NO_ENTRIES
+                column = np.ascontiguousarray(self.dataset.columns[attribute], dtype=np.float64)
                 self._entries[attribute] = entries_of(column)
             return self._entries[attribute]
 
