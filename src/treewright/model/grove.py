@@ -54,7 +54,7 @@ class Statistics:
     outcome: Ints | Floats
     sse: Floats | None
 
-    def take(self, where: slice | npt.NDArray[np.bool_]) -> Statistics:
+    def take(self, where: slice | npt.NDArray[np.intp]) -> Statistics:
         """Return the statistics of some nodes."""
         sse = None if self.sse is None else self.sse[where]
         return Statistics(self.weight[where], self.counts[where], self.outcome[where], sse)
@@ -134,7 +134,7 @@ class Grove:
     @cached_property
     def leaf_statistics(self) -> Statistics:
         """The statistics of the leaves of all trees."""
-        return self.statistics if self.leaves_only else self.statistics.take(self.attribute == LEAF)
+        return self.statistics if self.leaves_only else self.statistics.take(np.flatnonzero(self.attribute == LEAF))
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
@@ -211,7 +211,7 @@ def join_trees(schema: Schema, trees: Sequence[Tree]) -> Grove:
         bound_start=_joined_starts([tree.bound_start for tree in trees]),
         bounds=np.concatenate([tree.bounds for tree in trees]),
         stop=np.concatenate([tree.stop for tree in trees]),
-        statistics=statistics.take(attribute == LEAF) if leaves_only else statistics,
+        statistics=statistics.take(np.flatnonzero(attribute == LEAF)) if leaves_only else statistics,
         leaves_only=leaves_only,
         surrogates={first + node: one for first, tree in parts for node, one in tree.surrogates.items()},
     )
@@ -261,18 +261,20 @@ def _levels(parent: Longs, child_start: Longs, children: Ints) -> list[Longs]:
 
 def _adds_up(tree: Tree) -> bool:
     """Say whether the statistics of inner nodes follow from those of the leaves, to the last bit where it matters."""
-    inner = tree.attribute != LEAF
+    inner = np.flatnonzero(tree.attribute != LEAF)
     owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_start))
     weight = np.bincount(owner, tree.weight[tree.children], tree.n_nodes)
     if not np.array_equal(weight[inner], tree.weight[inner]):
         return False
     if tree.sse is None:
-        counts = np.zeros_like(tree.counts)
-        np.add.at(counts, owner, tree.counts[tree.children])
-        return bool(
-            np.array_equal(counts[inner], tree.counts[inner])
-            and np.array_equal(majorities(tree.counts[inner]), tree.outcome[inner])
-        )
+        above = tree.counts[inner]
+        if tree.counts.dtype == np.int64:  # added up in any order
+            counts = np.add.reduceat(tree.counts[tree.children], tree.child_start[inner]) if len(above) else above
+        else:
+            sums = np.zeros_like(tree.counts)
+            np.add.at(sums, owner, tree.counts[tree.children])
+            counts = sums[inner]
+        return np.array_equal(counts, above) and np.array_equal(majorities(above), tree.outcome[inner])
     if np.any(tree.missing[inner] == STAY):  # then inner nodes answer, too
         return False
     sums = np.bincount(owner, (tree.weight * tree.outcome)[tree.children], tree.n_nodes)
@@ -309,8 +311,13 @@ def _part(starts: Longs, flat: npt.NDArray[Any], first: int, last: int) -> tuple
 
 
 def _joined_starts(starts: list[Ints]) -> Longs:
-    lengths = np.concatenate([np.diff(one) for one in starts])
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    joined = np.zeros(sum(map(len, starts)) - len(starts) + 1, dtype=np.int64)
+    at, before = 1, 0
+    for one in starts:
+        np.add(one[1:], before - int(one[0]), out=joined[at : at + len(one) - 1])
+        at += len(one) - 1
+        before = int(joined[at - 1])
+    return joined
 
 
 def _whole_again(counts: Counts) -> Counts:

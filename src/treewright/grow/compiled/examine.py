@@ -1,11 +1,27 @@
-"""Which test a node of a block gets: the best of every attribute is found, and the rule of choice takes one."""
+"""Which test a node of a block gets: the best of every attribute is found, and the rule of choice takes one.
+
+Vocabulary
+----------
+perfect
+    A test all of whose branches are pure. None scores more, so where the highest score decides the attributes after it
+    need not be looked at; and its branches are leaves. Most nodes of a fully grown tree are small, and many of them
+    have such a test.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, part
-from treewright.grow.compiled.arithmetic import branch_information, first_of_ties, impurity, weight_of
+from treewright.grow.compiled.arithmetic import (
+    ENTROPY,
+    GINI,
+    branch_information,
+    decrease,
+    first_of_ties,
+    impurity,
+    weight_of,
+)
 from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom
 from treewright.grow.compiled.by_need import NeedRoom
 from treewright.grow.compiled.cuts import examine_cut
@@ -32,8 +48,12 @@ def examine(
     by_value: ValueRoom | None,
     cuts: Array | None,
     by_need: NeedRoom | None,
-) -> None:
-    """Find the best test of the attributes that are free, or of those that are drawn among them."""
+) -> Number:
+    """Find the best test of the attributes that are free, or of those that are drawn among them.
+
+    Returns the score of a perfect test, infinite where that is not known to the last bit. After one that reaches it no
+    other is looked at.
+    """
     opt = rules.opt[0]
     criterion = opt["criterion"]
     summary, free, order = room.summary, room.turn[0], room.turn[1]
@@ -43,12 +63,16 @@ def examine(
     if 0 < opt["drawn"] < n_free:
         shuffle(key, order, n_free)
         limit = opt["drawn"]
+        _ascend(order, limit)
     else:
         for place in range(n_free):
             order[place] = place
     weight = weight_of(summary, criterion)
     by_ones = by_value is not None and counts_by_ones(opt)
-    before = impurity(summary, criterion, rules.table) if by_ones else 0.0
+    before = impurity(summary, criterion, rules.table)
+    # Whole numbers are added up without rounding: pure branches have no impurity at all.
+    told = opt["choice"] == HIGHEST and opt["whole"] == 1 and (criterion == GINI or criterion == ENTROPY)
+    perfect = decrease(before, 0.0, weight, weight) if told else np.inf
     considered = False
     for place in range(n_free):
         if place >= limit and considered:
@@ -61,6 +85,8 @@ def examine(
             if state != HAS_MISSING:
                 found.state[a] = state
                 considered = considered or state == 1
+                if state == 1 and found.score[a] >= perfect:
+                    break
                 continue
         cut = rules.tests[a] == CUT
         lost = np.int64(-1)
@@ -79,6 +105,21 @@ def examine(
         if opt["choice"] != HIGHEST:
             branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
             found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
+        if found.score[a] >= perfect:
+            break
+    return perfect
+
+
+@part
+def _ascend(order: Array, n: Number) -> None:
+    """Sort the first few numbers."""
+    for end in range(1, n):
+        moved = order[end]
+        at = end
+        while at > 0 and order[at - 1] > moved:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = moved
 
 
 @part

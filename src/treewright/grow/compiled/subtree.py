@@ -248,7 +248,9 @@ def grow_nodes(
         if regression:
             for p in range(first, first + n_here):
                 block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
-        examine(n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need)
+        perfect = examine(
+            n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need
+        )
         a = choose(found, rules, room.scores)
         if a < 0:
             whole[STOP] = NO_GAIN
@@ -279,7 +281,8 @@ def grow_nodes(
                 starts[branch] = begin
                 begin += here
             starts[branches] = begin
-            for slot in range(block.order.shape[0] if by_need is None else 0):
+            # Nobody asks leaves for their order.
+            for slot in range(block.order.shape[0] if by_need is None and found.score[a] < perfect else 0):
                 spread(
                     block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
                 )
