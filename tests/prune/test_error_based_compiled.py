@@ -15,7 +15,8 @@ from treewright.grow.recipe import C45, CART, ID3, MissingPolicy
 from treewright.model.split import STAY
 from treewright.prune import error_based
 from treewright.prune.compiled.divided import prune_divided_cases
-from treewright.prune.compiled.error_based import extra_errors_of, prune_whole_cases
+from treewright.prune.compiled.settling import extra_errors_of
+from treewright.prune.compiled.whole import prune_whole_cases
 from treewright.prune.error_based import never_divided, prune_error_based
 from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate

@@ -60,7 +60,7 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
     cases = weighing_cases(tree, dataset)
     if is_compiled("auto", cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
         if never_divided(tree, cases):
-            from treewright.prune.compiled.error_based import prune_whole_cases
+            from treewright.prune.compiled.whole import prune_whole_cases
 
             return prune_whole_cases(tree, cases, confidence, raising=raising)
         from treewright.prune.compiled.divided import prune_divided_cases

@@ -11,8 +11,6 @@ place
 pool
     The cases of all places with the weights that they have there, one stretch for each place. A place that gets other
     cases has a new stretch at the end; what no place looks at any longer is left out when the room gives out.
-spare
-    The cases of a place divided among its branches, one branch after the other, and behind them those that stay.
 """
 
 from __future__ import annotations
@@ -26,36 +24,21 @@ from treewright.counts.compiled.flags import Array, Number, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
 from treewright.model.build import rebuilt
-from treewright.model.split import FRACTIONAL
 from treewright.model.tree import LEAF, Tree
-from treewright.prune.compiled.error_based import (
-    BRANCHES,
-    CHILDREN_AT,
+from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, SLOT, Grown, grown_of, wait_for_branches
+from treewright.prune.compiled.settling import (
     EMPTY,
-    MISSING,
     PRUNED,
     PURE,
-    SLACK,
-    SLOT,
-    TOLERANCE,
-    Grown,
     as_leaf_of,
-    at_most,
-    branch_of_case,
-    class_of,
+    class_said,
     extra_errors_of,
-    grown_of,
+    is_pure,
+    settle,
     sum_of_branches,
-    wait_for_branches,
 )
+from treewright.prune.compiled.shares import Cases, Desk, count, divide, roomy
 from treewright.prune.extra_errors import squared_deviate
-
-
-class Cases(NamedTuple):
-    """Cases and the weights that they have."""
-
-    rows: Array
-    weights: Array
 
 
 class Places(NamedTuple):
@@ -73,39 +56,11 @@ class Places(NamedTuple):
     to_settle: Array
 
 
-class Desk(NamedTuple):
-    """Room for dividing the cases of a place: each one's branch; of each branch known cases, weight, size and start."""
-
-    branch: Array
-    known: Array
-    weight: Array
-    size: Array
-    at: Array
-    counts: Array
-
-
 class Limits(NamedTuple):
     """The confidence level and the square of its normal deviate."""
 
     confidence: float
     squared: float
-
-
-@kernel
-def _roomy(cases: Cases, n: Number) -> Cases:
-    """Return the cases with room for n in all."""
-    if n <= len(cases.rows):
-        return cases
-    return Cases(longer(cases.rows, 2 * n), longer(cases.weights, 2 * n))
-
-
-@kernel
-def _count(cases: Cases, first: Number, size: Number, grown: Grown, counts: Array) -> None:
-    """Add up the weights of each class."""
-    for k in range(len(counts)):
-        counts[k] = 0.0
-    for p in range(first, first + size):
-        counts[class_of(grown, cases.rows[p])] += cases.weights[p]
 
 
 @kernel
@@ -119,64 +74,11 @@ def _saying(counts: Array, outcome: Number, limits: Limits) -> Number:
 
 
 @kernel
-def _most(counts: Array, outcome: Number) -> Number:
-    """Return the class of greatest weight, the given one unless another has more."""
-    best = 0
-    for k in range(1, len(counts)):
-        if counts[k] > counts[best]:
-            best = k
-    return best if counts[best] > counts[outcome] * (1 + TOLERANCE) else outcome
-
-
-@kernel
-def _divide(grown: Grown, node: Number, cases: Cases, first: Number, size: Number, spare: Cases, desk: Desk) -> Any:
-    """Divide a stretch of cases among the branches of a node; return `spare` and whether a case was divided."""
-    branches = grown.fields[node, BRANCHES]
-    for branch in range(branches + 1):
-        desk.known[branch] = 0
-        desk.weight[branch] = 0.0
-    lost = 0
-    known = 0.0
-    for p in range(size):
-        branch = branch_of_case(grown, node, cases.rows[first + p])
-        desk.branch[p] = branch
-        if branch < 0:
-            lost += 1
-        else:
-            desk.known[branch] += 1
-            desk.weight[branch] += cases.weights[first + p]
-            known += cases.weights[first + p]
-    shared = 0 < lost < size and grown.fields[node, MISSING] == FRACTIONAL
-    start = 0
-    for branch in range(branches):
-        desk.size[branch] = desk.known[branch] + (lost if shared and desk.known[branch] > 0 else 0)
-        desk.at[branch] = start
-        start += desk.size[branch]
-    desk.size[branches] = 0 if shared else lost
-    desk.at[branches] = start
-    spare = _roomy(spare, start + desk.size[branches])
-    for p in range(size):
-        row, weight, branch = cases.rows[first + p], cases.weights[first + p], desk.branch[p]
-        if branch >= 0 or not shared:
-            home = branch if branch >= 0 else branches
-            spare.rows[desk.at[home]] = row
-            spare.weights[desk.at[home]] = weight
-            desk.at[home] += 1
-            continue
-        for home in range(branches):
-            if desk.known[home] > 0:
-                spare.rows[desk.at[home]] = row
-                spare.weights[desk.at[home]] = weight * (desk.weight[home] / known)
-                desk.at[home] += 1
-    return spare, shared
-
-
-@kernel
 def _give(places: Places, place: Number, pool: Cases, grown: Grown) -> None:
     """Count the cases of a place, and let it say another class only if that has more."""
     counts = places.counts[place]
-    _count(pool, places.first[place], places.size[place], grown, counts)
-    places.outcome[place] = _most(counts, places.outcome[place])
+    count(pool, places.first[place], places.size[place], grown, counts)
+    places.outcome[place] = class_said(counts, places.outcome[place])
     places.to_settle[place] = True
 
 
@@ -230,11 +132,7 @@ def _with_room(places: Places, pool: Cases, end: Number, more: Number, grown: Gr
 def _arrive(places: Places, child: Number, pool: Cases, grown: Grown, first_time: Number) -> None:
     """Count the cases that came to a place, and let a leaf tell why it is one."""
     _give(places, child, pool, grown)
-    classes = 0
-    for k in range(places.counts.shape[1]):
-        if places.counts[child, k] != 0:
-            classes += 1
-    pure = classes <= 1
+    pure = is_pure(places.counts[child])
     if grown.fields[places.source[child], SLOT] == LEAF and (places.stop[child] == EMPTY or not (first_time or pure)):
         places.stop[child] = PURE if pure else PRUNED
 
@@ -253,7 +151,7 @@ def _send_down(
         node = places.source[here]
         if grown.fields[node, SLOT] == LEAF:
             continue
-        spare, shared = _divide(grown, node, pool, places.first[here], places.size[here], spare, desk)
+        spare, shared = divide(grown, node, pool, places.first[here], places.size[here], spare, desk)
         divided = places.divided[here] or shared
         begin = grown.fields[node, CHILDREN_AT]
         branches = grown.fields[node, BRANCHES]
@@ -263,7 +161,7 @@ def _send_down(
         pool, end = _with_room(places, pool, end, start, grown)
         places.staying[here] = 0.0
         if desk.size[branches] > 0:
-            _count(spare, start, desk.size[branches], grown, desk.counts[0])
+            count(spare, start, desk.size[branches], grown, desk.counts[0])
             places.staying[here] = _saying(desk.counts[0], places.outcome[here], limits)
         if n + branches > len(waiting):
             waiting = longer(waiting, 2 * (n + branches))
@@ -303,12 +201,12 @@ def _estimate_with(
         here, size = waiting[n], sizes[n]
         first = end - size
         node = places.source[here]
-        _count(cases, first, size, grown, desk.counts[0])
+        count(cases, first, size, grown, desk.counts[0])
         if grown.fields[node, SLOT] == LEAF:
             total += as_leaf_of(desk.counts[0], limits.confidence, limits.squared)
             end = first
             continue
-        spare, _ = _divide(grown, node, cases, first, size, spare, desk)
+        spare, _ = divide(grown, node, cases, first, size, spare, desk)
         begin = grown.fields[node, CHILDREN_AT]
         branches = grown.fields[node, BRANCHES]
         if n + branches > len(waiting):
@@ -322,10 +220,10 @@ def _estimate_with(
                 sizes[n] = desk.size[branch]
                 n += 1
         if desk.size[branches] > 0:
-            outcome = _most(desk.counts[0], places.outcome[here])
-            _count(spare, start, desk.size[branches], grown, desk.counts[1])
+            outcome = class_said(desk.counts[0], places.outcome[here])
+            count(spare, start, desk.size[branches], grown, desk.counts[1])
             total += _saying(desk.counts[1], outcome, limits)
-        cases = _roomy(cases, first + start)
+        cases = roomy(cases, first + start)
         for p in range(start):
             cases.rows[first + p] = spare.rows[p]
             cases.weights[first + p] = spare.weights[p]
@@ -372,25 +270,16 @@ def prune_divided_kernel(
         raised = np.inf
         first, size = places.first[here], places.size[here]
         if raising and heir >= 0:
-            trial = _roomy(trial, size)
+            trial = roomy(trial, size)
             for p in range(size):
                 trial.rows[p] = pool.rows[first + p]
                 trial.weights[p] = pool.weights[first + p]
             raised, trial, spare = _estimate_with(places, heir, trial, size, spare, grown, desk, limits)
-        if at_most(as_leaf, raised + SLACK) and at_most(as_leaf, as_tree + SLACK):
-            places.source[here] = leaf
-            places.stop[here] = PRUNED
-            places.estimate[here] = as_leaf
-        elif at_most(raised, as_tree + SLACK):
-            places.source[here] = places.source[heir]
-            places.stop[here] = places.stop[heir]
-            places.outcome[here] = places.outcome[heir]
+        if settle(places, here, heir, leaf, as_leaf, as_tree, raised):
             _give(places, here, pool, grown)
             pool, end, spare = _send_down(places, here, pool, end, spare, grown, desk, limits)
             waiting[n] = here
             n += 1
-        else:
-            places.estimate[here] = as_tree
 
 
 def prune_divided_cases(

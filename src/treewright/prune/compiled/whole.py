@@ -1,4 +1,4 @@
-"""Error-based pruning of large trees as a kernel: what `treewright.prune.error_based` decides, decided alike.
+"""Error-based pruning over whole cases as a kernel: what `treewright.prune.error_based` decides, decided alike.
 
 Only where no case is ever divided or stays: then each case reaches one leaf, and what raising a branch would cost is
 found by sending the cases of the other branches down.
@@ -14,57 +14,39 @@ stretch
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel, part
+from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
 from treewright.model.build import rebuilt
-from treewright.model.split import Test
-from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree
-from treewright.prune.extra_errors import NEARLY_ALL, NO_ERROR, ONE_ERROR, squared_deviate
-
-THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
-PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.PRUNED))
-SLACK, TOLERANCE = 0.1, 1e-9
+from treewright.model.tree import LEAF, Tree
+from treewright.prune.compiled.grown import (
+    BRANCHES,
+    CHILDREN_AT,
+    SLOT,
+    Grown,
+    branch_of_case,
+    class_of,
+    grown_of,
+    wait_for_branches,
+)
+from treewright.prune.compiled.settling import (
+    EMPTY,
+    PRUNED,
+    PURE,
+    as_leaf_of,
+    class_said,
+    is_pure,
+    settle,
+    sum_of_branches,
+)
+from treewright.prune.extra_errors import squared_deviate
 
 AT_HAND = 4096
 """So many cases fit into the cache."""
-
-SMALL = 127
-"""Up to so many values and classes, codes have one byte."""
-
-
-class Grown(NamedTuple):
-    """The tree as it was given, and the cases.
-
-    Parameters
-    ----------
-    fields : array, nodes x columns
-        What a case meets at a node, together, since nodes are met in no order; see the names of the columns.
-    cut, children, value_branch, bounds : array
-        As in the tree.
-    codes : array, cases x (the class and nominal attributes)
-    numbers : array, cases x numeric attributes
-    weights : array
-        None at all where every case weighs one.
-    """
-
-    fields: Array
-    cut: Array
-    children: Array
-    value_branch: Array
-    bounds: Array
-    codes: Array
-    numbers: Array
-    weights: Array
-
-
-# Columns of `Grown.fields`. The slot is that of the attribute among the nominal or the numeric ones, LEAF in a leaf.
-SLOT, TEST, MISSING, CHILDREN_AT, BRANCHES, VALUES_AT, BOUNDS_AT, BOUNDS = range(8)
 
 
 class State(NamedTuple):
@@ -91,76 +73,6 @@ class Room(NamedTuple):
     slot_of: Array
 
 
-@kernel
-def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) -> Number:
-    """Return the extra errors that C4.5 expects of a leaf, in double precision."""
-    if n <= 0:
-        return 0.0
-    none = n * (1.0 - exp(log(confidence) / n)) if errors < ONE_ERROR else 0.0
-    if errors < NO_ERROR:
-        return none
-    known = errors if errors >= ONE_ERROR else 1.0
-    half_more = known + 0.5
-    if half_more >= n:
-        more = NEARLY_ALL * (n - known)
-    else:
-        root = sqrt(q * (half_more * (1.0 - half_more / n) + q / 4.0))
-        more = n * (half_more + q / 2.0 + root) / (n + q) - known
-    return more if errors >= ONE_ERROR else none + errors * (more - none)
-
-
-@kernel
-def as_leaf_of(counts: Array, confidence: Number, q: Number) -> Number:
-    """Return the errors expected of a leaf."""
-    weight = 0.0
-    most = counts[0]
-    for k in range(len(counts)):
-        weight += counts[k]
-        most = max(most, counts[k])
-    errors = max(weight - most, 0.0)
-    return errors + extra_errors_of(weight, errors, confidence, q)
-
-
-@kernel
-def at_most(number: Number, bound: Number) -> Number:
-    """Say whether a number is at most a bound, rounding aside."""
-    if number <= bound or number == np.inf:
-        return number <= bound
-    return abs(number - bound) <= TOLERANCE * max(abs(number), abs(bound))
-
-
-@inlined_kernel
-def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
-    """Return the branch that a case takes by the test of a node."""
-    slot, test = grown.fields[node, SLOT], grown.fields[node, TEST]
-    branch = np.int64(-1)
-    if test == THRESHOLD:
-        number = grown.numbers[row, slot]
-        if number > grown.cut[node]:
-            branch = np.int64(1)
-        elif number <= grown.cut[node]:
-            branch = np.int64(0)
-    elif test == INTERVALS:
-        number = grown.numbers[row, slot]
-        if not np.isnan(number):
-            branch = np.int64(0)
-            at = grown.fields[node, BOUNDS_AT]
-            for place in range(at, at + grown.fields[node, BOUNDS]):
-                if grown.bounds[place] < number:
-                    branch += 1
-    else:
-        code = np.int64(grown.codes[row, slot])
-        if code >= 0:
-            branch = np.int64(grown.value_branch[grown.fields[node, VALUES_AT] + code])
-    return branch if branch >= 0 else np.int64(grown.fields[node, MISSING])
-
-
-@inlined_kernel
-def class_of(grown: Grown, row: Number) -> Number:
-    """Return the class of a case."""
-    return np.int64(grown.codes[row, 0])
-
-
 @inlined_kernel
 def _weight_of(grown: Grown, row: Number) -> Number:
     return grown.weights[row] if len(grown.weights) else 1.0
@@ -172,23 +84,10 @@ def _give(state: State, place: Number, first: Number, size: Number, counts: Arra
     state.first[place] = first
     state.size[place] = size
     own = state.counts[place]
-    best = 0
     for k in range(len(counts)):
         own[k] = counts[k]
-        if counts[k] > counts[best]:
-            best = k
-    if counts[best] > counts[state.outcome[place]] * (1 + TOLERANCE):
-        state.outcome[place] = best
+    state.outcome[place] = class_said(counts, state.outcome[place])
     state.to_settle[place] = True
-
-
-@kernel
-def _is_pure(counts: Array) -> Number:
-    classes = 0
-    for k in range(len(counts)):
-        if counts[k] != 0:
-            classes += 1
-    return classes <= 1
 
 
 @kernel
@@ -249,8 +148,8 @@ def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Roo
             if grown.fields[state.source[child], SLOT] != LEAF:
                 waiting[n] = child
                 n += 1
-            elif state.stop[child] == EMPTY or not (first_time or _is_pure(tally[branch])):
-                state.stop[child] = PURE if _is_pure(tally[branch]) else PRUNED
+            elif state.stop[child] == EMPTY or not (first_time or is_pure(tally[branch])):
+                state.stop[child] = PURE if is_pure(tally[branch]) else PRUNED
     return later[:n_later]
 
 
@@ -322,37 +221,6 @@ def in_order(table: Array, rows: Array) -> Array:
     return ordered
 
 
-@part
-def wait_for_branches(grown: Grown, node: Number, to_settle: Array, waiting: Array, n: Number) -> Number:
-    """Put the branches of a node that are still to be settled on the list of n; return its new length."""
-    begin = grown.fields[node, CHILDREN_AT]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
-        if to_settle[grown.children[edge]]:
-            waiting[n] = grown.children[edge]
-            n += 1
-    return n
-
-
-@part
-def sum_of_branches(grown: Grown, node: Number, sizes: Array, counts: Array, estimates: Array) -> tuple[Number, Number]:
-    """Return the errors expected of the branches of a node, and the heaviest of them, -1 if none has cases."""
-    as_tree = greatest = 0.0
-    heir = np.int64(-1)
-    begin = grown.fields[node, CHILDREN_AT]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
-        child = np.int64(grown.children[edge])
-        if sizes[child] == 0:
-            continue
-        as_tree += estimates[child]
-        weight = 0.0
-        for k in range(counts.shape[1]):
-            weight += counts[child, k]
-        if heir < 0 or at_most(greatest, weight):
-            heir = child
-            greatest = weight
-    return as_tree, heir
-
-
 @kernel
 def prune_kernel(
     grown: Grown,
@@ -396,14 +264,7 @@ def prune_kernel(
         raised = np.inf
         if raising and heir >= 0:
             raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, room, confidence, q)
-        if at_most(as_leaf, raised + SLACK) and at_most(as_leaf, as_tree + SLACK):
-            state.source[here] = leaf
-            state.stop[here] = PRUNED
-            state.estimate[here] = as_leaf
-        elif at_most(raised, as_tree + SLACK):
-            state.source[here] = state.source[heir]
-            state.stop[here] = state.stop[heir]
-            state.outcome[here] = state.outcome[heir]
+        if settle(state, here, heir, leaf, as_leaf, as_tree, raised):
             size = state.size[here]
             if end + size > len(rows):
                 rows = longer(rows, 2 * (end + size))
@@ -414,8 +275,6 @@ def prune_kernel(
             _send_down(state, here, rows, grown, room, 0)
             waiting[n] = here
             n += 1
-        else:
-            state.estimate[here] = as_tree
 
 
 def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising: bool) -> Tree:
@@ -470,31 +329,3 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
         stop=state.stop,
         estimate=state.estimate,
     )
-
-
-def grown_of(tree: Tree, dataset: Dataset) -> Grown:
-    """Put together what a case meets on its way, and what the tree asks of a case."""
-    inner = tree.attribute != LEAF
-    attributes = tree.schema.attributes
-    used = np.unique(tree.attribute[inner]).tolist()
-    numeric = [a for a in used if attributes[a].is_numeric]
-    nominal = [a for a in used if not attributes[a].is_numeric]
-    slot = np.full(len(attributes) + 1, LEAF, dtype=np.int32)  # the last one for leaves, whose attribute is -1
-    slot[numeric], slot[nominal] = np.arange(len(numeric)), np.arange(1, len(nominal) + 1)
-    fields = np.empty((tree.n_nodes, 8), dtype=np.int32)
-    fields[:, SLOT] = slot[tree.attribute]
-    fields[:, TEST], fields[:, MISSING] = tree.test, tree.missing
-    fields[:, CHILDREN_AT], fields[:, BRANCHES] = tree.child_start[:-1], np.diff(tree.child_start)
-    fields[:, VALUES_AT] = tree.value_start[:-1]
-    fields[:, BOUNDS_AT], fields[:, BOUNDS] = tree.bound_start[:-1], np.diff(tree.bound_start)
-    most = max(len(tree.schema.classes), *(len(attributes[a].values) for a in [0, *nominal]))
-    width = -(-(len(nominal) + 1) // 8) * 8  # whole words, which are moved sooner
-    codes = np.zeros((dataset.n_rows, width), dtype=np.int8 if most <= SMALL else np.int32)
-    codes[:, 0] = dataset.target
-    for place, a in enumerate(nominal):
-        codes[:, place + 1] = dataset.columns[a]
-    numbers = np.empty((dataset.n_rows, len(numeric)))
-    for place, a in enumerate(numeric):
-        numbers[:, place] = dataset.columns[a]
-    weights = np.zeros(0) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)
-    return Grown(fields, tree.cut, tree.children, tree.value_branch, tree.bounds, codes, numbers, weights)
