@@ -21,6 +21,8 @@ from treewright.prune.error_based import never_divided, prune_error_based
 from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
+
 
 def without_holes(table: Dataset) -> Dataset:
     columns = filled(table.columns)

@@ -8,9 +8,9 @@ Vocabulary
 ----------
 place
     A node of the tree that was given. Raising gives a place the test and the branches of another one.
-pool
-    The cases of all places with the weights that they have there, one stretch for each place. A place that gets other
-    cases has a new stretch at the end; what no place looks at any longer is left out when the room gives out.
+waiting
+    Places that are still to be settled. Their cases stand one behind the other, with the weights that they have there,
+    those of the next one last; so a case is kept for the places on one way down only, not for all.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.counts.compiled.bits import bits_of
 from treewright.counts.compiled.flags import Array, Number, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
+from treewright.grow.compiled.drawing import mixed
 from treewright.model.build import rebuilt
 from treewright.model.tree import LEAF, Tree
-from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, SLOT, Grown, grown_of, wait_for_branches
+from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, SLOT, Grown, grown_of
 from treewright.prune.compiled.settling import (
     EMPTY,
     PRUNED,
@@ -42,18 +44,20 @@ from treewright.prune.extra_errors import squared_deviate
 
 
 class Places(NamedTuple):
-    """What changes: test and branches of each place, its stretch of the pool, and what follows from its cases."""
+    """What changes: test and branches of each place, how many cases it has and their seal, and what follows from them.
+
+    The seal tells whether a place gets the cases that it has, with the same weights.
+    """
 
     source: Array
-    first: Array
     size: Array
     divided: Array
+    seal: Array
     counts: Array
     outcome: Array
     stop: Array
     estimate: Array
     staying: Array
-    to_settle: Array
 
 
 class Limits(NamedTuple):
@@ -74,114 +78,31 @@ def _saying(counts: Array, outcome: Number, limits: Limits) -> Number:
 
 
 @kernel
-def _give(places: Places, place: Number, pool: Cases, grown: Grown) -> None:
-    """Count the cases of a place, and let it say another class only if that has more."""
-    counts = places.counts[place]
-    count(pool, places.first[place], places.size[place], grown, counts)
-    places.outcome[place] = class_said(counts, places.outcome[place])
-    places.to_settle[place] = True
+def _seal(cases: Cases, first: Number, size: Number) -> np.uint64:
+    """Return a number that other cases or weights have only by a chance of one in 2**64."""
+    total = np.uint64(size)
+    for p in range(first, first + size):
+        total += mixed(np.uint64(bits_of(cases.weights[p])) + (np.uint64(cases.rows[p]) << np.uint64(32)))
+    return total
 
 
 @kernel
-def _has(
-    places: Places, place: Number, pool: Cases, spare: Cases, start: Number, size: Number, divided: Number
+def _arrive(
+    places: Places, child: Number, spare: Cases, start: Number, size: Number, divided: Number, grown: Grown
 ) -> Number:
-    """Say whether a place has these very cases, with these weights."""
-    if places.size[place] != size or places.divided[place] != divided:
+    """Give a place its cases, count them, and let a leaf tell why it is one; return False if it had them."""
+    seal = _seal(spare, start, size)
+    if places.size[child] == size and places.divided[child] == divided and places.seal[child] == seal:
         return False
-    first = places.first[place]
-    for p in range(size):
-        if pool.rows[first + p] != spare.rows[start + p] or pool.weights[first + p] != spare.weights[start + p]:
-            return False
-    return True
-
-
-@kernel
-def _with_room(places: Places, pool: Cases, end: Number, more: Number, grown: Grown) -> Any:
-    """Return a pool with room for so many more cases and its end; cases of places out of reach are left out."""
-    if end + more <= len(pool.rows):
-        return pool, end
-    waiting = np.empty(len(places.source), dtype=np.int64)
-    waiting[0] = 0
-    n = 1
-    kept = 0
-    while kept < n:  # every place is reached once, so the list of those to visit is the list of the visited
-        source = places.source[waiting[kept]]
-        kept += 1
-        begin = grown.fields[source, CHILDREN_AT]
-        for edge in range(begin, begin + grown.fields[source, BRANCHES]):
-            waiting[n] = grown.children[edge]
-            n += 1
-    total = 0
-    for place in waiting[:n]:
-        total += places.size[place]
-    room = 2 * (total + more)
-    fresh = Cases(np.empty(room, dtype=np.int32), np.empty(room))
-    end = 0
-    for place in waiting[:n]:
-        first = places.first[place]
-        for p in range(places.size[place]):
-            fresh.rows[end + p] = pool.rows[first + p]
-            fresh.weights[end + p] = pool.weights[first + p]
-        places.first[place] = end
-        end += places.size[place]
-    return fresh, end
-
-
-@kernel
-def _arrive(places: Places, child: Number, pool: Cases, grown: Grown, first_time: Number) -> None:
-    """Count the cases that came to a place, and let a leaf tell why it is one."""
-    _give(places, child, pool, grown)
-    pure = is_pure(places.counts[child])
+    first_time = places.size[child] == 0
+    places.size[child], places.divided[child], places.seal[child] = size, divided, seal
+    counts = places.counts[child]
+    count(spare, start, size, grown, counts)
+    places.outcome[child] = class_said(counts, places.outcome[child])
+    pure = is_pure(counts)
     if grown.fields[places.source[child], SLOT] == LEAF and (places.stop[child] == EMPTY or not (first_time or pure)):
         places.stop[child] = PURE if pure else PRUNED
-
-
-@kernel
-def _send_down(
-    places: Places, place: Number, pool: Cases, end: Number, spare: Cases, grown: Grown, desk: Desk, limits: Limits
-) -> Any:
-    """Divide the cases of a place among those below; places that get what they have are left alone."""
-    waiting = np.empty(64, dtype=np.int64)
-    waiting[0] = place
-    n = 1
-    while n > 0:
-        n -= 1
-        here = waiting[n]
-        node = places.source[here]
-        if grown.fields[node, SLOT] == LEAF:
-            continue
-        spare, shared = divide(grown, node, pool, places.first[here], places.size[here], spare, desk)
-        divided = places.divided[here] or shared
-        begin = grown.fields[node, CHILDREN_AT]
-        branches = grown.fields[node, BRANCHES]
-        start = 0
-        for branch in range(branches):
-            start += desk.size[branch]
-        pool, end = _with_room(places, pool, end, start, grown)
-        places.staying[here] = 0.0
-        if desk.size[branches] > 0:
-            count(spare, start, desk.size[branches], grown, desk.counts[0])
-            places.staying[here] = _saying(desk.counts[0], places.outcome[here], limits)
-        if n + branches > len(waiting):
-            waiting = longer(waiting, 2 * (n + branches))
-        start = 0
-        for branch in range(branches):
-            child, size = grown.children[begin + branch], desk.size[branch]
-            if size > 0 and not _has(places, child, pool, spare, start, size, divided):
-                first_time = places.size[child] == 0
-                for p in range(size):
-                    pool.rows[end + p] = spare.rows[start + p]
-                    pool.weights[end + p] = spare.weights[start + p]
-                places.first[child] = end
-                places.size[child] = size
-                places.divided[child] = divided
-                end += size
-                _arrive(places, child, pool, grown, first_time)
-                waiting[n] = child
-                n += 1
-            start += size
-    return pool, end, spare
+    return True
 
 
 @kernel
@@ -233,53 +154,92 @@ def _estimate_with(
 
 @kernel
 def prune_divided_kernel(
-    grown: Grown, places: Places, pool: Cases, desk: Desk, leaf: Number, raising: bool, limits: Limits
+    grown: Grown, places: Places, cases: Cases, desk: Desk, leaf: Number, raising: bool, limits: Limits
 ) -> None:
     """Settle every place that has cases, branches first.
 
     `leaf` is the number of some leaf: a place that becomes one takes it as its source.
     """
-    end = len(pool.rows)
+    end = len(cases.rows)
     spare = Cases(np.empty(end, dtype=np.int32), np.empty(end))
-    trial = Cases(np.empty(end, dtype=np.int32), np.empty(end))
+    trial = Cases(np.empty(0, dtype=np.int32), np.empty(0))
     places.size[0] = end
-    _give(places, 0, pool, grown)
-    pool, end, spare = _send_down(places, 0, pool, end, spare, grown, desk, limits)
+    count(cases, 0, end, grown, places.counts[0])
+    places.outcome[0] = class_said(places.counts[0], places.outcome[0])
     waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
     waiting[0] = 0
     n = 1
     while n > 0:
         n -= 1
-        here = waiting[n]
-        if here >= 0:
-            branches = grown.fields[places.source[here], BRANCHES]
+        is_new = waiting[n] >= 0
+        here = waiting[n] if is_new else -1 - waiting[n]
+        node, size = places.source[here], places.size[here]
+        first = end - size
+        if grown.fields[node, SLOT] == LEAF:
+            places.estimate[here] = as_leaf_of(places.counts[here], limits.confidence, limits.squared)
+            end = first
+            continue
+        if is_new:
+            branches = grown.fields[node, BRANCHES]
             if n + 1 + branches > len(waiting):
                 waiting = longer(waiting, 2 * (n + 1 + branches))
             waiting[n] = -1 - here
-            n = wait_for_branches(grown, places.source[here], places.to_settle, waiting, n + 1)
+            spare, shared = divide(grown, node, cases, first, size, spare, desk)
+            cases, end, n = _send_down(places, here, shared, cases, end, spare, grown, desk, limits, waiting, n + 1)
             continue
-        here = -1 - here
-        node = places.source[here]
         as_leaf = as_leaf_of(places.counts[here], limits.confidence, limits.squared)
-        places.to_settle[here] = False
-        if grown.fields[node, SLOT] == LEAF:
-            places.estimate[here] = as_leaf
-            continue
         as_tree, heir = sum_of_branches(grown, node, places.size, places.counts, places.estimate)
         as_tree += places.staying[here]
         raised = np.inf
-        first, size = places.first[here], places.size[here]
         if raising and heir >= 0:
             trial = roomy(trial, size)
             for p in range(size):
-                trial.rows[p] = pool.rows[first + p]
-                trial.weights[p] = pool.weights[first + p]
+                trial.rows[p] = cases.rows[first + p]
+                trial.weights[p] = cases.weights[first + p]
             raised, trial, spare = _estimate_with(places, heir, trial, size, spare, grown, desk, limits)
         if settle(places, here, heir, leaf, as_leaf, as_tree, raised):
-            _give(places, here, pool, grown)
-            pool, end, spare = _send_down(places, here, pool, end, spare, grown, desk, limits)
+            places.outcome[here] = class_said(places.counts[here], places.outcome[here])
             waiting[n] = here
             n += 1
+        else:
+            end = first
+
+
+@kernel
+def _send_down(
+    places: Places,
+    here: Number,
+    shared: Number,
+    cases: Cases,
+    end: Number,
+    spare: Cases,
+    grown: Grown,
+    desk: Desk,
+    limits: Limits,
+    waiting: Array,
+    n: Number,
+) -> Any:
+    """Give the branches of a place their parts of its cases, and let those wait that did not have them."""
+    node = places.source[here]
+    begin, branches = grown.fields[node, CHILDREN_AT], grown.fields[node, BRANCHES]
+    divided = places.divided[here] or shared
+    start = 0
+    for branch in range(branches):
+        child, size = grown.children[begin + branch], desk.size[branch]
+        if size > 0 and _arrive(places, child, spare, start, size, divided, grown):
+            cases = roomy(cases, end + size)
+            for p in range(size):
+                cases.rows[end + p] = spare.rows[start + p]
+                cases.weights[end + p] = spare.weights[start + p]
+            end += size
+            waiting[n] = child
+            n += 1
+        start += size
+    places.staying[here] = 0.0
+    if desk.size[branches] > 0:
+        count(spare, start, desk.size[branches], grown, desk.counts[0])
+        places.staying[here] = _saying(desk.counts[0], places.outcome[here], limits)
+    return cases, end, n
 
 
 def prune_divided_cases(
@@ -303,14 +263,13 @@ def prune_divided_cases(
     places = Places(
         np.arange(n, dtype=np.int32),
         np.zeros(n, dtype=np.int64),
-        np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.bool_),
+        np.zeros(n, dtype=np.uint64),
         tree.counts.astype(np.float64),  # where no case comes, all stays as it is
         tree.outcome.astype(np.int32),
         tree.stop.astype(np.int8),
         np.zeros(n),
         np.zeros(n),
-        np.zeros(n, dtype=np.bool_),
     )
     desk = Desk(
         np.empty(dataset.n_rows, dtype=np.int32),
@@ -322,9 +281,9 @@ def prune_divided_cases(
     )
     leaf = int(np.argmax(tree.attribute == LEAF))
     weights = np.ones(len(order)) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)[order]
-    pool = Cases(order.astype(np.int32), weights)
+    cases = Cases(order.astype(np.int32), weights)
     limits = Limits(float(confidence), squared_deviate(confidence))
-    prune_divided_kernel(grown, places, pool, desk, leaf, raising, limits)
+    prune_divided_kernel(grown, places, cases, desk, leaf, raising, limits)
     return rebuilt(
         tree,
         places.source,
