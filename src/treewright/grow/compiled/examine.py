@@ -71,7 +71,7 @@ def examine(
     by_ones = by_value is not None and counts_by_ones(opt)
     before = impurity(summary, criterion, rules.table)
     # Whole numbers are added up without rounding: pure branches have no impurity at all.
-    told = opt["choice"] == HIGHEST and opt["whole"] == 1 and (criterion == GINI or criterion == ENTROPY)
+    told = opt["choice"] == HIGHEST and opt["whole"] == 1 and criterion in (GINI, ENTROPY)
     perfect = decrease(before, 0.0, weight, weight) if told else np.inf
     considered = False
     for place in range(n_free):
