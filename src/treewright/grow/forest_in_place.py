@@ -16,7 +16,8 @@ from treewright.counts.outside import OutsideEngine
 from treewright.counts.table import FrequencyTable
 from treewright.counts.tree_view import TreeView
 from treewright.data.dataset import Dataset
-from treewright.grow.grower import Grown, _Open
+from treewright.grow.deciding import Open
+from treewright.grow.grower import Grown
 from treewright.grow.in_place import (
     FETCHED_ROWS,
     FINISH_ROWS,
@@ -77,7 +78,7 @@ def grow_forest_over(
     return [place_cuts(one, recipe, view).tree for one, recipe, view in zip(grown, recipes, views, strict=True)]
 
 
-def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequence[Sequence[_Open]]) -> None:
+def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequence[Sequence[Open]]) -> None:
     """Count what all trees need to decide at a level."""
     requests: list[tuple[int, Sequence[int]]] = []
     sieves: dict[int, NumberSieve] = {}
@@ -91,7 +92,7 @@ def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequenc
         engine.count(requests, _SieveOfMany(sieves) if sieves else None)
 
 
-def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, _Open]]) -> None:
+def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, Open]]) -> None:
     """Finish small nodes of all trees in memory, some at a time."""
     for portion in _portions(engine, nodes):
         fetched = engine.fetch([node.engine_node for _, node in portion])
@@ -100,9 +101,9 @@ def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, _Open]]) ->
 
 
 def _portions(
-    engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, _Open]]
-) -> Iterator[list[tuple[_OneOfMany, _Open]]]:
-    portion: list[tuple[_OneOfMany, _Open]] = []
+    engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, Open]]
+) -> Iterator[list[tuple[_OneOfMany, Open]]]:
+    portion: list[tuple[_OneOfMany, Open]] = []
     rows = 0
     for grower, node in nodes:
         [summary] = engine.summaries([node.engine_node])
@@ -137,11 +138,11 @@ class _OneOfMany(_InPlaceGrower):
         self._keeps = False
         self._cells_left = 0
 
-    def opened(self) -> _Open:
+    def opened(self) -> Open:
         """Open the root."""
         return self._prepared_root()
 
-    def by_size(self, level: Sequence[_Open]) -> tuple[list[_Open], list[_Open]]:
+    def by_size(self, level: Sequence[Open]) -> tuple[list[Open], list[Open]]:
         """Return the nodes that are finished in memory, and all others."""
         return self._by_size(level)
 
@@ -149,7 +150,7 @@ class _OneOfMany(_InPlaceGrower):
         """Return what rules runs of numbers out."""
         return self._sieve()
 
-    def wanted(self, level: Sequence[_Open]) -> Iterator[tuple[int, list[int]]]:
+    def wanted(self, level: Sequence[Open]) -> Iterator[tuple[int, list[int]]]:
         """Return the open nodes of a level with the attributes that may be asked for."""
         for node in level:
             [summary] = self._engine.summaries([node.engine_node])
@@ -157,11 +158,11 @@ class _OneOfMany(_InPlaceGrower):
                 drawn, spare = self._drawn(node)
                 yield node.engine_node, [*drawn, *spare]
 
-    def finish(self, node: _Open, cases: Dataset) -> None:
+    def finish(self, node: Open, cases: Dataset) -> None:
         """Grow what is below a node in memory."""
         self._graft(node, self._subtree(node, cases))
 
-    def advanced(self, level: Sequence[_Open]) -> list[_Open]:
+    def advanced(self, level: Sequence[Open]) -> list[Open]:
         """Decide at the nodes of a level, and return those below."""
         return self._advanced(level)
 

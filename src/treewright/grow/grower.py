@@ -1,15 +1,8 @@
 """Growing: open nodes in, decisions out, until nothing is open.
 
-The grower asks an engine for tables, examines every attribute, lets the recipe's rule choose and divides. It goes
-level by level, so that an engine can count for all open nodes of a level at once; under a limit on leaves it opens
-the best node first. The tree does not depend on which.
-
-Vocabulary
-----------
-open node
-    A node that is not decided yet: the engine knows its cases.
-decision
-    Either a test with its working, or a reason to stop.
+What is decided at a node, `treewright.grow.deciding` says; the grower divides it. It goes level by level, so that an
+engine can count for all open nodes of a level at once; under a limit on leaves it opens the best node first. The tree
+does not depend on which.
 """
 
 from __future__ import annotations
@@ -22,15 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.counts.engine import Engine, Summary
-from treewright.counts.table import Counts, FrequencyTable
-from treewright.data.schema import Schema, Task
-from treewright.grow.candidates import SHORT, Candidate, Examiner, branch_counts
-from treewright.grow.choice import Chosen, choose
-from treewright.grow.criteria import chi_square
+from treewright.counts.table import Counts
+from treewright.data.schema import Schema
+from treewright.grow.candidates import Examiner, branch_counts
+from treewright.grow.deciding import Decider, Decision, Open
 from treewright.grow.discretise import mdl_bounds
-from treewright.grow.drawing import child_key, root_key, shuffled
-from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
-from treewright.grow.recipe import Intervals, NominalTest, Recipe
+from treewright.grow.drawing import child_key, root_key
+from treewright.grow.monotonic import Span, signs_for, values_of
+from treewright.grow.recipe import Intervals, Recipe
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop, Tree
@@ -49,26 +41,6 @@ different number of every attribute takes longer than the tree."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of cases in finished leaves and the number of all cases."""
-
-
-@dataclass(frozen=True)
-class _Open:
-    """An open node: its number at the engine, its record, and what its place in the tree says."""
-
-    engine_node: int
-    record: int
-    depth: int
-    used: frozenset[int]
-    key: int
-    span: Span = ANYWHERE
-
-
-@dataclass(frozen=True)
-class _Decision:
-    node: _Open
-    summary: Summary
-    chosen: Chosen | None
-    stop: Stop | None
 
 
 @dataclass(frozen=True)
@@ -113,16 +85,12 @@ AT_ONCE = 8
 """Nodes of a level that are examined before it is seen whether there is room for more."""
 
 
-class _Grower:
+class _Grower(Decider):
     def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
-        self._engine = engine
-        self._recipe = recipe
+        keeps = keeps_working(recipe, engine.schema, engine.n_cases)
+        super().__init__(engine, recipe, WORKING_CELLS if keeps else 0)
         self._progress = progress
-        self._schema = engine.schema
-        self._regression = self._schema.task is Task.REGRESSION
         self._records: list[NodeRecord] = []
-        self._working: dict[int, tuple[Examined, ...]] = {}
-        self._cells_left = WORKING_CELLS if keeps_working(recipe, engine.schema, engine.n_cases) else 0
         self._cases_done = 0
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._signs = signs_for(recipe.monotonic, self._schema)
@@ -135,7 +103,7 @@ class _Grower:
         steps = {} if wanted is None else dict(tree.node(wanted).path)
         level = [self._prepared_root()]
         while level and self._cells_left > 0:
-            below: list[_Open] = []
+            below: list[Open] = []
             asked = [node for node in level if wanted is None or node.record == wanted]
             for first in range(0, len(asked), AT_ONCE):
                 some = asked[first : first + AT_ONCE]
@@ -154,11 +122,11 @@ class _Grower:
                 for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
                     if wanted is None or steps[node.record] == branch:
                         key = child_key(node.key, branch)
-                        below.append(_Open(child, int(number), node.depth + 1, used, key, spans[branch]))
+                        below.append(Open(child, int(number), node.depth + 1, used, key, spans[branch]))
             level = below
         return self._working
 
-    def _judge_as_in_tree(self, node: _Open, tree: Tree) -> None:
+    def _judge_as_in_tree(self, node: Open, tree: Tree) -> None:
         """Give the verdict to the test that the tree has, where the recipe would have decided otherwise."""
         entries = self._working.get(node.record)
         if entries is None:
@@ -183,7 +151,7 @@ class _Grower:
                 judged.append(one)
         self._working[node.record] = tuple(judged)
 
-    def _prepared_root(self) -> _Open:
+    def _prepared_root(self) -> Open:
         root = self._opened_root()
         if isinstance(self._recipe.numeric, Intervals):
             self._make_intervals(root.engine_node)
@@ -200,12 +168,16 @@ class _Grower:
         number = {record: node for node, record in enumerate(order)}
         return Grown(tree, {number[record]: work for record, work in self._working.items()})
 
-    def _opened_root(self) -> _Open:
+    @property
+    def _total_weight(self) -> float:
+        return self._records[0].weight
+
+    def _opened_root(self) -> Open:
         node = self._engine.root()
         [summary] = self._engine.summaries([node])
         self._records.append(self._record(summary, None))
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        return _Open(node, 0, 0, frozenset(), root_key(seed))
+        return Open(node, 0, 0, frozenset(), root_key(seed))
 
     def _make_intervals(self, root: int) -> None:
         numeric = [index for index, column in enumerate(self._schema.attributes) if column.is_numeric]
@@ -216,17 +188,17 @@ class _Grower:
 
     # -- the two orders of growing -----------------------------------------------------------------------------------
 
-    def _grow_by_levels(self, root: _Open) -> None:
+    def _grow_by_levels(self, root: Open) -> None:
         level = [root]
         while level:
-            below: list[_Open] = []
+            below: list[Open] = []
             for decision in self._decide(level):
                 below += self._carry_out(decision)
             level = below
 
-    def _grow_best_first(self, root: _Open, max_leaves: int) -> None:
+    def _grow_best_first(self, root: Open, max_leaves: int) -> None:
         leaves = 1
-        waiting: list[tuple[float, int, _Decision]] = []
+        waiting: list[tuple[float, int, Decision]] = []
         fresh = self._decide([root])
         while fresh or waiting:
             for decision in fresh:
@@ -246,7 +218,7 @@ class _Grower:
             leaves += branches - 1
             fresh = self._decide(self._carry_out(decision))
 
-    def _cut_off(self, decision: _Decision) -> None:
+    def _cut_off(self, decision: Decision) -> None:
         """Make a leaf where a test would pass the limit; its working has a best attribute, but none that was chosen."""
         record = decision.node.record
         if record in self._working:
@@ -254,118 +226,16 @@ class _Grower:
                 replace(one, verdict=Verdict.CONSIDERED) if one.verdict is Verdict.CHOSEN else one
                 for one in self._working[record]
             )
-        self._carry_out(_Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
+        self._carry_out(Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
 
     @staticmethod
-    def _worth(decision: _Decision) -> float:
+    def _worth(decision: Decision) -> float:
         best = decision.chosen.best if decision.chosen is not None else None
         return 0.0 if best is None else best.score * decision.summary.weight
 
-    # -- deciding ----------------------------------------------------------------------------------------------------
-
-    def _decide(self, nodes: Sequence[_Open]) -> list[_Decision]:
-        summaries = self._engine.summaries([node.engine_node for node in nodes])
-        stops = [self._stop_before_counting(node, summary) for node, summary in zip(nodes, summaries, strict=True)]
-        open_nodes = [
-            (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
-        ]
-        drawn = [self._drawn(node) for node, _ in open_nodes]
-        counted = self._count(open_nodes, [asked for asked, _ in drawn])
-        decided = iter(
-            self._decision(node, summary, asked, tables, spare)
-            for (node, summary), (asked, spare), tables in zip(open_nodes, drawn, counted, strict=True)
-        )
-        return [
-            next(decided) if stop is None else _Decision(node, summary, None, stop)
-            for node, summary, stop in zip(nodes, summaries, stops, strict=True)
-        ]
-
-    def _count(
-        self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
-    ) -> list[list[FrequencyTable]]:
-        return self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
-
-    def _stop_before_counting(self, node: _Open, summary: Summary) -> Stop | None:
-        stopping = self._recipe.stopping
-        if summary.cases == 0:
-            return Stop.EMPTY
-        if summary.pure:
-            return Stop.PURE
-        if stopping.max_depth is not None and node.depth >= stopping.max_depth:
-            return Stop.DEPTH
-        if (
-            summary.cases < stopping.min_cases
-            or summary.cases < 2 * stopping.min_leaf
-            or summary.weight < stopping.min_weight * SHORT
-            or summary.weight < 2 * stopping.min_share * self._total_weight * SHORT
-        ):
-            return Stop.TOO_FEW
-        if len(node.used) == len(self._schema.attributes):
-            return Stop.NO_ATTRIBUTES
-        return None
-
-    def _attributes_for(self, node: _Open) -> list[int]:
-        return [index for index in range(len(self._schema.attributes)) if index not in node.used]
-
-    def _decision(
-        self,
-        node: _Open,
-        summary: Summary,
-        asked: Sequence[int],
-        tables: Sequence[FrequencyTable],
-        spare: Sequence[int],
-    ) -> _Decision:
-        """Decide by the tables of the attributes asked; spare ones are asked only while none of these can be tested."""
-        span = node.span.shifted(-summary.mean)
-        found = {
-            attribute: self._examiner.examine(attribute, table, span, node.key)
-            for attribute, table in zip(asked, tables, strict=True)
-        }
-        for attribute in spare:
-            if any(candidate.verdict is Verdict.CONSIDERED for candidate in found.values()):
-                break
-            [[table]] = self._count([(node, summary)], [[attribute]])
-            found[attribute] = self._examiner.examine(attribute, table, span, node.key)
-        candidates = [found.get(one) or _not_drawn(one, self._width) for one in self._attributes_for(node)]
-        many_count = self._recipe.nominal is NominalTest.GROUPS
-        chosen = choose(self._recipe.choice, candidates, self._schema, self._n_cases, many_count=many_count)
-        best = chosen.best
-        stop = None
-        if best is None:
-            stop = Stop.NO_GAIN
-        elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
-            stop = Stop.SMALL_GAIN
-        elif not self._significant(best):
-            stop = Stop.NOT_SIGNIFICANT
-        self._keep_working(node, chosen, stop)
-        return _Decision(node, summary, chosen, stop)
-
-    @property
-    def _n_cases(self) -> int:
-        return self._engine.n_cases
-
-    @property
-    def _total_weight(self) -> float:
-        return self._records[0].weight
-
-    def _significant(self, best: Candidate) -> bool:
-        level = self._recipe.stopping.significance
-        return level is None or self._regression or chi_square(best.counts).p <= level
-
-    def _drawn(self, node: _Open) -> tuple[list[int], list[int]]:
-        """Return the attributes to look at, and those to fall back on in their order."""
-        free, draw = self._attributes_for(node), self._recipe.draw
-        if draw is not None and draw.per_tree:
-            fixed = set(shuffled(root_key(draw.seed), len(self._schema.attributes))[: draw.attributes])
-            return [attribute for attribute in free if attribute in fixed], []
-        if draw is None or draw.attributes >= len(free):
-            return free, []
-        order = [free[place] for place in shuffled(node.key, len(free))]
-        return sorted(order[: draw.attributes]), order[draw.attributes :]
-
     # -- carrying out ------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, decision: _Decision) -> list[_Open]:
+    def _carry_out(self, decision: Decision) -> list[Open]:
         node, record = decision.node, self._records[decision.node.record]
         best = decision.chosen.best if decision.chosen is not None else None
         if decision.stop is not None or best is None or best.split is None:
@@ -383,13 +253,13 @@ class _Grower:
         spans = self._spans_below(node, best.split, summaries)
         for branch, (child, summary, span) in enumerate(zip(children, summaries, spans, strict=True)):
             record.children.append(len(self._records))
-            opened.append(_Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span))
+            opened.append(Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span))
             self._records.append(self._record(summary, record))
             if self._regression:  # values are kept apart to the last bit
                 self._records[-1].outcome = span.clipped(self._records[-1].outcome)
         return opened
 
-    def _spans_below(self, node: _Open, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
+    def _spans_below(self, node: Open, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
         """Return the span of each branch of a test."""
         sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
         if not sign:
@@ -411,29 +281,11 @@ class _Grower:
         outcome = parent.outcome if empty and parent is not None else _majority(summary.statistics)
         return NodeRecord(summary.weight, summary.statistics, outcome)
 
-    def _keep_working(self, node: _Open, chosen: Chosen, stop: Stop | None) -> None:
-        entries = examined_entries(chosen, stop, sorted(node.used), self._width)
-        cells = sum(one.cells for one in entries)
-        if cells > self._cells_left:
-            self._cells_left = 0
-            return
-        self._cells_left -= cells
-        self._working[node.record] = entries
-
-    @property
-    def _width(self) -> int:
-        return 3 if self._regression else len(self._schema.classes)
-
 
 def _majority(counts: Counts) -> int:
     """Return the first class of the greatest weight; weights that differ by rounding only are equal."""
     best = float(counts.max())
     return int(np.argmax(counts >= best * (1 - 1e-12)))
-
-
-def _not_drawn(attribute: int, width: int) -> Candidate:
-    nothing = np.zeros((0, width), dtype=np.int64)
-    return Candidate(attribute, Verdict.NOT_DRAWN, nothing, nothing.sum(axis=0))
 
 
 def keeps_working(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
@@ -450,28 +302,3 @@ def keeps_working(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
     if isinstance(recipe.numeric, Intervals) or not numeric:
         return True
     return n_cases <= WORKING_CASES and n_cases * numeric <= WORKING_NUMBERS
-
-
-def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[Examined, ...]:
-    """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
-    barred = [_unused(attribute, width) for attribute in used]
-    examined = [_examined(candidate, stop) for candidate in chosen.candidates]
-    return tuple(sorted((*examined, *barred), key=lambda one: one.attribute))
-
-
-def _unused(attribute: int, width: int) -> Examined:
-    nothing = np.zeros((0, width), dtype=np.int64)
-    return Examined(attribute, Verdict.USED_ABOVE, None, nothing, nothing.sum(axis=0))
-
-
-def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
-    verdict = candidate.verdict
-    if verdict is Verdict.CHOSEN and stop is not None:
-        verdict = Verdict.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else Verdict.SMALL_GAIN
-    counts, unknown = candidate.counts, candidate.unknown
-    if candidate.split is None:
-        counts = counts[:0]
-    own_score = candidate.own_score
-    return Examined(
-        candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries, own_score=own_score
-    )

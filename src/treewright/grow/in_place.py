@@ -24,8 +24,9 @@ from treewright.counts.engine import DistantEngine, Engine, Summary
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.grow.candidates import Examiner
+from treewright.grow.deciding import Open
 from treewright.grow.engines import counting_engine
-from treewright.grow.grower import WORKING_CELLS, Grown, Progress, _Grower, _Open
+from treewright.grow.grower import WORKING_CELLS, Grown, Progress, _Grower
 from treewright.grow.monotonic import Span
 from treewright.grow.recipe import Cuts, MissingPolicy, Placement, Recipe
 from treewright.grow.sieve import NumberSieve
@@ -144,7 +145,7 @@ class _InPlaceGrower(_Grower):
             self._cells_left = sys.maxsize
 
     def _count(
-        self, open_nodes: Sequence[tuple[_Open, Summary]], asked: Sequence[Sequence[int]]
+        self, open_nodes: Sequence[tuple[Open, Summary]], asked: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
         return self._distant.count(
             [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], self._sieve()
@@ -179,7 +180,7 @@ class _InPlaceGrower(_Grower):
                 self._checkpoint(self._state_with(level))
         return self._grown()
 
-    def _advanced(self, level: Sequence[_Open]) -> list[_Open]:
+    def _advanced(self, level: Sequence[Open]) -> list[Open]:
         """Decide at the nodes of a level, and return those below."""
         return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
@@ -192,18 +193,18 @@ class _InPlaceGrower(_Grower):
 
     # -- small nodes -------------------------------------------------------------------------------------------------
 
-    def _by_size(self, level: Sequence[_Open]) -> tuple[list[_Open], list[_Open]]:
+    def _by_size(self, level: Sequence[Open]) -> tuple[list[Open], list[Open]]:
         """Return the nodes that are finished in memory, and all others."""
         small = [self._is_small(node) for node in level]
         return list(compress(level, small)), [node for node, one in zip(level, small, strict=True) if not one]
 
-    def _is_small(self, node: _Open) -> bool:
+    def _is_small(self, node: Open) -> bool:
         [summary] = self._engine.summaries([node.engine_node])
         return 0 < summary.cases <= self._finish_rows and self._stop_before_counting(node, summary) is None
 
-    def _finished(self, nodes: Sequence[_Open]) -> Iterator[_Subtree]:
+    def _finished(self, nodes: Sequence[Open]) -> Iterator[_Subtree]:
         """Fetch the cases of small nodes, some at a time, and grow what is below them."""
-        waiting: list[_Open] = []
+        waiting: list[Open] = []
         rows = 0
         for node in nodes:
             [summary] = self._engine.summaries([node.engine_node])
@@ -215,16 +216,16 @@ class _InPlaceGrower(_Grower):
         if waiting:
             yield from self._grown_below(waiting)
 
-    def _grown_below(self, nodes: Sequence[_Open]) -> Iterator[_Subtree]:
+    def _grown_below(self, nodes: Sequence[Open]) -> Iterator[_Subtree]:
         fetched = self._distant.fetch([node.engine_node for node in nodes])
         for node, cases in zip(nodes, fetched, strict=True):
             yield self._subtree(node, cases)
 
-    def _subtree(self, node: _Open, cases: Dataset) -> _Subtree:
+    def _subtree(self, node: Open, cases: Dataset) -> _Subtree:
         place = _Place(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
         return grow_subtree(cases, self._recipe, place)
 
-    def _graft(self, node: _Open, subtree: _Subtree) -> None:
+    def _graft(self, node: Open, subtree: _Subtree) -> None:
         """Put what was grown in memory below a node."""
         offset = len(self._records) - 1  # the subtree's root is the node itself
         [summary] = self._engine.summaries([node.engine_node])
@@ -262,7 +263,7 @@ class _InPlaceGrower(_Grower):
 
     # -- states ------------------------------------------------------------------------------------------------------
 
-    def _state_with(self, level: Sequence[_Open]) -> GrowthState:
+    def _state_with(self, level: Sequence[Open]) -> GrowthState:
         summaries = self._engine.summaries([node.engine_node for node in level])
         nodes = [
             OpenNode(node.record, node.depth, node.used, node.key, node.span, summary)
@@ -270,7 +271,7 @@ class _InPlaceGrower(_Grower):
         ]
         return GrowthState(self._records, nodes, self._working, self._bounds)
 
-    def _restored(self, state: GrowthState) -> list[_Open]:
+    def _restored(self, state: GrowthState) -> list[Open]:
         """Open the nodes of a state at the engine, which has counted nothing yet."""
         self._records = state.records
         self._working = dict(state.working)
@@ -300,7 +301,7 @@ class _InPlaceGrower(_Grower):
             waiting += children
         self._cases_done = self._n_cases - sum(node.summary.cases for node in state.open_nodes)
         return [
-            _Open(place[node.record], node.record, node.depth, node.used, node.key, node.span)
+            Open(place[node.record], node.record, node.depth, node.used, node.key, node.span)
             for node in state.open_nodes
         ]
 
@@ -318,7 +319,7 @@ class _InPlaceGrower(_Grower):
 class _Place:
     """Where a subtree stands: its node, and what is known of all data."""
 
-    node: _Open
+    node: Open
     total_weight: float
     n_cases: int
     bounds: dict[int, tuple[float, ...]]

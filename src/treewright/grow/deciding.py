@@ -1,0 +1,211 @@
+"""Deciding at open nodes: a test with its working, or a reason to stop.
+
+An engine is asked for the tables of the attributes of a node, every attribute is examined, and the recipe's rule
+chooses. What was looked at is kept as far as there is room.
+
+Vocabulary
+----------
+open node
+    A node that is not decided yet: the engine knows its cases.
+decision
+    Either a test with its working, or a reason to stop.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.counts.engine import Engine, Summary
+from treewright.counts.table import FrequencyTable
+from treewright.data.schema import Task
+from treewright.grow.candidates import SHORT, Candidate, Examiner
+from treewright.grow.choice import Chosen, choose
+from treewright.grow.criteria import chi_square
+from treewright.grow.drawing import root_key, shuffled
+from treewright.grow.monotonic import ANYWHERE, Span
+from treewright.grow.recipe import NominalTest, Recipe
+from treewright.model.tree import Stop
+from treewright.model.working import Examined, Verdict
+
+
+@dataclass(frozen=True)
+class Open:
+    """An open node: its number at the engine, its record, and what its place in the tree says."""
+
+    engine_node: int
+    record: int
+    depth: int
+    used: frozenset[int]
+    key: int
+    span: Span = ANYWHERE
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be done at an open node."""
+
+    node: Open
+    summary: Summary
+    chosen: Chosen | None
+    stop: Stop | None
+
+
+class Decider(abc.ABC):
+    """Decides at the open nodes of an engine by a recipe, and keeps at most so many table cells of working."""
+
+    def __init__(self, engine: Engine, recipe: Recipe, cells: int) -> None:
+        self._engine = engine
+        self._recipe = recipe
+        self._schema = engine.schema
+        self._regression = self._schema.task is Task.REGRESSION
+        self._working: dict[int, tuple[Examined, ...]] = {}
+        self._cells_left = cells
+        self._examiner: Examiner
+
+    @property
+    @abc.abstractmethod
+    def _total_weight(self) -> float:
+        """The weight of all cases."""
+
+    def _decide(self, nodes: Sequence[Open]) -> list[Decision]:
+        summaries = self._engine.summaries([node.engine_node for node in nodes])
+        stops = [self._stop_before_counting(node, summary) for node, summary in zip(nodes, summaries, strict=True)]
+        open_nodes = [
+            (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
+        ]
+        drawn = [self._drawn(node) for node, _ in open_nodes]
+        counted = self._count(open_nodes, [asked for asked, _ in drawn])
+        decided = iter(
+            self._decision(node, summary, asked, tables, spare)
+            for (node, summary), (asked, spare), tables in zip(open_nodes, drawn, counted, strict=True)
+        )
+        return [
+            next(decided) if stop is None else Decision(node, summary, None, stop)
+            for node, summary, stop in zip(nodes, summaries, stops, strict=True)
+        ]
+
+    def _count(
+        self, open_nodes: Sequence[tuple[Open, Summary]], asked: Sequence[Sequence[int]]
+    ) -> list[list[FrequencyTable]]:
+        return self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
+
+    def _stop_before_counting(self, node: Open, summary: Summary) -> Stop | None:
+        stopping = self._recipe.stopping
+        if summary.cases == 0:
+            return Stop.EMPTY
+        if summary.pure:
+            return Stop.PURE
+        if stopping.max_depth is not None and node.depth >= stopping.max_depth:
+            return Stop.DEPTH
+        if (
+            summary.cases < stopping.min_cases
+            or summary.cases < 2 * stopping.min_leaf
+            or summary.weight < stopping.min_weight * SHORT
+            or summary.weight < 2 * stopping.min_share * self._total_weight * SHORT
+        ):
+            return Stop.TOO_FEW
+        if len(node.used) == len(self._schema.attributes):
+            return Stop.NO_ATTRIBUTES
+        return None
+
+    def _attributes_for(self, node: Open) -> list[int]:
+        return [index for index in range(len(self._schema.attributes)) if index not in node.used]
+
+    def _decision(
+        self,
+        node: Open,
+        summary: Summary,
+        asked: Sequence[int],
+        tables: Sequence[FrequencyTable],
+        spare: Sequence[int],
+    ) -> Decision:
+        """Decide by the tables of the attributes asked; spare ones are asked only while none of these can be tested."""
+        span = node.span.shifted(-summary.mean)
+        found = {
+            attribute: self._examiner.examine(attribute, table, span, node.key)
+            for attribute, table in zip(asked, tables, strict=True)
+        }
+        for attribute in spare:
+            if any(candidate.verdict is Verdict.CONSIDERED for candidate in found.values()):
+                break
+            [[table]] = self._count([(node, summary)], [[attribute]])
+            found[attribute] = self._examiner.examine(attribute, table, span, node.key)
+        candidates = [found.get(one) or _not_drawn(one, self._width) for one in self._attributes_for(node)]
+        many_count = self._recipe.nominal is NominalTest.GROUPS
+        chosen = choose(self._recipe.choice, candidates, self._schema, self._n_cases, many_count=many_count)
+        best = chosen.best
+        stop = None
+        if best is None:
+            stop = Stop.NO_GAIN
+        elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
+            stop = Stop.SMALL_GAIN
+        elif not self._significant(best):
+            stop = Stop.NOT_SIGNIFICANT
+        self._keep_working(node, chosen, stop)
+        return Decision(node, summary, chosen, stop)
+
+    @property
+    def _n_cases(self) -> int:
+        return self._engine.n_cases
+
+    def _significant(self, best: Candidate) -> bool:
+        level = self._recipe.stopping.significance
+        return level is None or self._regression or chi_square(best.counts).p <= level
+
+    def _drawn(self, node: Open) -> tuple[list[int], list[int]]:
+        """Return the attributes to look at, and those to fall back on in their order."""
+        free, draw = self._attributes_for(node), self._recipe.draw
+        if draw is not None and draw.per_tree:
+            fixed = set(shuffled(root_key(draw.seed), len(self._schema.attributes))[: draw.attributes])
+            return [attribute for attribute in free if attribute in fixed], []
+        if draw is None or draw.attributes >= len(free):
+            return free, []
+        order = [free[place] for place in shuffled(node.key, len(free))]
+        return sorted(order[: draw.attributes]), order[draw.attributes :]
+
+    def _keep_working(self, node: Open, chosen: Chosen, stop: Stop | None) -> None:
+        entries = examined_entries(chosen, stop, sorted(node.used), self._width)
+        cells = sum(one.cells for one in entries)
+        if cells > self._cells_left:
+            self._cells_left = 0
+            return
+        self._cells_left -= cells
+        self._working[node.record] = entries
+
+    @property
+    def _width(self) -> int:
+        return 3 if self._regression else len(self._schema.classes)
+
+
+def _not_drawn(attribute: int, width: int) -> Candidate:
+    nothing = np.zeros((0, width), dtype=np.int64)
+    return Candidate(attribute, Verdict.NOT_DRAWN, nothing, nothing.sum(axis=0))
+
+
+def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[Examined, ...]:
+    """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
+    barred = [_unused(attribute, width) for attribute in used]
+    examined = [_examined(candidate, stop) for candidate in chosen.candidates]
+    return tuple(sorted((*examined, *barred), key=lambda one: one.attribute))
+
+
+def _unused(attribute: int, width: int) -> Examined:
+    nothing = np.zeros((0, width), dtype=np.int64)
+    return Examined(attribute, Verdict.USED_ABOVE, None, nothing, nothing.sum(axis=0))
+
+
+def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
+    verdict = candidate.verdict
+    if verdict is Verdict.CHOSEN and stop is not None:
+        verdict = Verdict.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else Verdict.SMALL_GAIN
+    counts, unknown = candidate.counts, candidate.unknown
+    if candidate.split is None:
+        counts = counts[:0]
+    own_score = candidate.own_score
+    return Examined(
+        candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries, own_score=own_score
+    )
