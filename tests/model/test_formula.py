@@ -8,9 +8,9 @@ from treewright._base.errors import ParameterError, SchemaError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.model.build import NodeRecord, build_tree
+from treewright.model.conditions import Condition, Op
 from treewright.model.formula import Formula, branch_conditions, disjunction, tree_paths, tree_to_formula
 from treewright.model.route import main_leaves
-from treewright.model.ruleset import Condition, Op
 from treewright.model.split import Split
 from treewright.model.tree import Stop
 

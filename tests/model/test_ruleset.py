@@ -10,9 +10,10 @@ from small_trees import SCHEMA, random_cases, table
 from treewright._base.errors import ModelFormatError, ParameterError, SchemaError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.model.ruleset import Condition, ConditionMasks, Op, Rule, RuleSet
+from treewright.model.conditions import Condition
+from treewright.model.ruleset import Rule, RuleSet
 
-RED, BIG, SMALL = Condition.equals(0, 0), Condition.above(1, 3.5), Condition.at_most(1, 3.5)
+RED, BIG = Condition.equals(0, 0), Condition.above(1, 3.5)
 NOT_RED = Condition.one_of(0, (2, 1))
 
 CASES = table(
@@ -32,58 +33,6 @@ def rule(*conditions: Condition, outcome: int = 0, error: float = 0.1) -> Rule:
 
 def example() -> RuleSet:
     return RuleSet(SCHEMA, (rule(RED, BIG), rule(NOT_RED, outcome=1, error=0.25)), default=2)
-
-
-def test_a_missing_value_fails_every_condition() -> None:
-    assert RED.matches(CASES).tolist() == [True, True, False, False]
-    assert NOT_RED.matches(CASES).tolist() == [False, False, True, False]
-    assert BIG.matches(CASES).tolist() == [True, False, False, True]
-    assert SMALL.matches(CASES).tolist() == [False, True, False, False]
-
-
-def test_masks_are_kept_and_cannot_be_changed() -> None:
-    masks = ConditionMasks(CASES)
-    assert masks[RED] is masks[Condition.equals(0, 0)]
-    assert not masks[RED].flags.writeable
-    assert masks.all_of(()).all()
-    assert masks.all_of((RED, BIG)).tolist() == [True, False, False, False]
-
-
-def test_only_so_many_masks_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treewright.model.ruleset.CACHE_BYTES", 0)
-    masks = ConditionMasks(CASES)
-    first = masks[RED]
-    for cut in range(63):
-        assert masks[Condition.above(1, cut)].tolist() == Condition.above(1, cut).matches(CASES).tolist()
-    assert masks[RED] is first
-    for cut in range(64):
-        assert masks[Condition.at_most(1, cut)].tolist() == Condition.at_most(1, cut).matches(CASES).tolist()
-    assert masks[RED] is not first
-    assert masks[RED].tolist() == first.tolist()
-
-
-def test_values_are_sorted_and_unique() -> None:
-    assert Condition.one_of(0, [2, 1, 2]).values == (1, 2)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Condition.equals(-1, 0),
-        lambda: Condition.equals(0, -1),
-        lambda: Condition.one_of(0, ()),
-        lambda: Condition.at_most(0, float("nan")),
-        lambda: Condition.above(0, float("inf")),
-        lambda: Condition(0, Op.AT_MOST),
-        lambda: Condition(0, Op.EQUALS, cut=1.0),
-        lambda: Condition(0, Op.EQUALS, values=(0, 1)),
-        lambda: Condition(0, Op.IN, values=(1, 0)),
-        lambda: Condition(0, Op.ABOVE, cut=1.0, values=(1,)),
-    ],
-)
-def test_impossible_conditions_are_refused(make: Any) -> None:
-    with pytest.raises(ParameterError):
-        make()
 
 
 @pytest.mark.parametrize(

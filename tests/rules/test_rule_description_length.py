@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from small_trees import SCHEMA, table
 from treewright.data.schema import Column, Kind, Schema
-from treewright.model.ruleset import Condition
+from treewright.model.conditions import Condition
 from treewright.rules.arithmetic import Precision
 from treewright.rules.cases import RuleCases
 from treewright.rules.description_length import DescriptionLength

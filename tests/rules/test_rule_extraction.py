@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from small_trees import SCHEMA, random_cases, random_tree, tree_of
-from treewright.model.ruleset import Condition, ConditionMasks
+from treewright.model.conditions import Condition, ConditionMasks
 from treewright.rules.extract import PathRule, extract_rules
 
 

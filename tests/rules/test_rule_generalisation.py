@@ -8,7 +8,7 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.model.build import NodeRecord, build_tree
-from treewright.model.ruleset import Condition
+from treewright.model.conditions import Condition
 from treewright.model.tree import Stop
 from treewright.rules.arithmetic import Precision
 from treewright.rules.cases import RuleCases, cases_for

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from small_trees import SCHEMA, random_cases, table
-from treewright.model.ruleset import Condition
+from treewright.model.conditions import Condition
 from treewright.rules.cases import RuleCases
 from treewright.rules.generalise import Candidate
 from treewright.rules.order import default_class, firing_order, first_two, without_harmful

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_trees import SCHEMA, random_cases, random_tree, table, tree_of
 from treewright.data.samples import sample
 from treewright.model.build import NodeRecord, build_tree
-from treewright.model.ruleset import Condition
+from treewright.model.conditions import Condition
 from treewright.model.split import Split
 from treewright.model.tree import Stop
 from treewright.rules.extract import extract_rules

@@ -9,7 +9,8 @@ import pytest
 
 import treewright
 from drawn_trees import HOSTILE, chain, named_tree, regression, wide
-from treewright.model.ruleset import Condition, Rule, RuleSet
+from treewright.model.conditions import Condition
+from treewright.model.ruleset import Rule, RuleSet
 from treewright.show.notebook import LARGEST, WIDEST, notebook_html, rules_table
 
 WEATHER = treewright.sample("play-tennis")

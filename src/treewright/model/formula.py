@@ -33,7 +33,7 @@ from treewright._base.errors import ParameterError, SchemaError
 from treewright._base.near_names import unknown_name
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.model.ruleset import BATCH, Condition, ConditionMasks, Op
+from treewright.model.conditions import BATCH, Condition, ConditionMasks, Op
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Tree
 

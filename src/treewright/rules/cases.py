@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright.data.dataset import Dataset
-from treewright.model.ruleset import ConditionMasks
+from treewright.model.conditions import ConditionMasks
 from treewright.model.tree import Tree
 
 

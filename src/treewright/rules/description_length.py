@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from treewright.model.ruleset import Condition, Op
+from treewright.model.conditions import Condition, Op
 from treewright.rules.arithmetic import Floats, Precision, log2, log2s
 from treewright.rules.cases import RuleCases
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treewright.model.conditions import Condition
 from treewright.model.formula import tree_paths
-from treewright.model.ruleset import Condition
 from treewright.model.tree import Tree
 
 LEAST_WEIGHT = 1.0

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from treewright.model.ruleset import NUMERIC_OPS, Condition
+from treewright.model.conditions import NUMERIC_OPS, Condition
 from treewright.prune.extra_errors import extra_errors, extra_errors_single
 from treewright.rules.arithmetic import Precision
 from treewright.rules.cases import RuleCases

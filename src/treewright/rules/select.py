@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from treewright.model.ruleset import Mask
+from treewright.model.conditions import Mask
 from treewright.rules.arithmetic import Floats
 from treewright.rules.description_length import THEORY_WEIGHT, Counts, DescriptionLength
 
