@@ -15,9 +15,10 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.explain.attribute import AttributeExplanation
 from treewright.explain.blackboard import blackboard
 from treewright.explain.condition import path_text
-from treewright.explain.node import AttributeExplanation, NodeExplanation, explain_node
+from treewright.explain.node import NodeExplanation, explain_node
 from treewright.grow.chaid.growing import grow_chaid
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain

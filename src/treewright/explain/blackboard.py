@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treewright._base.printable import number
+from treewright.explain.attribute import AttributeExplanation, Branch
 from treewright.explain.condition import where
 from treewright.explain.document import (
     EQUALS,
@@ -29,7 +30,7 @@ from treewright.explain.document import (
     width,
 )
 from treewright.explain.language import Words
-from treewright.explain.node import AttributeExplanation, Branch, NodeExplanation
+from treewright.explain.node import NodeExplanation
 from treewright.model.working import Verdict
 
 __all__ = ["MOST_ROWS", "aligned", "blackboard", "cases_line", "choice_blocks", "node_document", "outcome_text"]

@@ -17,15 +17,12 @@ note
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import log2
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from treewright.counts.table import Counts
 from treewright.data.dataset import Dataset
-from treewright.explain.condition import Condition, condition_of, conditions_to, special_branch
+from treewright.explain.attribute import AttributeExplanation, Branch, explain_attribute
+from treewright.explain.condition import Condition, condition_of, conditions_to
 from treewright.explain.document import Document
 from treewright.explain.explanation import Explanation
 from treewright.explain.language import Words
@@ -33,34 +30,12 @@ from treewright.explain.recount import counted_again
 from treewright.explain.training import learner_name, understood
 from treewright.grow.bins_of_numbers import bins_asked_for
 from treewright.grow.choice import MANY_VALUES
-from treewright.grow.criteria import (
-    chi_square,
-    entropy,
-    gini,
-    split_information,
-    total_entropy,
-    total_gini,
-    total_variance,
-)
-from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, Recipe, recipe_from_dict
+from treewright.grow.criteria import entropy, gini
+from treewright.grow.recipe import Choice, NominalTest, Recipe, recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
-from treewright.model.split import Split
 from treewright.model.tree import Node, Tree
-from treewright.model.working import Examined, Verdict
-
-
-@dataclass(frozen=True)
-class Branch:
-    """One row of an attribute's table: its cases and their impurity; a numeric target has `mean` instead of counts."""
-
-    label: str
-    counts: tuple[int | float, ...]
-    weight: float
-    impurity: float
-    mean: float | None = None
-    special: str | None = None
-    """"missing" or "known" where the branch is that of missing or of known values as such."""
+from treewright.model.working import Verdict
 
 
 @dataclass(frozen=True)
@@ -82,45 +57,6 @@ class SurrogateExplanation:
     agreement: float
     adjusted: float
     reversed: bool
-
-
-@dataclass(frozen=True)
-class AttributeExplanation:
-    """One attribute at the node, with every number that speaks for or against it."""
-
-    name: str
-    verdict: Verdict
-    branches: tuple[Branch, ...] = ()
-    unknown: float = 0.0
-    known: float = 0.0
-    after: float | None = None
-    decrease: float | None = None
-    tries: int = 0
-    adjusted_p: float | None = None
-    correction: float = 0.0
-    split_information: float | None = None
-    ratio: float | None = None
-    gini_decrease: float | None = None
-    chi_square: float | None = None
-    chi_square_df: int | None = None
-    chi_square_p: float | None = None
-    own_score: float | None = None
-    """By a criterion of the user's, times the share of known cases."""
-
-    @property
-    def verdict_code(self) -> str:
-        """The verdict as a key of the catalogue."""
-        return self.verdict.name.lower()
-
-    def worth(self, by: str) -> float | None:
-        """Return the number by which attributes are compared."""
-        number: float | None = {
-            "ratio": self.ratio,
-            "chi_square": self.chi_square,
-            "adjusted_p": self.adjusted_p,
-            "own": self.own_score,
-        }.get(by, self.decrease)
-        return number
 
 
 @dataclass(frozen=True)
@@ -218,7 +154,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
         working, further = counted_again(model, recipe, node, data)
         notes += further
     measure = {"gini": "gini", "variance": "variance"}.get(recipe.criterion, "entropy")
-    explained = [_attribute(view, recipe, measure, one) for one in working or ()]
+    explained = [explain_attribute(view, recipe, measure, one) for one in working or ()]
     explained.sort(key=lambda one: _rank(recipe, one))
     tree = model.tree
     conditions = conditions_to(tree, node)
@@ -332,96 +268,6 @@ def _rank(recipe: Recipe, one: AttributeExplanation) -> tuple[int, float, float]
     elif recipe.choice is Choice.RATIO and place <= 1:
         worth = one.ratio
     return place, -(worth or 0.0), -(one.decrease or 0.0)
-
-
-def _attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> AttributeExplanation:
-    column = node.tree.schema.attributes[one.attribute]
-    split = one.split
-    if split is None:
-        return AttributeExplanation(column.name, one.verdict, adjusted_p=one.p_value)
-    counts = _with_learned_side(recipe, split, one)
-    weights = counts[:, 0] if measure == "variance" else counts.sum(axis=1)
-    totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
-    mean = float(node.tree.outcome[node.index]) if measure == "variance" else None
-    branches = tuple(
-        replace(
-            _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean),
-            special=special_branch(split, place) or None,
-        )
-        for place in range(split.n_branches)
-    )
-    known = float(weights.sum())
-    unknown = 0.0 if recipe.missing is MissingPolicy.LEARNED else _weight(one.unknown, measure)
-    after = float(totals.sum()) / known
-    before = _impurity_of(counts.sum(axis=0), measure)
-    correction = _correction(recipe, one, known + unknown)
-    decrease = (before - after) * known / (known + unknown) - correction
-    return AttributeExplanation(
-        name=column.name,
-        verdict=one.verdict,
-        branches=branches,
-        unknown=unknown,
-        known=known,
-        after=after,
-        decrease=decrease,
-        tries=one.tries,
-        adjusted_p=one.p_value,
-        correction=correction,
-        own_score=None if one.own_score is None else one.own_score * known / (known + unknown),
-        **_further(counts, one.unknown, decrease, measure, recipe),
-    )
-
-
-def _further(counts: Counts, unknown: Counts, decrease: float, measure: str, recipe: Recipe) -> dict[str, Any]:
-    """Return the other criteria of the same table, for comparison."""
-    if measure == "variance":
-        return {}
-    independence = chi_square(counts)
-    further: dict[str, Any] = {
-        "gini_decrease": gini(counts.sum(axis=0)) - float(total_gini(counts).sum()) / float(counts.sum()),
-        "chi_square": independence.statistic,
-        "chi_square_df": independence.df,
-        "chi_square_p": independence.p,
-    }
-    if measure == "entropy":
-        outside = None if recipe.missing is MissingPolicy.LEARNED else unknown
-        information = split_information(counts, outside)
-        further["split_information"] = information
-        further["ratio"] = decrease / information if information > 0 else 0.0
-    return further
-
-
-def _with_learned_side(recipe: Recipe, split: Split, one: Examined) -> Counts:
-    if recipe.missing is not MissingPolicy.LEARNED:
-        return one.counts
-    counts = one.counts.astype(np.float64) if one.unknown.dtype.kind == "f" else one.counts.copy()
-    counts[split.missing] += one.unknown
-    return counts
-
-
-def _branch(label: str, row: Counts, weight: float, total: float, node_mean: float | None) -> Branch:
-    impurity = total / weight if weight > 0 else 0.0
-    if node_mean is not None:
-        mean = node_mean + float(row[1]) / weight if weight > 0 else None
-        return Branch(label, (), weight, impurity, mean)
-    return Branch(label, tuple(plain_number(count) for count in row.tolist()), weight, impurity)
-
-
-def _impurity_of(row: Counts, measure: str) -> float:
-    if measure == "variance":
-        return float(total_variance(row[None, :])[0]) / float(row[0])
-    return entropy(row) if measure == "entropy" else gini(row)
-
-
-def _weight(row: Counts, measure: str) -> float:
-    return float(row[0]) if measure == "variance" else float(row.sum())
-
-
-def _correction(recipe: Recipe, one: Examined, weight: float) -> float:
-    rule = recipe.numeric
-    if one.tries and one.split is not None and one.split.cut is not None and isinstance(rule, Cuts) and rule.correction:
-        return log2(one.tries) / weight
-    return 0.0
 
 
 def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[AttributeExplanation]) -> float | None:

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from treewright.data.dataset import Dataset
-from treewright.explain.node import AttributeExplanation, Branch, explain_node
+from treewright.explain.attribute import AttributeExplanation, Branch
+from treewright.explain.node import explain_node
 from treewright.explain.pruning import explain_pruning
 from treewright.model.model import TreeModel
 from treewright.model.tree import LEAF

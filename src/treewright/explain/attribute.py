@@ -1,0 +1,169 @@
+"""What speaks for and against one attribute at a node: the table of its best test, and what criteria say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from treewright.counts.table import Counts
+from treewright.explain.condition import special_branch
+from treewright.grow.criteria import (
+    chi_square,
+    entropy,
+    gini,
+    split_information,
+    total_entropy,
+    total_gini,
+    total_variance,
+)
+from treewright.grow.recipe import Cuts, MissingPolicy, Recipe
+from treewright.model.nested import plain_number
+from treewright.model.split import Split
+from treewright.model.tree import Node
+from treewright.model.working import Examined, Verdict
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One row of an attribute's table: its cases and their impurity; a numeric target has `mean` instead of counts."""
+
+    label: str
+    counts: tuple[int | float, ...]
+    weight: float
+    impurity: float
+    mean: float | None = None
+    special: str | None = None
+    """"missing" or "known" where the branch is that of missing or of known values as such."""
+
+
+@dataclass(frozen=True)
+class AttributeExplanation:
+    """One attribute at the node, with every number that speaks for or against it."""
+
+    name: str
+    verdict: Verdict
+    branches: tuple[Branch, ...] = ()
+    unknown: float = 0.0
+    known: float = 0.0
+    after: float | None = None
+    decrease: float | None = None
+    tries: int = 0
+    adjusted_p: float | None = None
+    correction: float = 0.0
+    split_information: float | None = None
+    ratio: float | None = None
+    gini_decrease: float | None = None
+    chi_square: float | None = None
+    chi_square_df: int | None = None
+    chi_square_p: float | None = None
+    own_score: float | None = None
+    """By a criterion of the user's, times the share of known cases."""
+
+    @property
+    def verdict_code(self) -> str:
+        """The verdict as a key of the catalogue."""
+        return self.verdict.name.lower()
+
+    def worth(self, by: str) -> float | None:
+        """Return the number by which attributes are compared."""
+        number: float | None = {
+            "ratio": self.ratio,
+            "chi_square": self.chi_square,
+            "adjusted_p": self.adjusted_p,
+            "own": self.own_score,
+        }.get(by, self.decrease)
+        return number
+
+
+def explain_attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> AttributeExplanation:
+    """Compute from what was looked at all numbers of an attribute; `measure` is that of impurity."""
+    column = node.tree.schema.attributes[one.attribute]
+    split = one.split
+    if split is None:
+        return AttributeExplanation(column.name, one.verdict, adjusted_p=one.p_value)
+    counts = _with_learned_side(recipe, split, one)
+    weights = counts[:, 0] if measure == "variance" else counts.sum(axis=1)
+    totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
+    mean = float(node.tree.outcome[node.index]) if measure == "variance" else None
+    branches = tuple(
+        replace(
+            _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean),
+            special=special_branch(split, place) or None,
+        )
+        for place in range(split.n_branches)
+    )
+    known = float(weights.sum())
+    unknown = 0.0 if recipe.missing is MissingPolicy.LEARNED else _weight(one.unknown, measure)
+    after = float(totals.sum()) / known
+    before = _impurity_of(counts.sum(axis=0), measure)
+    correction = _correction(recipe, one, known + unknown)
+    decrease = (before - after) * known / (known + unknown) - correction
+    return AttributeExplanation(
+        name=column.name,
+        verdict=one.verdict,
+        branches=branches,
+        unknown=unknown,
+        known=known,
+        after=after,
+        decrease=decrease,
+        tries=one.tries,
+        adjusted_p=one.p_value,
+        correction=correction,
+        own_score=None if one.own_score is None else one.own_score * known / (known + unknown),
+        **_further(counts, one.unknown, decrease, measure, recipe),
+    )
+
+
+def _further(counts: Counts, unknown: Counts, decrease: float, measure: str, recipe: Recipe) -> dict[str, Any]:
+    """Return the other criteria of the same table, for comparison."""
+    if measure == "variance":
+        return {}
+    independence = chi_square(counts)
+    further: dict[str, Any] = {
+        "gini_decrease": gini(counts.sum(axis=0)) - float(total_gini(counts).sum()) / float(counts.sum()),
+        "chi_square": independence.statistic,
+        "chi_square_df": independence.df,
+        "chi_square_p": independence.p,
+    }
+    if measure == "entropy":
+        outside = None if recipe.missing is MissingPolicy.LEARNED else unknown
+        information = split_information(counts, outside)
+        further["split_information"] = information
+        further["ratio"] = decrease / information if information > 0 else 0.0
+    return further
+
+
+def _with_learned_side(recipe: Recipe, split: Split, one: Examined) -> Counts:
+    if recipe.missing is not MissingPolicy.LEARNED:
+        return one.counts
+    counts = one.counts.astype(np.float64) if one.unknown.dtype.kind == "f" else one.counts.copy()
+    counts[split.missing] += one.unknown
+    return counts
+
+
+def _branch(label: str, row: Counts, weight: float, total: float, node_mean: float | None) -> Branch:
+    impurity = total / weight if weight > 0 else 0.0
+    if node_mean is not None:
+        mean = node_mean + float(row[1]) / weight if weight > 0 else None
+        return Branch(label, (), weight, impurity, mean)
+    return Branch(label, tuple(plain_number(count) for count in row.tolist()), weight, impurity)
+
+
+def _impurity_of(row: Counts, measure: str) -> float:
+    if measure == "variance":
+        return float(total_variance(row[None, :])[0]) / float(row[0])
+    return entropy(row) if measure == "entropy" else gini(row)
+
+
+def _weight(row: Counts, measure: str) -> float:
+    return float(row[0]) if measure == "variance" else float(row.sum())
+
+
+def _correction(recipe: Recipe, one: Examined, weight: float) -> float:
+    rule = recipe.numeric
+    if one.tries and one.split is not None and one.split.cut is not None and isinstance(rule, Cuts) and rule.correction:
+        return log2(one.tries) / weight
+    return 0.0
