@@ -22,9 +22,9 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.evaluate import runs as runs_module
 from treewright.evaluate.estimate import cross_validate, wilson_interval
 from treewright.evaluate.regression_report import regression_report
+from treewright.evaluate.resampled import Estimate
 from treewright.evaluate.resampling import (
     Bootstrap632,
-    Estimate,
     GivenFolds,
     Grouped,
     HoldOut,

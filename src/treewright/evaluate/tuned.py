@@ -10,7 +10,7 @@ from typing import Any
 
 from treewright._base.printable import printable
 from treewright.evaluate.learners import AnyPlan
-from treewright.evaluate.resampling import Estimate
+from treewright.evaluate.resampled import Estimate
 from treewright.evaluate.result import Report, percentage
 from treewright.evaluate.result import Rows as Table
 
