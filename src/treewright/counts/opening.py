@@ -52,8 +52,9 @@ def engine_over(
         schema = replace(schema, ignored=(*schema.ignored, key))
     if _counted_by_dask(source):
         return _dask_engine(source, target, schema, overrides, nominal_limit, class_weights, bags)
+    from treewright.counts.outside import require_target
     from treewright.counts.sql.connect import connect
-    from treewright.counts.sql.engine import SqlEngine, require_target
+    from treewright.counts.sql.engine import SqlEngine
     from treewright.counts.sql.profile import inferred
 
     connection = connect(source, temporary=temporary)

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
+from treewright.counts.bags import Bags
 from treewright.counts.counted import Counted, by_interval, class_summary, number_summary
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.table import FrequencyTable
@@ -42,16 +44,15 @@ class OutsideEngine(abc.ABC):
         With a target.
     source : str or None
         For messages and provenance.
-    trees : int
-        Of a forest: they have the roots 0 to `trees` - 1.
+    bags : Bags or None
+        Of the trees of a forest, whose roots have their numbers as paths.
     """
 
     name: str
 
-    def __init__(self, schema: Schema, source: str | None, trees: int = 1) -> None:
-        if schema.target is None:
-            names = ", ".join(column.name for column in schema.columns)
-            raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")
+    def __init__(self, schema: Schema, source: str | None, bags: Bags | None) -> None:
+        require_target(schema)
+        trees = 1 if bags is None else len(bags)
         self.source = source
         self.scans = 0
         self._schema = schema
@@ -66,14 +67,24 @@ class OutsideEngine(abc.ABC):
         self._next_node = 0
         self._next_path = trees
         self._trees = trees
+        self._bagged = bags is not None
+        self._known_rows: int | None = None  # before anything is counted
         self._roots: list[Summary] = []
         self._most_kept = KEPT_CELLS if trees == 1 else 0  # nobody examines the trees of a forest
 
     # -- what an engine does its own way -----------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def _measured_roots(self) -> list[Summary]:
-        """Describe the target of all cases, of each tree of a forest."""
+    def shut(self) -> None:
+        """Let go of what is held outside memory."""
+
+    @abc.abstractmethod
+    def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
+        """Describe the target of all cases of some trees."""
+
+    @abc.abstractmethod
+    def _take_all(self, trees: Sequence[int]) -> None:
+        """From now on have all cases in the bags of some trees of a forest."""
 
     @abc.abstractmethod
     def _count_at(
@@ -84,6 +95,33 @@ class OutsideEngine(abc.ABC):
         node_of: Mapping[int, int] | None = None,
     ) -> None:
         """Count the tables of attributes at paths and keep them; `node_of` tells the sieve's name of each path."""
+
+    @abc.abstractmethod
+    def _known_missing(self) -> Mapping[str, int]:
+        """Return the number of missing values of those attributes of which it is known without counting."""
+
+    @abc.abstractmethod
+    def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
+        """Return the different numbers of a numeric attribute, ascending, if they are known."""
+
+    @abc.abstractmethod
+    def _largest_between(
+        self, bounds: Sequence[Mapping[int, Sequence[float]]]
+    ) -> list[dict[int, npt.NDArray[np.float64]]]:
+        """Return in one pass, for each tree, the largest number not above each bound but above the one before.
+
+        Bounds ascend; NaN stands where there is no such number.
+        """
+
+    @abc.abstractmethod
+    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
+        """Return the cases of open nodes, in one pass."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shut()
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -98,9 +136,9 @@ class OutsideEngine(abc.ABC):
         return self._trees
 
     @property
-    @abc.abstractmethod
     def n_rows(self) -> int:
         """Number of all rows, those of weight zero included."""
+        return self.n_cases if self._known_rows is None else self._known_rows
 
     @property
     def n_cases(self) -> int:
@@ -119,6 +157,19 @@ class OutsideEngine(abc.ABC):
                 raise DataError("there are no rows to learn from", source=self.source)
             self._roots = roots
         return self._roots[tree]
+
+    def _measured_roots(self) -> list[Summary]:
+        """Describe the target of all cases, of each tree of a forest."""
+        roots = self._roots_of(range(self._trees))
+        empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
+        if self._bagged and empty:
+            # A bootstrap of nothing says nothing: all cases then.
+            self._take_all(empty)
+            for tree in empty:
+                self._tables.pop(tree, None)
+            for tree, root in zip(empty, self._roots_of(empty), strict=True):
+                roots[tree] = root
+        return roots
 
     def _opened(self, path: int, summary: Summary) -> int:
         node = self._next_node
@@ -202,6 +253,12 @@ class OutsideEngine(abc.ABC):
                 here = parent
         return dict(sorted(found.items()))
 
+    def _means_at(self, paths: Sequence[int]) -> list[float]:
+        """Return the mean of the target at open paths and roots."""
+        mean_of = {path: root.mean for path, root in enumerate(self._roots)}
+        mean_of |= {path: self._described[node].mean for node, path in self._open.items()}
+        return [mean_of[path] for path in paths]
+
     # -- tables ------------------------------------------------------------------------------------------------------
 
     def count(
@@ -251,22 +308,58 @@ class OutsideEngine(abc.ABC):
         """Return the largest number of the attribute in all training data that is not above `bound`."""
         return self.largest_values_not_above({attribute: [bound]})[attribute][0]
 
-    @abc.abstractmethod
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer `largest_value_not_above` for many bounds of many attributes in one pass."""
+        """Answer `largest_value_not_above` for many bounds: from numbers that are known, else in one pass."""
+        found: dict[int, list[float]] = {}
+        asked: dict[int, Sequence[float]] = {}
+        for attribute, some in bounds.items():
+            column = self._schema.attributes[attribute]
+            if not column.is_numeric:
+                raise ParameterError(f"column {column.name!r} has no numbers to compare with a bound")
+            values = self._known_numbers(attribute)
+            if values is not None:
+                found[attribute] = [float(values[np.searchsorted(values, one, side="right") - 1]) for one in some]
+            else:
+                asked[attribute] = some
+        if asked:
+            found |= self.largest_in_bags([asked])[0]
+        return found
 
-    @abc.abstractmethod
-    def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
-
-    @abc.abstractmethod
-    def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
-        """Return the cases of open nodes, in one pass."""
-
-    @abc.abstractmethod
     def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
         """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
+        ordered = [{attribute: sorted(set(some)) for attribute, some in mine.items()} for mine in bounds]
+        found = []
+        for wanted, mine, largest in zip(bounds, ordered, self._largest_between(ordered), strict=True):
+            best = {attribute: np.fmax.accumulate(some) for attribute, some in largest.items()}
+            found.append(
+                {one: [float(best[one][mine[one].index(bound)]) for bound in some] for one, some in wanted.items()}
+            )
+        return found
+
+    def incomplete(self) -> dict[str, int]:
+        """Return the number of missing values of each attribute that has some."""
+        self.root_summary()
+        names, trees, known = self._schema.attribute_names, range(self._trees), self._known_missing()
+        lacking = [
+            index
+            for index, name in enumerate(names)
+            if name not in known and any(index not in self._tables.get(tree, {}) for tree in trees)
+        ]
+        if lacking:
+            self._count_at(trees, lacking)
+        numbers = {
+            name: known[name] if name in known else max(self._tables[tree][index].table.unknown_cases for tree in trees)
+            for index, name in enumerate(names)
+        }
+        return {name: number for name, number in numbers.items() if number}
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Refuse: rows outside memory have no numbers."""
         raise ParameterError(f"the rows of {self.name} have no numbers")
+
+
+def require_target(schema: Schema) -> None:
+    """Raise unless it is known which column to predict."""
+    if schema.target is None:
+        names = ", ".join(column.name for column in schema.columns)
+        raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")

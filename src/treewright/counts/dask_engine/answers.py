@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from treewright.counts.counted import Counted
+from treewright.counts.counted import Counted, doubtful_ranges, refined
 from treewright.counts.dask_engine.counting import CodedTables, NumberTable, Request, RunTable, starts_of, widths_of
 from treewright.counts.dask_engine.partitions import Coding
+from treewright.counts.engine import Sieve
 from treewright.counts.table import FrequencyTable
 
 
@@ -98,3 +100,39 @@ class Found:
         """Return the numbers of doubtful runs."""
         rows = slice(*np.searchsorted(table.place, [place, place + 1]))
         return self._by_number(table, rows, coarse.unknown, coarse.unknown_cases, None).table
+
+    def sift(
+        self,
+        runs: Mapping[int, RunTable],
+        nodes: Sequence[int],
+        sieve: Sieve,
+        count: Callable[[Request], Sequence[Any]],
+    ) -> None:
+        """Have the numbers counted of those runs that may hold the best cut, in a second pass.
+
+        Parameters
+        ----------
+        runs : dict of int to RunTable
+        nodes : sequence of int
+            What the sieve calls each place.
+        sieve : Sieve
+        count : callable
+            Makes the pass.
+        """
+        sifted: dict[tuple[int, int], tuple[FrequencyTable, Any, Any]] = {}
+        ranges: dict[tuple[int, int], list[tuple[float, float]]] = {}
+        for attribute, table in runs.items():
+            for place in sorted(self.request.steps[attribute]):
+                coarse = self.runs(attribute, place, table)
+                doubtful, inside = sieve.sift(nodes[place], attribute, coarse)
+                sifted[attribute, place] = coarse, doubtful, inside
+                if doubtful.any():
+                    ranges[attribute, place] = doubtful_ranges(coarse, doubtful)
+        fine: dict[int, NumberTable] = {}
+        if ranges:
+            asked = replace(self.request, attributes=(), bounds={}, every_number={}, steps={}, some_numbers=ranges)
+            _, *tables = count(asked)
+            fine = dict(zip(asked.number_tables, tables, strict=True))
+        for (attribute, place), (coarse, doubtful, inside) in sifted.items():
+            single = self.fine(fine[attribute], place, coarse) if (attribute, place) in ranges else None
+            self.refined[attribute, place] = refined(coarse, doubtful, inside, single)

@@ -11,16 +11,17 @@ scan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.extras import need
 from treewright.counts.bags import Bags
-from treewright.counts.counted import Counted, by_interval, class_summary, doubtful_ranges, number_summary, refined
+from treewright.counts.counted import Counted, by_interval, class_summary, number_summary
 from treewright.counts.dask_engine.answers import Found
 from treewright.counts.dask_engine.collecting import (
     add_groups,
@@ -31,15 +32,14 @@ from treewright.counts.dask_engine.collecting import (
     put_together,
     stacked,
 )
-from treewright.counts.dask_engine.counting import NumberTable, Request, RunTable
+from treewright.counts.dask_engine.counting import Request
 from treewright.counts.dask_engine.frames import inferred, keyed, layout_of
 from treewright.counts.dask_engine.partitions import coded, encoded
-from treewright.counts.dask_engine.passes import Passes
+from treewright.counts.dask_engine.passes import Passes, portions
 from treewright.counts.dask_engine.profile import FEW_NUMBERS, Facts, add_facts, coding_of, facts_of
 from treewright.counts.dask_engine.running import FAN_IN, Delayed, computed, in_a_tree
 from treewright.counts.engine import Sieve, Summary
 from treewright.counts.outside import ROOT, OutsideEngine
-from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Schema
@@ -105,9 +105,8 @@ class DaskEngine(OutsideEngine):
         scans: int = 0,
         bags: Bags | None = None,
     ) -> None:
-        super().__init__(schema, source, 1 if bags is None else len(bags))
+        super().__init__(schema, source, bags)
         self._dask: Any = need("dask", "dask", "learn with Dask")
-        self._keyed_rows: int | None = None
         layout = layout_of(frame, source)
         used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
         for name in used:
@@ -115,7 +114,7 @@ class DaskEngine(OutsideEngine):
                 raise DataError(f"without the column {name!r}; there are {', '.join(layout.names)}", source=source)
         key = None
         if bags is not None and bags.key is not None:
-            key, self._keyed_rows = keyed(frame, layout, bags.key, source)
+            key, self._known_rows = keyed(frame, layout, bags.key, source)
             self.scans += 1
         layout = replace(layout.of(used), kinds={name: schema.column(name).kind for name in used})
         self.scans += scans
@@ -129,12 +128,12 @@ class DaskEngine(OutsideEngine):
             )
         ]
         self._facts = self._found_facts(weighted=schema.weight is not None or factors is not None)
+        self._known_rows = self._known_rows if self._facts is None else self._facts.n_rows
         self._whole = self._facts is None or self._facts.whole_weights
         self._coding = coding_of(schema, self._facts, coded_numbers)
         shared = delayed(self._coding, traverse=False)
         partitions = [delayed(coded)(cases, shared) for cases in self._cases]
         self._passes = Passes(partitions, self._coding, bags, self._fits, source)
-        self._bagged = bags is not None
         self._classes = 3 if self._regression else len(schema.classes)
 
     @classmethod
@@ -154,19 +153,6 @@ class DaskEngine(OutsideEngine):
         return cls(frame, schema, source=source, scans=1, **options)
 
     # -- about the data ----------------------------------------------------------------------------------------------
-
-    @property
-    def n_rows(self) -> int:
-        """Number of all rows, those of weight zero included."""
-        if self._facts is None:
-            return self.n_cases if self._keyed_rows is None else self._keyed_rows
-        return self._facts.n_rows
-
-    def __enter__(self) -> DaskEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shut()
 
     def shut(self) -> None:
         """Let go of what the workers keep."""
@@ -204,24 +190,16 @@ class DaskEngine(OutsideEngine):
             raise DataError("there are no rows to learn from", source=self.source)
         return facts
 
-    def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
-        self.root_summary()
+    def _known_missing(self) -> dict[str, int]:
         names = self._schema.attribute_names
-        if self._facts is not None:
-            return {names[index]: number for index, number in self._facts.missing.items() if number}
-        trees = range(self._trees)
-        if any(index not in self._tables.get(ROOT, {}) for index in range(len(names))):
-            self._count_at(trees, range(len(names)))
-        numbers = {
-            name: max(self._tables[tree][index].table.unknown_cases for tree in trees)
-            for index, name in enumerate(names)
-        }
-        return {name: number for name, number in numbers.items() if number}
+        return {} if self._facts is None else {names[index]: number for index, number in self._facts.missing.items()}
 
-    def _measured_roots(self) -> list[Summary]:
+    def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
+        return None if self._facts is None else self._facts.numbers[attribute].distinct
+
+    def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
         if self._bagged:
-            return self._roots_of_bags()
+            return self._roots_of_bags(trees)
         if self._facts is not None and self._facts.target is not None:
             return [self._facts.target]
         if self._facts is not None and self._facts.classes is not None and self._coding.edges:
@@ -236,17 +214,10 @@ class DaskEngine(OutsideEngine):
 
     # -- forests -----------------------------------------------------------------------------------------------------
 
-    def _roots_of_bags(self) -> list[Summary]:
-        roots = self._roots_of(range(self._trees))
-        empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
-        if empty:
-            # A bootstrap of nothing says nothing: all cases then.
-            self._passes.take_all(empty)
-            for tree, root in zip(empty, self._roots_of(empty), strict=True):
-                roots[tree] = root
-        return roots
+    def _take_all(self, trees: Sequence[int]) -> None:
+        self._passes.take_all(trees)
 
-    def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
+    def _roots_of_bags(self, trees: Sequence[int]) -> list[Summary]:
         if not self._schema.attributes:
             raise ParameterError("there is no attribute to learn from")
         places = {tree: place for place, tree in enumerate(trees)}
@@ -263,21 +234,15 @@ class DaskEngine(OutsideEngine):
                 roots.append(class_summary(sums, cases))
         return roots
 
-    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
-        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
+    def _largest_between(
+        self, bounds: Sequence[Mapping[int, Sequence[float]]]
+    ) -> list[dict[int, npt.NDArray[np.float64]]]:
         delayed = self._dask.delayed
-        asked = [{attribute: tuple(sorted(set(some))) for attribute, some in mine.items()} for mine in bounds]
         totals = []
-        for tree, mine in enumerate(asked):
+        for tree, mine in enumerate(bounds):
             partial = [delayed(largest_part)(part, mine) for part in self._passes.of_tree(tree)]
             totals.append(in_a_tree(partial, delayed(put_together)))
-        found = []
-        for wanted, ordered, largest in zip(bounds, asked, self._persisted(totals), strict=True):
-            best = {attribute: np.fmax.accumulate(some) for attribute, some in largest.items()}
-            found.append(
-                {one: [float(best[one][ordered[one].index(bound)]) for bound in some] for one, some in wanted.items()}
-            )
-        return found
+        return self._persisted(totals)
 
     def _classes_seen(self, summary: Summary) -> Summary:
         if summary.cases == 0 and self._facts is not None and self._facts.n_rows:
@@ -317,29 +282,9 @@ class DaskEngine(OutsideEngine):
         sieve: Sieve | None = None,
         node_of: Mapping[int, int] | None = None,
     ) -> None:
-        for some_paths, some in self._portions(paths, attributes):
+        widths = {one: self._coding.n_codes(one) * self._classes for one in attributes}
+        for some_paths, some in portions(paths, widths, self._table_cells):
             self._count_portion(some_paths, some, sieve, node_of or {})
-
-    def _portions(self, paths: Sequence[int], attributes: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-        """Divide a request so that each part has tables of bearable size."""
-        portion: list[int] = []
-        cells = 0
-        for attribute in attributes:
-            width = self._coding.n_codes(attribute) * self._classes
-            if portion and cells + width * len(paths) > self._table_cells:
-                yield from self._by_nodes(paths, portion, cells)
-                portion, cells = [], 0
-            portion = [*portion, attribute]
-            cells += width * len(paths)
-        if portion:
-            yield from self._by_nodes(paths, portion, cells)
-
-    def _by_nodes(
-        self, paths: Sequence[int], attributes: list[int], cells: int
-    ) -> Iterator[tuple[list[int], list[int]]]:
-        at_once = max(1, len(paths) * self._table_cells // max(cells, 1)) if cells > self._table_cells else len(paths)
-        for start in range(0, len(paths), at_once):
-            yield list(paths[start : start + at_once]), attributes
 
     def _count_portion(
         self, paths: Sequence[int], attributes: Sequence[int], sieve: Sieve | None, node_of: Mapping[int, int]
@@ -371,7 +316,8 @@ class DaskEngine(OutsideEngine):
         found = Found(self._coding, request, codes, numbers, whole=self._whole and not self._regression)
         if in_runs and sieve is not None:
             runs = {attribute: next(answers) for attribute in in_runs}
-            self._sift(found, runs, paths, node_of, sieve)
+            nodes = [node_of[path] for path in paths]
+            found.sift(runs, nodes, sieve, lambda asked: self._pass(paths, asked))
         for attribute in attributes:
             for path in paths:
                 self._tables.setdefault(path, {})[attribute] = self._table(found, attribute, places[path])
@@ -380,33 +326,6 @@ class DaskEngine(OutsideEngine):
         counted = found.counted(attribute, place)
         bounds = self._intervals.get(attribute)
         return by_interval(counted, bounds) if bounds is not None and counted.table.values is not None else counted
-
-    def _sift(
-        self,
-        found: Found,
-        runs: Mapping[int, RunTable],
-        paths: Sequence[int],
-        node_of: Mapping[int, int],
-        sieve: Sieve,
-    ) -> None:
-        """Count the numbers of those runs that may hold the best cut, in a second pass."""
-        sifted: dict[tuple[int, int], tuple[FrequencyTable, Any, Any]] = {}
-        ranges: dict[tuple[int, int], list[tuple[float, float]]] = {}
-        for attribute, table in runs.items():
-            for place in sorted(found.request.steps[attribute]):
-                coarse = found.runs(attribute, place, table)
-                doubtful, inside = sieve.sift(node_of[paths[place]], attribute, coarse)
-                sifted[attribute, place] = coarse, doubtful, inside
-                if doubtful.any():
-                    ranges[attribute, place] = doubtful_ranges(coarse, doubtful)
-        fine: dict[int, NumberTable] = {}
-        if ranges:
-            asked = replace(found.request, attributes=(), bounds={}, every_number={}, steps={}, some_numbers=ranges)
-            _, *tables = self._pass(paths, asked)
-            fine = dict(zip(asked.number_tables, tables, strict=True))
-        for (attribute, place), (coarse, doubtful, inside) in sifted.items():
-            single = found.fine(fine[attribute], place, coarse) if (attribute, place) in ranges else None
-            found.refined[attribute, place] = refined(coarse, doubtful, inside, single)
 
     def _in_runs(self, attribute: int, size: int, sieve: Sieve | None) -> bool:
         if sieve is None or self._regression or self._facts is None:
@@ -418,39 +337,12 @@ class DaskEngine(OutsideEngine):
         return {path: known[path] if path in known else self._few + 1 for path in paths}
 
     def _means(self, paths: Sequence[int]) -> tuple[float, ...]:
-        if not self._regression:
-            return ()
-        mean_of = {path: self._described[node].mean for node, path in self._open.items()}
-        for path in range(self._trees):
-            mean_of.setdefault(path, self.root_summary(path).mean)
-        return tuple(mean_of[path] for path in paths)
+        return tuple(self._means_at(paths)) if self._regression else ()
 
     def _counts(self, counts: Any) -> Any:
         return np.rint(counts).astype(np.int64) if self._whole and not self._regression else counts
 
     # -- more questions ----------------------------------------------------------------------------------------------
-
-    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer for many bounds of many attributes: from the numbers that are known, else in one pass."""
-        found: dict[int, list[float]] = {}
-        asked: dict[int, tuple[float, ...]] = {}
-        for attribute, some in bounds.items():
-            column = self._schema.attributes[attribute]
-            if not column.is_numeric or self._facts is None:
-                raise ParameterError(f"column {column.name!r} has no numbers to compare with a bound")
-            distinct = self._facts.numbers[attribute].distinct
-            if distinct is not None:
-                found[attribute] = [float(distinct[np.searchsorted(distinct, one, side="right") - 1]) for one in some]
-            else:
-                asked[attribute] = tuple(sorted(set(some)))
-        if asked:
-            delayed = self._dask.delayed
-            partial = [delayed(largest_part)(part, asked) for part in self._passes.parts]
-            [largest] = self._persisted([in_a_tree(partial, delayed(put_together))])
-            for attribute, ordered in asked.items():
-                best = np.fmax.accumulate(largest[attribute])
-                found[attribute] = [float(best[ordered.index(one)]) for one in bounds[attribute]]
-        return found
 
     def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
         """Return the cases of open nodes, in one pass."""

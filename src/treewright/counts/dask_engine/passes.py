@@ -14,7 +14,7 @@ kept partitions
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from treewright._base.extras import need
@@ -151,3 +151,35 @@ class Passes:
         if self._members is not None:
             self._members = list(done[len(staying) - len(self._members) : len(staying)])
         return answers
+
+
+def portions(
+    paths: Sequence[int], widths: Mapping[int, int], most: int
+) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    """Divide a request into nodes and attributes whose tables have at most so many cells, unless one alone has more.
+
+    `widths` are the cells that the table of each attribute has at one node.
+
+    Examples
+    --------
+    >>> list(portions([7, 8, 9], {0: 2, 1: 2, 2: 8}, 12))
+    [([7, 8, 9], [0, 1]), ([7], [2]), ([8], [2]), ([9], [2])]
+    """
+    portion: list[int] = []
+    cells = 0
+    for attribute, width in widths.items():
+        if portion and cells + width * len(paths) > most:
+            yield from _by_nodes(paths, portion, cells, most)
+            portion, cells = [], 0
+        portion = [*portion, attribute]
+        cells += width * len(paths)
+    if portion:
+        yield from _by_nodes(paths, portion, cells, most)
+
+
+def _by_nodes(
+    paths: Sequence[int], attributes: list[int], cells: int, most: int
+) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    at_once = max(1, len(paths) * most // max(cells, 1)) if cells > most else len(paths)
+    for start in range(0, len(paths), at_once):
+        yield list(paths[start : start + at_once]), attributes

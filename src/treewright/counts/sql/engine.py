@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
 from treewright._base.near_names import unknown_name
@@ -27,7 +28,7 @@ from treewright.counts.sql.columns import named
 from treewright.counts.sql.connection import Connection
 from treewright.counts.sql.copies import OpenCopies
 from treewright.counts.sql.fetch import fetched_rows, grouped_rows
-from treewright.counts.sql.numbers import largest_numbers, largest_numbers_by_tree
+from treewright.counts.sql.numbers import largest_numbers_by_tree
 from treewright.counts.sql.profile import Facts, facts_for, inferred
 from treewright.counts.sql.runs import RunStatements
 from treewright.counts.sql.sizes import FEW_NUMBERS, RESULT_ROWS, UNKNOWN_SIZE, AnswerSizes
@@ -90,8 +91,7 @@ class SqlEngine(OutsideEngine):
             raise ParameterError("the trees of a forest share every scan, and copies are of one tree; leave them out")
         if temporary and not connection.may_copy:
             raise ParameterError(f"{connection.dialect.name} can make no temporary table here; learn without them")
-        require_target(schema)
-        super().__init__(schema, connection.source if source is None else source, 1 if bags is None else len(bags))
+        super().__init__(schema, connection.source if source is None else source, bags)
         self.name = connection.dialect.name
         self._connection = connection
         columns = connection.columns()
@@ -102,15 +102,15 @@ class SqlEngine(OutsideEngine):
         for stored in columns:
             if stored.name in {*schema.attribute_names, schema.target, schema.weight}:
                 stored.require_known(self.source)
-        self._keyed_rows: int | None = None
         if bags is not None and bags.key is not None:
             if bags.key not in names:
                 raise DataError(unknown_name("column", bags.key, names), source=self.source)
-            self._keyed_rows = require_key(connection, named(columns, bags.key))
+            self._known_rows = require_key(connection, named(columns, bags.key))
             self.scans += 1
         facts = facts_for(connection, schema, columns) if facts is None else facts
         self.scans += 0 if facts is None else facts.scans
         self._facts = facts
+        self._known_rows = self._known_rows if facts is None else facts.n_rows
         whole = facts is None or facts.whole_weights
         if class_factors is not None:
             whole = whole and all(float(factor).is_integer() for factor in class_factors)
@@ -160,23 +160,9 @@ class SqlEngine(OutsideEngine):
     ) -> SqlEngine:
         """Return an engine whose schema is inferred from the table."""
         schema, facts = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
-        require_target(schema)
         return cls(connection, schema, facts=facts, **options)
 
     # -- about the data ----------------------------------------------------------------------------------------------
-
-    @property
-    def n_rows(self) -> int:
-        """Number of all rows, those of weight zero included."""
-        if self._facts is None:
-            return self.n_cases if self._keyed_rows is None else self._keyed_rows
-        return self._facts.n_rows
-
-    def __enter__(self) -> SqlEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shut()
 
     def shut(self) -> None:
         """Close the connection; temporary tables go with it, so nothing is left behind."""
@@ -231,20 +217,14 @@ class SqlEngine(OutsideEngine):
             for branch, summary in enumerate(summaries)
         ]
 
-    def _measured_roots(self) -> list[Summary]:
-        measured = self._number_roots if self._regression else self._class_roots
-        roots = measured(list(range(self._trees)))
-        empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
-        if self._statements.bags is not None and len(empty) > 0:
-            # A bootstrap of nothing says nothing: all cases then.
-            self._statements.bags = self._statements.bags.with_all(empty)
-            for tree in empty:
-                self._tables.pop(tree, None)
-            for tree, root in zip(empty, measured(empty), strict=True):
-                roots[tree] = root
-        return roots
+    def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
+        return self._number_roots(trees) if self._regression else self._class_roots(trees)
 
-    def _class_roots(self, trees: list[int]) -> list[Summary]:
+    def _take_all(self, trees: Sequence[int]) -> None:
+        if self._statements.bags is not None:
+            self._statements.bags = self._statements.bags.with_all(trees)
+
+    def _class_roots(self, trees: Sequence[int]) -> list[Summary]:
         """Return the classes as the facts tell them, where the first level has to be counted with a sieve.
 
         Else all attributes are counted at once: classes are sums of any table.
@@ -265,7 +245,7 @@ class SqlEngine(OutsideEngine):
             for table in tables
         ]
 
-    def _number_roots(self, trees: list[int]) -> list[Summary]:
+    def _number_roots(self, trees: Sequence[int]) -> list[Summary]:
         dialect = self._connection.dialect
         weight = dialect.cast("w", "double") if self._statements.weighted else "1"
         tree = "0" if self._statements.bags is None else "tree"
@@ -371,10 +351,7 @@ class SqlEngine(OutsideEngine):
     def _means(self, paths: Sequence[int]) -> dict[int, str] | None:
         if not self._regression:
             return None
-        mean_of = {path: self._described[node].mean for node, path in self._open.items()}
-        for path, root in enumerate(self._roots):
-            mean_of.setdefault(path, root.mean)
-        return {path: self._connection.dialect.number(mean_of[path]) for path in paths}
+        return dict(zip(paths, map(self._connection.dialect.number, self._means_at(paths)), strict=True))
 
     def _ask(self, statement: str) -> list[Any]:
         self.scans += 1
@@ -382,56 +359,18 @@ class SqlEngine(OutsideEngine):
 
     # -- numbers -----------------------------------------------------------------------------------------------------
 
-    def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
-        self.root_summary()
-        known = {} if self._facts is None else self._facts.missing
-        names = self._schema.attribute_names
-        trees = range(self._trees)
-        tables = self._tables.get(ROOT, {})
-        lacking = [index for index, name in enumerate(names) if name not in known and index not in tables]
-        if lacking:
-            self._count_at(trees, lacking)
-        numbers = {
-            name: known[name] if name in known else max(self._tables[tree][index].table.unknown_cases for tree in trees)
-            for index, name in enumerate(names)
-        }
-        return {name: number for name, number in numbers.items() if number}
+    def _known_missing(self) -> dict[str, int]:
+        return {} if self._facts is None else self._facts.missing
 
-    def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer for many bounds of many attributes: from the tables of the root, else in one statement."""
-        found: dict[int, list[float]] = {}
-        asked: dict[int, list[float]] = {}
-        for attribute, some in bounds.items():
-            self._statements.require_numeric(attribute)
-            counted = self._tables.get(ROOT, {}).get(attribute)
-            values = None if counted is None or counted.table.highest is not None else counted.table.values
-            if values is not None:
-                found[attribute] = [float(values[np.searchsorted(values, one, side="right") - 1]) for one in some]
-            else:
-                asked[attribute] = sorted(set(some))
-        if asked:
-            self.scans += 1
-            answers = largest_numbers(self._connection, self._statements, asked)
-            for attribute, some in asked.items():
-                best = np.fmax.accumulate(answers[attribute][: len(some)])
-                found[attribute] = [float(best[some.index(one)]) for one in bounds[attribute]]
-        return found
+    def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
+        counted = self._tables.get(ROOT, {}).get(attribute)
+        return None if counted is None or counted.table.highest is not None else counted.table.values
 
-    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
-        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one statement."""
+    def _largest_between(
+        self, bounds: Sequence[Mapping[int, Sequence[float]]]
+    ) -> list[dict[int, npt.NDArray[np.float64]]]:
         self.scans += 1
-        asked = [{attribute: sorted(set(some)) for attribute, some in one.items()} for one in bounds]
-        answers = largest_numbers_by_tree(self._connection, self._statements, asked)
-        return [
-            {
-                attribute: [
-                    float(np.fmax.accumulate(found[attribute])[some.index(one)]) for one in bounds[tree][attribute]
-                ]
-                for attribute, some in mine.items()
-            }
-            for tree, (mine, found) in enumerate(zip(asked, answers, strict=True))
-        ]
+        return largest_numbers_by_tree(self._connection, self._statements, bounds)
 
     # -- cases -------------------------------------------------------------------------------------------------------
 
@@ -446,10 +385,3 @@ class SqlEngine(OutsideEngine):
         """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
         self.scans += 1
         return grouped_rows(self._connection, self._statements, self._decoder, cuts, limit, self.source)
-
-
-def require_target(schema: Schema) -> None:
-    """Raise unless it is known which column to predict."""
-    if schema.target is None:
-        names = ", ".join(column.name for column in schema.columns)
-        raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")

@@ -11,21 +11,14 @@ from treewright.counts.sql.connection import Connection
 from treewright.counts.sql.statements import Statements
 
 
-def largest_numbers(
-    connection: Connection, statements: Statements, bounds: Mapping[int, Sequence[float]]
-) -> dict[int, npt.NDArray[np.float64]]:
-    """Return, in one statement, the greatest number between each two neighbouring bounds of each attribute.
-
-    The first is at most the first bound, the last one is above all; NaN where there is none.
-    """
-    [found] = largest_numbers_by_tree(connection, statements, [bounds])
-    return found
-
-
 def largest_numbers_by_tree(
     connection: Connection, statements: Statements, bounds: Sequence[Mapping[int, Sequence[float]]]
 ) -> list[dict[int, npt.NDArray[np.float64]]]:
-    """Return the same for the bounds and the cases of each tree of a forest."""
+    """Return, in one statement, the greatest number between each two neighbouring bounds of each attribute.
+
+    The first is at most the first bound, the last one is above all; NaN where there is none. The trees of a forest have
+    bounds and cases of their own.
+    """
     attributes = sorted({attribute for mine in bounds for attribute in mine})
     names = [f"k{attribute}" for attribute in attributes]
     further = ", ".join(f"{_code(statements, attribute, bounds)} AS k{attribute}" for attribute in attributes)

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from treewright._base.errors import ParameterError
 from treewright.counts.bags import Bags
 from treewright.counts.sql.bags import bagged, residues
 from treewright.counts.sql.columns import Family, StoredColumn
@@ -387,9 +386,3 @@ class Statements:
             "MIN(y) AS low",
             "MAX(y) AS high",
         ]
-
-    def require_numeric(self, attribute: int) -> None:
-        """Raise unless an attribute is one of numbers."""
-        column = self.schema.attributes[attribute]
-        if not column.is_numeric:
-            raise ParameterError(f"column {column.name!r} has no numbers to compare with a bound")
