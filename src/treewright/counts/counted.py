@@ -103,8 +103,7 @@ def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
     [2, 1]
     """
     table = counted.table
-    values = table.values if table.values is not None else np.zeros(0)
-    codes = np.searchsorted(np.array(bounds), values, side="left")
+    codes = np.searchsorted(np.array(bounds), table.first, side="left")
     width = len(bounds) + 1
     counts = np.zeros((width, table.counts.shape[1]), dtype=table.counts.dtype)
     np.add.at(counts, codes, table.counts)
@@ -121,8 +120,7 @@ def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
 
 def doubtful_ranges(table: FrequencyTable, doubtful: npt.NDArray[np.bool_]) -> list[Range]:
     """Return first and last number of the doubtful runs, neighbours put together."""
-    first = table.values if table.values is not None else np.zeros(0)
-    last = table.highest if table.highest is not None else first
+    first, last = table.first, table.last
     found: list[Range] = []
     for place in np.flatnonzero(doubtful).tolist():
         if found and place > 0 and doubtful[place - 1]:
@@ -139,8 +137,7 @@ def refined(
     fine: FrequencyTable | None,
 ) -> FrequencyTable:
     """Put single numbers in place of the doubtful runs."""
-    first = coarse.values if coarse.values is not None else np.zeros(0)
-    last = coarse.highest if coarse.highest is not None else first
+    first, last = coarse.first, coarse.last
     kept = ~doubtful
     values, highest, counts, cases, tries = (
         first[kept],

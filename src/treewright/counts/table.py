@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
+from treewright.model.split import Split
 
 Counts = npt.NDArray[Any]
 """Whole numbers (int64) where the weights are, doubles otherwise."""
@@ -68,6 +69,16 @@ class FrequencyTable:
         return known
 
     @property
+    def first(self) -> npt.NDArray[np.float64]:
+        """The first number of each row of a table of numbers."""
+        return np.zeros(0) if self.values is None else self.values
+
+    @property
+    def last(self) -> npt.NDArray[np.float64]:
+        """The last number of each row of a table of numbers: the first one unless the row is a run."""
+        return self.first if self.highest is None else self.highest
+
+    @property
     def weight(self) -> float:
         """Weight of all cases, unknown included (classification tables)."""
         return float(self.counts.sum() + self.unknown.sum())
@@ -101,3 +112,21 @@ class FrequencyTable:
             raise ParameterError("a table of numbers and one of declared values do not go together")
         if self.values is not None and other.values is not None and not np.array_equal(self.values, other.values):
             raise ParameterError("tables of different numbers do not go together")
+
+
+def branch_counts(table: FrequencyTable, split: Split) -> Counts:
+    """Add up the rows of an attribute's table by the branches of a test.
+
+    Examples
+    --------
+    >>> table = FrequencyTable(np.array([[1, 0], [0, 2], [3, 0]]), np.zeros(2), np.ones(3), np.array([1.0, 2.0, 3.0]))
+    >>> branch_counts(table, Split.threshold(0, 2.0)).tolist()
+    [[1, 2], [3, 0]]
+    """
+    outcomes = table.values if table.values is not None else np.arange(len(table.counts), dtype=np.int32)
+    counted_by_interval = table.values is None and bool(split.bounds)
+    branches = outcomes.astype(np.int32) if counted_by_interval else split.route(outcomes)
+    counts: Counts = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
+    for branch in range(split.n_branches):
+        counts[branch] = table.counts[branches == branch].sum(axis=0)
+    return counts

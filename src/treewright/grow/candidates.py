@@ -3,11 +3,8 @@
 Vocabulary
 ----------
 candidate
-    The best test that an attribute offers at a node, with the table of its branches; or none, with the reason.
-tie
-    Scores that differ by less than a billionth of the better one are equal; then the lower cut, the earlier value and
-    (in `choice`) the earlier column win. The rule takes the greatest score first and then the first that ties with
-    it, so it does not depend on the order of looking.
+    The best test that an attribute offers at a node, with the table of its branches; or none, with the reason. Of tests
+    that tie (`treewright.grow.ties`) it is the one with the lower cut or the earlier value.
 """
 
 from __future__ import annotations
@@ -27,12 +24,10 @@ from treewright.grow.groups import grouped
 from treewright.grow.midpoint import midpoint
 from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
-from treewright.grow.subsets import ordered_cuts, subsets_to_compare
+from treewright.grow.subsets import ordered_cuts, subsets_to_compare, sums_of
+from treewright.grow.ties import first_of_ties
 from treewright.model.split import FRACTIONAL, KNOWN, Split
 from treewright.model.working import Verdict
-
-TIE = 1e-9
-"""Relative difference below which two scores are equal."""
 
 SHORT = 1 - 1e-9
 """A sum of weights that falls short of a bound by rounding only is not below it."""
@@ -75,18 +70,6 @@ class Candidate:
     split_info: float = 0.0
     tries: int = 0
     own_score: float | None = None
-
-
-def first_of_ties(scores: Floats) -> int:
-    """Return the first place whose score ties with the greatest.
-
-    Examples
-    --------
-    >>> first_of_ties(np.array([0.1, 0.3, 0.3 + 1e-14, 0.2]))
-    1
-    """
-    best = scores.max()
-    return int(np.argmax(scores >= best - TIE * abs(best)))
 
 
 class Examiner:
@@ -186,9 +169,9 @@ class Examiner:
             sides = subsets_to_compare(
                 counts, cases, regression=not self._classification, missing=learned, any_order=self._own is not None
             )
-        left = _sums_of(sides, counts)
+        left = sums_of(sides, counts)
         right = counts.sum(axis=0) - left
-        fits = self._large_enough(_sums_of(sides, cases[:, None])[:, 0], int(cases.sum())) & self._heavy_enough(
+        fits = self._large_enough(sums_of(sides, cases[:, None])[:, 0], int(cases.sum())) & self._heavy_enough(
             left, right
         )
         if not fits.any():
@@ -213,7 +196,7 @@ class Examiner:
 
     def _cut(self, attribute: int, table: FrequencyTable) -> Candidate:
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
-        values = table.values if table.values is not None else np.zeros(0)
+        values = table.first
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
         places = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
@@ -235,7 +218,7 @@ class Examiner:
         place = int(places[best])
         counts = np.stack((left[place], left[-1] - left[place]))
         cut = (
-            self._placed(rule, attribute, float(_last(table)[place]), float(values[place + 1]))
+            self._placed(rule, attribute, float(table.last[place]), float(values[place + 1]))
             if drawn is None
             else drawn[1]
         )
@@ -259,7 +242,7 @@ class Examiner:
 
         Where the cut was drawn it is the only one, beside known against missing.
         """
-        values = table.values if table.values is not None else np.zeros(0)
+        values = table.first
         lower = np.concatenate((left, left[:-1] + table.unknown))
         lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
         whole = left[-1] + table.unknown
@@ -289,7 +272,7 @@ class Examiner:
         else:
             rule = self._recipe.numeric
             bins = rule.bins if isinstance(rule, Cuts) else None
-            cut = self._placed(Cuts(bins=bins), attribute, float(_last(table)[place]), float(values[place + 1]))
+            cut = self._placed(Cuts(bins=bins), attribute, float(table.last[place]), float(values[place + 1]))
         split = Split.threshold(attribute, cut, home)
         counts = np.stack((left[place], left[-1] - left[place]))
         tries = len(places) + 2 * _inside(table)
@@ -324,7 +307,7 @@ class Examiner:
 
     def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
         # Numbers that are exactly the gap apart in decimals differ from it by rounding only: they do not pass.
-        fits: npt.NDArray[np.bool_] = values[1:] - _last(table)[:-1] > rule.gap * (1 + 1e-6)
+        fits: npt.NDArray[np.bool_] = values[1:] - table.last[:-1] > rule.gap * (1 + 1e-6)
         return fits & self._sides_fit(rule, table, left)
 
     def _sides_fit(self, rule: Cuts, table: FrequencyTable, left: Counts) -> npt.NDArray[np.bool_]:
@@ -405,39 +388,6 @@ class Examiner:
         return int(np.argmax(weights >= weights.max() * SHORT))
 
 
-def _last(table: FrequencyTable) -> Floats:
-    """Return the last number of each row of a table of numbers: the number itself unless the row is a run."""
-    if table.highest is not None:
-        return table.highest
-    return table.values if table.values is not None else np.zeros(0)
-
-
 def _inside(table: FrequencyTable) -> int:
     """Return the cuts inside runs, which were compared without being looked at one by one."""
     return 0 if table.inside is None else int(table.inside.sum())
-
-
-def _sums_of(sides: npt.NDArray[np.bool_], counts: Counts) -> Counts:
-    """Add up the rows on the left of each candidate, row after row (no matrix product: its order of adding varies)."""
-    left: Counts = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
-    for value in range(counts.shape[0]):
-        left = left + sides[:, value : value + 1] * counts[value]
-    return left
-
-
-def branch_counts(table: FrequencyTable, split: Split) -> Counts:
-    """Add up the rows of an attribute's table by the branches of a test.
-
-    Examples
-    --------
-    >>> table = FrequencyTable(np.array([[1, 0], [0, 2], [3, 0]]), np.zeros(2), np.ones(3), np.array([1.0, 2.0, 3.0]))
-    >>> branch_counts(table, Split.threshold(0, 2.0)).tolist()
-    [[1, 2], [3, 0]]
-    """
-    outcomes = table.values if table.values is not None else np.arange(len(table.counts), dtype=np.int32)
-    counted_by_interval = table.values is None and bool(split.bounds)
-    branches = outcomes.astype(np.int32) if counted_by_interval else split.route(outcomes)
-    counts: Counts = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
-    for branch in range(split.n_branches):
-        counts[branch] = table.counts[branches == branch].sum(axis=0)
-    return counts

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.grow.candidates import Candidate, first_of_ties
+from treewright.grow.candidates import Candidate
 from treewright.grow.recipe import Choice
+from treewright.grow.ties import first_of_ties
 from treewright.model.working import Verdict
 
 EPSILON = 1e-3

@@ -12,9 +12,9 @@ from math import log2
 import numpy as np
 
 from treewright.counts.table import Counts, FrequencyTable
-from treewright.grow.candidates import first_of_ties
 from treewright.grow.criteria import ENTROPY, entropy
 from treewright.grow.midpoint import midpoint
+from treewright.grow.ties import first_of_ties
 
 
 def mdl_bounds(table: FrequencyTable) -> tuple[float, ...]:
@@ -26,7 +26,7 @@ def mdl_bounds(table: FrequencyTable) -> tuple[float, ...]:
     >>> mdl_bounds(FrequencyTable(counts, np.zeros(2, dtype=int), counts.sum(axis=1), np.array([1.0, 2.0, 3.0, 4.0])))
     (2.5,)
     """
-    values = table.values if table.values is not None else np.zeros(0)
+    values = table.first
     bounds = []
     waiting = [(0, len(values))]
     while waiting:

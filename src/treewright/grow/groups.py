@@ -16,12 +16,10 @@ import numpy.typing as npt
 
 from treewright.counts.table import Counts
 from treewright.grow.criteria import split_information, total_entropy
+from treewright.grow.ties import TIE, first_of_ties
 
 BETTER = 1e-5
 """By this much merging must improve the ratio."""
-
-TIE = 1e-9
-"""Relative difference below which two merges are equally good; the first pair wins."""
 
 OCCURS = 0.5
 """A value needs more weight than this to be grouped; only divided cases weigh less than one."""
@@ -151,7 +149,7 @@ def _best_merge(
     gains, values = measure.after_merging(table, first, second)
     good = gains >= half * (1 - TIE)
     ranked = np.where(good, values, -1.0) if good.any() else values
-    best = int(np.argmax(ranked >= ranked.max() - TIE * abs(ranked.max())))
+    best = first_of_ties(ranked)
     if values[best] <= 0 and not forced:
         return None
     return int(first[best]), int(second[best]), float(values[best])

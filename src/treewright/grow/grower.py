@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.counts.engine import Engine, Summary
-from treewright.counts.table import Counts
+from treewright.counts.table import Counts, branch_counts
 from treewright.data.schema import Schema
-from treewright.grow.candidates import Examiner, branch_counts
+from treewright.grow.candidates import Examiner
 from treewright.grow.deciding import Decider, Decision, Open
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key

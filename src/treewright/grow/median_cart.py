@@ -31,9 +31,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.memory import LARGEST_TARGET
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Kind, Task
-from treewright.grow.candidates import first_of_ties
 from treewright.grow.midpoint import midpoint
 from treewright.grow.recipe import MissingPolicy, Stopping
+from treewright.grow.ties import first_of_ties
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import KNOWN, Split
 from treewright.model.tree import Stop, Tree

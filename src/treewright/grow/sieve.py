@@ -46,8 +46,7 @@ class NumberSieve:
 
     def sift(self, node: int, attribute: int, table: FrequencyTable) -> tuple[Flags, npt.NDArray[np.int64]]:
         """Return which runs have to be counted number by number, and the cuts inside the others."""
-        first = table.values if table.values is not None else np.zeros(0)
-        last = table.highest if table.highest is not None else first
+        first, last = table.first, table.last
         inside = table.inside if table.inside is not None else np.zeros(len(first), dtype=np.int64)
         several = first < last
         left: Counts = np.cumsum(table.counts, axis=0)

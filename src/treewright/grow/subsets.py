@@ -80,6 +80,14 @@ def subsets_to_compare(
     return of_both_sides
 
 
+def sums_of(sides: Sides, counts: Counts) -> Counts:
+    """Add up the rows on the left of each candidate, row after row (no matrix product: its order of adding varies)."""
+    left: Counts = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
+    for value in range(counts.shape[0]):
+        left = left + sides[:, value : value + 1] * counts[value]
+    return left
+
+
 def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, any_order: bool) -> Sides:
     present = np.flatnonzero(cases > 0)
     occurring_counts = counts[present].astype(np.float64)

@@ -8,9 +8,8 @@ import numpy as np
 
 from treewright.counts.engine import Engine
 from treewright.counts.memory import MemoryEngine
-from treewright.counts.table import FrequencyTable
+from treewright.counts.table import FrequencyTable, branch_counts
 from treewright.data.dataset import Dataset
-from treewright.grow.candidates import branch_counts
 from treewright.grow.chaid.growing import ChaidGrowth, ChaidNode, Finding
 from treewright.grow.grower import WORKING_CELLS
 from treewright.model.split import KNOWN
