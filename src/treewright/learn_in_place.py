@@ -33,7 +33,8 @@ from treewright.grow.chaid.working import chaid_working_over
 from treewright.grow.forest_in_place import grow_forest_over
 from treewright.grow.grower import Grown, Progress
 from treewright.grow.growth_state import GrowthFile
-from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place, place_cuts
+from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place
+from treewright.grow.placing import place_cuts
 from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.learn import MANY_VALUES, VALUES_PER_ROW, as_it_was_done, described, fit
 from treewright.model.forest import Forest

@@ -18,15 +18,8 @@ from treewright.counts.tree_view import TreeView
 from treewright.data.dataset import Dataset
 from treewright.grow.deciding import Open
 from treewright.grow.grower import Grown
-from treewright.grow.in_place import (
-    FETCHED_ROWS,
-    FINISH_ROWS,
-    OnLevel,
-    _by_middles,
-    _InPlaceGrower,
-    cuts_to_place,
-    place_cuts,
-)
+from treewright.grow.in_place import FETCHED_ROWS, FINISH_ROWS, OnLevel, _InPlaceGrower
+from treewright.grow.placing import by_middles, cuts_to_place, place_cuts
 from treewright.grow.recipe import Recipe
 from treewright.grow.sieve import NumberSieve
 from treewright.model.tree import Tree
@@ -59,7 +52,7 @@ def grow_forest_over(
         Called before each level with its depth and the number of open nodes of all trees.
     """
     views = [TreeView(engine, tree) for tree in range(len(recipes))]
-    growers = [_OneOfMany(view, _by_middles(recipe), finish_rows) for view, recipe in zip(views, recipes, strict=True)]
+    growers = [_OneOfMany(view, by_middles(recipe), finish_rows) for view, recipe in zip(views, recipes, strict=True)]
     levels = [[grower.opened()] for grower in growers]
     while any(levels):
         if on_level is not None:

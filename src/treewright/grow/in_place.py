@@ -4,9 +4,6 @@ Vocabulary
 ----------
 finishing
     A node with few cases is fetched and its subtree is grown in memory, many of them in one pass.
-placing
-    C4.5 puts a cut at the largest number in all data that is not above the middle between two neighbours. Which cases
-    go where does not depend on it, so the tree is grown with middles, and all cuts are placed at the end by one pass.
 state
     What is known after a level: the tree so far and its open nodes. Growing can go on from it in another process.
 """
@@ -14,7 +11,7 @@ state
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -28,10 +25,10 @@ from treewright.grow.deciding import Open
 from treewright.grow.engines import counting_engine
 from treewright.grow.grower import WORKING_CELLS, Grown, Progress, _Grower
 from treewright.grow.monotonic import Span
-from treewright.grow.recipe import Cuts, MissingPolicy, Placement, Recipe
+from treewright.grow.placing import by_middles
+from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.grow.sieve import NumberSieve
-from treewright.model.build import NodeRecord, build_tree, records_of
-from treewright.model.split import KNOWN, Split
+from treewright.model.build import NodeRecord, build_tree
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined
 
@@ -91,7 +88,7 @@ def grow_in_place(
     state: GrowthState | None = None,
     on_level: OnLevel | None = None,
 ) -> Grown:
-    """Grow a tree where the data are; its cuts are middles until `place_cuts` has moved them.
+    """Grow a tree where the data are; its cuts are middles until `treewright.grow.placing.place_cuts` has moved them.
 
     Parameters
     ----------
@@ -108,18 +105,12 @@ def grow_in_place(
     on_level : callable or None
         Called before each level.
     """
-    return _InPlaceGrower(engine, _by_middles(recipe), finish_rows, progress, checkpoint, state, on_level).grow()
-
-
-def _by_middles(recipe: Recipe) -> Recipe:
-    if isinstance(recipe.numeric, Cuts):
-        return replace(recipe, numeric=replace(recipe.numeric, placement=Placement.MIDPOINT))
-    return recipe
+    return _InPlaceGrower(engine, by_middles(recipe), finish_rows, progress, checkpoint, state, on_level).grow()
 
 
 def examine_in_place(engine: DistantEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[Examined, ...]]:
     """Examine a tree as `treewright.grow.grower.examine_tree` does, a level in one pass; cuts are middles."""
-    return _InPlaceGrower(engine, _by_middles(recipe), 0, None, None, None).examine(tree, None, WORKING_CELLS)
+    return _InPlaceGrower(engine, by_middles(recipe), 0, None, None, None).examine(tree, None, WORKING_CELLS)
 
 
 class _InPlaceGrower(_Grower):
@@ -361,45 +352,3 @@ class _SubtreeGrower(_Grower):
         above = self._place.node
         self._grow_by_levels(replace(above, engine_node=root.engine_node, record=0))
         return _Subtree(self._records, self._working)
-
-
-# -- placing ---------------------------------------------------------------------------------------------------------
-
-
-def place_cuts(grown: Grown, recipe: Recipe, engine: DistantEngine) -> Grown:
-    """Move every cut to the largest number in the data that is not above it, if the recipe wants cuts there."""
-    asked = cuts_to_place(grown, recipe)
-    if not asked:
-        return grown
-    answers = engine.largest_values_not_above(asked)
-    placed = {
-        (attribute, middle): value
-        for attribute, some in asked.items()
-        for middle, value in zip(some, answers[attribute], strict=True)
-    }
-    records = records_of(grown.tree)
-    for record in records:
-        record.split = _placed(record.split, placed)
-    working = {
-        node: tuple(replace(one, split=_placed(one.split, placed)) for one in entries)
-        for node, entries in grown.working.items()
-    }
-    return Grown(build_tree(grown.tree.schema, records)[0], working)
-
-
-def cuts_to_place(grown: Grown, recipe: Recipe) -> dict[int, list[float]]:
-    """Return the cuts of a tree, by attribute, that `place_cuts` moves."""
-    if not isinstance(recipe.numeric, Cuts) or recipe.numeric.placement is not Placement.DATA_VALUE:
-        return {}
-    cuts: dict[int, set[float]] = {}
-    examined = [one.split for entries in grown.working.values() for one in entries]
-    for split in (*(record.split for record in records_of(grown.tree)), *examined):
-        if split is not None and split.cut is not None and split.cut != KNOWN:
-            cuts.setdefault(split.attribute, set()).add(split.cut)
-    return {attribute: sorted(some) for attribute, some in cuts.items()}
-
-
-def _placed(split: Split | None, placed: Mapping[tuple[int, float], float]) -> Split | None:
-    if split is None or split.cut is None or (split.attribute, split.cut) not in placed:
-        return split
-    return replace(split, cut=placed[split.attribute, split.cut])
