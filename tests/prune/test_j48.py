@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle_sets import folds, load_json, load_set, set_names
+from oracle_sets import load_json, load_set, set_names
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -279,7 +279,6 @@ RUNS: dict[str, J48] = {
 }
 """The recorded runs; the one with ``-R`` depends on Weka's random numbers and is left out."""
 
-FOLD_RUNS = {"weka_j48": "J48", "weka_j48_U": "J48 -U", "weka_j48_B": "J48 -B"}
 LARGE = {"adult", "pendigits"}
 
 
@@ -345,15 +344,3 @@ def test_trees_are_those_recorded(name: str) -> None:
         assert ("tree" in record) != ("tree_omitted" in record)
         if "tree" in record:
             assert_recorded(learned, record["tree"])
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("name", recorded_sets())
-def test_errors_on_folds_are_those_recorded(name: str) -> None:
-    data, fold_of = load_set(name), folds(name)
-    results = load_json(name, "fold_results.json")["results"]
-    for fold in range(5):
-        grower, cases = Grower(data.take(fold_of != fold)), data.take(fold_of == fold)
-        for key, run in FOLD_RUNS.items():
-            tree = grower.learned(RUNS[run]).tree
-            assert errors_on(tree, cases) == results[key]["errors"][fold], (key, fold)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle_sets import folds, load_json, load_set, set_names
+from oracle_sets import load_json, load_set, set_names
 from release8_twin import Twin, plain, plain_tree, random_dataset, random_options
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -213,14 +213,3 @@ def test_recorded_trees(name: str, run: str) -> None:
             assert difference(tree, errors, expected["tree"]) is None, kind
         else:
             assert expected["tree_omitted"]
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("name", RECORDED_SETS)
-def test_recorded_errors_per_fold(name: str) -> None:
-    data, fold_of, recorded = load_set(name), folds(name), load_json(name, "fold_results.json")["results"]
-    for fold in range(5):
-        train, test = data.take(fold_of != fold), data.take(fold_of == fold)
-        growth = grow_release8(train, Release8())
-        assert errors_of(growth.tree, test) == recorded["c45_r8_unpruned"]["errors"][fold]
-        assert errors_of(prune_release8(train, growth), test) == recorded["c45_r8_pruned"]["errors"][fold]
