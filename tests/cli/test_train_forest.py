@@ -64,9 +64,10 @@ def test_options_of_the_trees_reach_them(shell: Shell) -> None:
     assert recipe["tree"]["stopping"]["max_depth"] == 1
     shell.fine(
         "train", "weather.csv", "-t", "play", "-a", "adaboost", "--base", "c45", "--trees", "3",
-        "--reweighting", "midway", "--folds", "0", "-o", "m.json",
+        "--reweighting", "midway", "--coarseness", "1.4", "--folds", "0", "-o", "m.json",
     )  # fmt: skip
-    assert load_model("m.json").recipe["reweighting"] == "midway"
+    recipe = load_model("m.json").recipe
+    assert (recipe["reweighting"], recipe["coarseness"]) == ("midway", 1.4)
 
 
 def test_numbers_are_predicted_by_forests_and_not_by_adaboost(shell: Shell) -> None:

@@ -14,7 +14,7 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensemble import adaboost as module
-from treewright.ensemble.adaboost import boost
+from treewright.ensemble.adaboost import boost, mean_leaf
 from treewright.ensemble.plan import adaboost, bagging
 from treewright.ensemble.running import Interrupted
 from treewright.ensemble.weighing import alpha_of, midway, updated
@@ -22,7 +22,8 @@ from treewright.grow.recipe import CART, Stopping
 from treewright.learn import fit
 from treewright.model.forest import Combining, Forest
 from treewright.model.format import model_from_json, model_to_json
-from treewright.plans import c45
+from treewright.model.tree import LEAF
+from treewright.plans import c45, chaid
 
 DATA = two_moons(120)
 
@@ -141,8 +142,9 @@ def test_resets_are_bounded() -> None:
         (adaboost(trees=6, learning_rate=0.5, votes="shares"), DATA),
         (adaboost(c45(), trees=6, reweighting="midway"), three_classes()),
         (adaboost(trees=6, max_resets=40, reweighting="midway"), _guessing()),
+        (adaboost(c45(), trees=6, coarseness=1.4), with_holes(three_classes())),
     ],
-    ids=["stumps", "c45", "three classes", "resets", "perfect", "calm", "midway", "midway with resets"],
+    ids=["stumps", "c45", "three classes", "resets", "perfect", "calm", "midway", "midway with resets", "coarse"],
 )
 def test_boosting_goes_on_to_the_same_bytes(plan: Any, data: Dataset) -> None:
     whole = fit(data, plan)
@@ -252,12 +254,53 @@ def test_by_the_midway_rule_a_perfect_tree_ends_boosting_and_does_not_decide_alo
     assert model.weights.tolist() == [1.0] * model.n_trees
 
 
+def test_by_the_midway_rule_a_later_tree_without_a_test_guesses() -> None:
+    data = two_moons(120, noise=0.3)
+    plan = adaboost(c45(), trees=6, coarseness=50.0)  # heavier than all cases: later trees have no test
+    by_the_rule = boost(data, replace(plan, reweighting="midway"))
+    assert by_the_rule.n_trees == 1
+    assert boost(data, plan).trees[1].n_leaves == 1  # as published, it votes by its alpha
+
+
 def test_cases_without_weight_get_none_by_the_midway_rule() -> None:
     with_nothing = replace(DATA, weights=(np.arange(120) % 2).astype(np.float64))
     half = DATA.take(np.arange(120) % 2 == 1)
     plan = adaboost(trees=4, reweighting="midway")
     one, other = boost(with_nothing, plan), boost(half, plan)
     assert one.log["error"] == pytest.approx(other.log["error"])
+
+
+@pytest.mark.parametrize("rule", ["factor", "midway"])
+def test_later_trees_divide_no_node_lighter_than_so_many_mean_leaves_of_the_first(rule: str) -> None:
+    data = two_moons(400, noise=0.2)
+    trees = c45(prune=False)
+    free, coarse = (boost(data, adaboost(trees, trees=5, reweighting=rule, coarseness=many)) for many in (0.0, 1.5))
+    assert str(free.trees[0]) == str(coarse.trees[0])  # the first has no limit
+    least = 1.5 * mean_leaf(coarse.trees[0])
+    divided = [tree.weight[tree.attribute != LEAF].min() for tree in coarse.trees[1:] if tree.n_leaves > 1]
+    assert len(divided) > 1
+    assert min(divided) >= least - 1e-9
+    assert min(tree.weight[tree.attribute != LEAF].min() for tree in free.trees[1:]) < least
+    assert sum(tree.n_leaves for tree in coarse.trees) < sum(tree.n_leaves for tree in free.trees)
+
+
+def test_the_mean_leaf_leaves_out_empty_ones() -> None:
+    colours = Column("colour", Kind.NOMINAL, ("red", "green", "blue"))
+    schema = Schema((colours, Column("y", Kind.NOMINAL, ("no", "yes"))), "y")
+    codes = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    tree = fit(Dataset(schema, (codes,), 6, codes), c45(prune=False)).tree
+    assert tree.n_leaves == 3
+    assert mean_leaf(tree) == 3.0
+
+
+def test_a_limit_below_that_of_the_plan_changes_nothing() -> None:
+    from treewright.ensemble.growing import TreeMaker
+
+    maker = TreeMaker(DATA, c45())
+    assert str(maker.dividing_from(1.0).make(None)) == str(maker.make(None))
+    assert maker.dividing_from(1000.0).make(None).n_leaves == 1
+    with pytest.raises(ParameterError, match="has no least weight"):
+        TreeMaker(DATA, chaid()).dividing_from(1.0)
 
 
 def test_votes_can_be_divided_by_the_leaves() -> None:
@@ -283,6 +326,10 @@ def _probabilities(model: Any) -> list[Any]:
         ({"votes": "loud"}, "votes must be"),
         ({"reweighting": "half"}, "reweighting must be"),
         ({"reweighting": "midway", "learning_rate": 0.5}, "has its own pace"),
+        ({"coarseness": -1}, "coarseness must be"),
+        ({"coarseness": float("nan")}, "coarseness must be"),
+        ({"coarseness": True}, "coarseness must be"),
+        ({"tree": "chaid", "coarseness": 1.4}, "CHAID knows no coarseness"),
     ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, Any], words: str) -> None:

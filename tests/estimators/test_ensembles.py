@@ -184,8 +184,9 @@ def test_adaboost_tells_its_rounds() -> None:
     assert AdaBoostClassifier(5).fit(X, Y).decision_function(X).shape == (150, 3)
     calm = AdaBoostClassifier(5, tree="c45", learning_rate=0.5, votes="shares", smoothing=1.0).fit(X, Y)
     assert np.mean(calm.predict(X) == Y) > 0.9
-    midway = AdaBoostClassifier(5, tree="c45", reweighting="midway", votes="shares").fit(X, Y)
+    midway = AdaBoostClassifier(5, tree="c45", reweighting="midway", votes="shares", coarseness=1.4).fit(X, Y)
     assert midway.estimator_weights_.tolist() == [1.0] * len(midway.trees_)
+    assert midway.model_.recipe["coarseness"] == 1.4
     alone = AdaBoostClassifier(5).fit(X[:50], Y[:50])
     assert alone.decision_function(X[:2]).tolist() == [1.0, 1.0]
 

@@ -75,6 +75,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "learning_rate": ("adaboost",),
     "votes": ("adaboost",),
     "reweighting": ("adaboost",),
+    "coarseness": ("adaboost",),
     "max_resets": ("adaboost",),
 }
 """The algorithms that know each option."""
@@ -176,6 +177,9 @@ _LEARNER_OPTIONS = (
     click.option("--votes", type=click.Choice(["class", "shares"]), help="adaboost: of a tree, whole or by the leaf."),
     click.option(
         "--reweighting", type=click.Choice(["factor", "midway"]), help="adaboost: as published, or calmer (midway)."
+    ),
+    click.option(
+        "--coarseness", type=float, help="adaboost: mean leaves of the first tree that later nodes weigh (default 0)."
     ),
     click.option("--max-resets", type=int, help="adaboost: returns to the first weights at most (default 10)."),
 )

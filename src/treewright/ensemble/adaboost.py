@@ -9,12 +9,16 @@ The midway rule is calmer, the one that is told of C5.0 (Kuhn and Johnson 2013, 
 of what they lack to half of the weight, each the same, and the right ones give it up in proportion; all trees vote
 alike. The weight of a case that stays wrong so grows by steps, not by factors: wrong labels do less harm.
 
+Later trees can be kept as coarse as the first: a case of weight three looks to pruning like three cases that agree, and
+trees would grow to fit single wrong labels. So a node must weigh as much as some mean leaves of the first tree.
+
 Vocabulary
 ----------
 reset
     A tree no better than guessing (eps from 1/2 or, by SAMME, 1 - 1/K on) is thrown away: the weights go back to where
     they began, and the round is repeated on a bootstrap, as the same weights would give the same tree. So many resets
-    are allowed in all; then boosting ends.
+    are allowed in all; then boosting ends. By the midway rule a later tree without a test guesses, too, whatever its
+    error: it would vote like the others.
 perfect
     A tree without a mistake ends boosting and decides: its vote outweighs all others together. By the midway rule it
     ends boosting, as the next would be the same, and votes like the others.
@@ -43,7 +47,7 @@ from treewright.model.forest import Combining, Forest
 from treewright.model.grove import join_trees
 from treewright.model.grove_route import blocks
 from treewright.model.model import Smoothing, first_of_best, node_probabilities
-from treewright.model.tree import Tree
+from treewright.model.tree import LEAF, Tree
 
 GUESSING = 1e-10
 """An error this close to that of guessing is no better."""
@@ -73,10 +77,11 @@ class _Boosting:
         target = self.dataset.target
         return 2 if target is None else max(2, len(np.unique(target[self.begin > 0])))
 
-    def guesses(self, error: float) -> bool:
+    def guesses(self, tree: Tree, error: float) -> bool:
         """Say whether a tree with this share of mistakes is no better than guessing."""
-        chance = 0.5 if self.plan.reweighting == "midway" else 1 - 1 / self.classes
-        return error >= chance - GUESSING
+        if self.plan.reweighting != "midway":
+            return error >= 1 - 1 / self.classes - GUESSING
+        return error >= 0.5 - GUESSING or (tree.n_nodes == 1 and len(self.trees) > 0)
 
     def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
         """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
@@ -113,17 +118,19 @@ class _Boosting:
         if resets:
             self.tally.reset()
         error = self.judged(tree)
-        if self.guesses(error):
+        if self.guesses(tree, error):
             self.give_up(tree, error, int(resets))
         else:
             self.accept(tree, error, int(resets))
 
     def round(self, maker: TreeMaker) -> None:
         """Learn one more tree, after as many resets as it takes and as are allowed."""
+        if self.plan.coarseness and self.trees:
+            maker = maker.dividing_from(self.plan.coarseness * mean_leaf(self.trees[0]))
         tree, leaves = maker.make_and_route(self.tally.weights)
         error = self.judged(tree, leaves)
         resets = 0
-        while self.guesses(error):
+        while self.guesses(tree, error):
             if sum(self.resets) + resets >= self.plan.max_resets:
                 self.over = True
                 break
@@ -235,6 +242,21 @@ def boost(
             raise
         raise Interrupted(state.forest(smoothing, costs), plan.trees) from interrupt
     return state.forest(smoothing, costs)
+
+
+def mean_leaf(tree: Tree) -> float:
+    """Return the mean weight of the leaves that have cases.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learn import fit
+    >>> from treewright.plans import c45
+    >>> round(mean_leaf(fit(sample("play-tennis"), c45()).tree), 2)
+    2.8
+    """
+    leaves = np.count_nonzero((tree.attribute == LEAF) & (tree.weight > 0))
+    return float(tree.weight[0]) / max(int(leaves), 1)
 
 
 def _unweighted(dataset: Dataset) -> Dataset:

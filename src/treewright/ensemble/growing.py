@@ -10,6 +10,7 @@ maker
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +137,17 @@ class TreeMaker:
         if isinstance(self._plan.learner, Recipe):
             self._shared()
         return self
+
+    def dividing_from(self, weight: float) -> TreeMaker:
+        """Return a maker that divides no node lighter than this; the encoded cases are shared. For recipes only."""
+        learner = self._plan.learner
+        if not isinstance(learner, Recipe):
+            raise ParameterError(f"{self._plan.name} has no least weight of a node that is divided")
+        stopping = replace(learner.stopping, min_weight=max(weight, learner.stopping.min_weight))
+        other = copy(self)
+        other._plan = replace(self._plan, learner=replace(learner, stopping=stopping))
+        other._grower = self._grower
+        return other
 
     def _shared(self) -> SharedGrower:
         if self._grower is None:

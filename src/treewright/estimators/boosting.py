@@ -36,6 +36,9 @@ class AdaBoostClassifier(EnsembleClassifier):
     reweighting : {"factor", "midway"}
         Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer where
         labels are noisy; then all trees vote alike, so `votes` should be "shares".
+    coarseness : float, default 0.0
+        How much a node of later trees must weigh to be divided, in mean leaves of the first tree; 1 to 2 where labels
+        are noisy, 0 sets no limit.
     smoothing : None, "laplace" or float
         How leaves estimate these shares.
     max_resets : int, default 10
@@ -83,6 +86,7 @@ class AdaBoostClassifier(EnsembleClassifier):
         learning_rate: float = 1.0,
         votes: str = "class",
         reweighting: str = "factor",
+        coarseness: float = 0.0,
         smoothing: str | float | None = None,
         max_resets: int = 10,
         time_limit: float | None = None,
@@ -97,6 +101,7 @@ class AdaBoostClassifier(EnsembleClassifier):
         self.learning_rate = learning_rate
         self.votes = votes
         self.reweighting = reweighting
+        self.coarseness = coarseness
         self.smoothing = smoothing
         self.max_resets = max_resets
         self.time_limit = time_limit
@@ -115,6 +120,7 @@ class AdaBoostClassifier(EnsembleClassifier):
             learning_rate=self.learning_rate,
             votes=self.votes,
             reweighting=self.reweighting,
+            coarseness=self.coarseness,
             max_resets=self.max_resets,
             seed=self._seed,
         )
