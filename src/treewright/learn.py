@@ -18,7 +18,6 @@ from treewright.data.infer import Overrides
 from treewright.data.schema import Kind, Schema, Task
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import (
     AT_ONCE,
@@ -29,13 +28,13 @@ from treewright.grow.engines import (
     is_compiled,
     with_compiled_criterion,
 )
-from treewright.grow.grower import Progress, examine_tree, grow, keeps_working
+from treewright.grow.grower import Progress, examine_tree, grow
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
 from treewright.grow.tree_engine import engine_for
+from treewright.learn_working import Working, examined, examined_later
 from treewright.model.model import Smoothing, TreeModel
-from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined, LaterWorking, Verdict
+from treewright.model.tree import Tree
 from treewright.plans import Learner, Plan, as_plan, for_task
 from treewright.prune.method import ReducedError, prune, split_off
 from treewright.rpart_plan import MedianLearner, RpartLearner
@@ -45,13 +44,8 @@ if TYPE_CHECKING:
     from treewright.model.forest import Forest
     from treewright.model.rule_model import RuleModel
 
-Working = Mapping[int, tuple[Examined, ...]]
-
 MANY_VALUES = 100
 """A nominal column with fewer values is not suspected of naming the cases."""
-
-CELLS_KEPT = 5_000_000
-"""Cells of a table that a model may keep until its working is asked for."""
 
 VALUES_PER_ROW = 0.2
 """A nominal column with more values for each row than this is."""
@@ -294,53 +288,8 @@ def _grown_and_pruned(
     if isinstance(plan.learner, (Recipe, CHAID)) and tree is before and working is not None:
         return tree, working
     if isinstance(plan.learner, Recipe) and is_compiled(engine, grow_part):
-        return tree, _examined_later(grow_part, plan, tree, engine)
+        return tree, examined_later(grow_part, plan, tree, engine)
     return tree, examined(grow_part, plan, tree, engine)
-
-
-def _examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Working:
-    """Put off what explains the tree until somebody asks: it takes longer than the tree.
-
-    Until then the cases are kept, a copy if they are somebody else's; those of a large table are not, and are examined
-    at once.
-    """
-    if not keeps_working(plan.judge, dataset.schema, dataset.n_rows):
-        return {}
-    if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
-        return examined(dataset, plan, tree, engine)
-    kept = replace(dataset, columns=tuple(column.copy() for column in dataset.columns))
-    return LaterWorking(lambda: examined(kept, plan, tree, engine))
-
-
-def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
-    """Count the tables of a tree again and tell what a learner could see in them, as it was done."""
-    judge = plan.judge
-    counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
-    if is_compiled(engine, dataset):
-        judge = with_compiled_criterion(judge)
-    working = examine_tree(counting, judge, tree)
-    if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
-        return working
-    merges = isinstance(plan.learner, CHAID)
-    return {
-        node: tuple(as_it_was_done(one, tree.node(node).stop, merges_missing=merges) for one in entries)
-        for node, entries in working.items()
-    }
-
-
-def as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -> Examined:
-    """Tell what a learner did that does not choose as its judge does.
-
-    CHAID tested its table with the missing cases in their branch; and a leaf that the judge would have divided was not
-    pruned unless it says so.
-    """
-    if one.verdict is Verdict.PRUNED and stop is not Stop.PRUNED:
-        return replace(one, verdict=Verdict.CONSIDERED)
-    if not merges_missing or one.verdict is not Verdict.CHOSEN or one.split is None:
-        return one
-    counts = one.counts.copy()
-    counts[one.split.missing] += one.unknown
-    return replace(one, counts=counts, unknown=np.zeros_like(one.unknown), tries=0)
 
 
 def _grown(

@@ -9,7 +9,8 @@ from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.options import CAL2, CAL3
-from treewright.learn import Working, described, examined, provenance_of, require_something, warn_of_names
+from treewright.learn import described, provenance_of, require_something, warn_of_names
+from treewright.learn_working import Working, examined
 from treewright.model.model import Smoothing, TreeModel
 from treewright.plans import Learner, Plan, as_plan
 from treewright.prune.method import prune

@@ -36,7 +36,8 @@ from treewright.grow.growth_state import GrowthFile
 from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place
 from treewright.grow.placing import place_cuts
 from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
-from treewright.learn import MANY_VALUES, VALUES_PER_ROW, as_it_was_done, described, fit
+from treewright.learn import MANY_VALUES, VALUES_PER_ROW, described, fit
+from treewright.learn_working import as_it_was_done
 from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree

@@ -13,7 +13,7 @@ from treewright.grow.j48.growing import grow_j48
 from treewright.grow.j48.options import J48
 from treewright.grow.release8.growing import grow_release8
 from treewright.grow.release8.options import Release8
-from treewright.learn import Working
+from treewright.learn_working import Working
 from treewright.model.tree import Tree
 from treewright.plans import Plan
 from treewright.prune.j48 import prune_j48
