@@ -10,17 +10,9 @@ import pytest
 
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, part_rows, route_rows
 from treewright.grow.compiled.bins import BEST, FACTS, ROOM, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import (
-    NO_ENTRIES,
-    Binned,
-    Cases,
-    count_places,
-    entries_of,
-    find_inside,
-    numbers_beside,
-    room_for,
-)
+from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, entries_of, find_inside, room_for
 from treewright.grow.compiled.options import options_of
+from treewright.grow.compiled.places import count_places, numbers_beside
 from treewright.grow.compiled.values import score_values
 from treewright.grow.criteria import criterion_named
 from treewright.grow.recipe import C45, CART, MissingPolicy, Recipe, Stopping, for_regression

@@ -20,7 +20,7 @@ from treewright.data.dataset import Dataset
 from treewright.grow.compiled.arithmetic import fill_nlogn
 from treewright.grow.compiled.gathering import sort_columns
 from treewright.grow.compiled.inside import NO_ENTRIES, entries_of
-from treewright.grow.compiled.search import Ranked
+from treewright.grow.compiled.node_counts import Ranked
 from treewright.grow.compiled.sorting import new_sort_room
 
 Floats = npt.NDArray[np.float64]

@@ -26,13 +26,13 @@ from treewright.grow.candidates import Examiner
 from treewright.grow.compiled.ahead import Ahead, compile_ahead
 from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
+from treewright.grow.compiled.block_growth import NO_ROOM, grow_block
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
+from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
-from treewright.grow.compiled.search import NO_WEIGHTS, Table
 from treewright.grow.compiled.sorting import new_sort_room
-from treewright.grow.compiled.subtree import NO_ROOM, grow_block
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
 from treewright.grow.discretise import mdl_bounds

@@ -25,8 +25,9 @@ import numpy.typing as npt
 
 from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_branches, weigh_classes
 from treewright.grow.compiled.assembly import Piece, spliced
+from treewright.grow.compiled.node_counts import NO_WEIGHTS, Floats, Histogram, Rows, Table, count_node
 from treewright.grow.compiled.options import NOT_TESTED
-from treewright.grow.compiled.search import NO_WEIGHTS, Floats, Histogram, Rows, Search, Table, count_node
+from treewright.grow.compiled.search import Search
 from treewright.grow.compiled.written import (
     ATTRIBUTE,
     BRANCHES,

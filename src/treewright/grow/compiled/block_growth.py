@@ -1,0 +1,123 @@
+"""Growing the subtree of a block: room is made for the kernel, and more whenever it runs out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array
+from treewright.grow.compiled.blocks import (
+    Block,
+    Rules,
+    ValueRoom,
+    enlarged,
+    new_found,
+    new_room,
+    new_value_room,
+    new_visits,
+    with_room,
+)
+from treewright.grow.compiled.by_need import NeedRoom, new_need_room
+from treewright.grow.compiled.options import CUT, DIVIDED
+from treewright.grow.compiled.subtree import FINISHED, MORE_NODES, NEEDED, NODES, SIDES, WAITING, grow_nodes
+from treewright.grow.compiled.written import COUNTS_AT, Frames, Written
+
+NO_ROOM = -1
+"""Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
+
+
+def grow_block(
+    block: Block,
+    rules: Rules,
+    n: int,
+    used: Array,
+    key: np.uint64,
+    depth: int,
+    outcome: int,
+    cancelled: Array,
+    *,
+    sort_by_need: bool,
+) -> tuple[Array, Array, Array, int]:
+    """Grow the subtree of the first `n` cases of a block.
+
+    Parameters
+    ----------
+    block : Block
+    rules : Rules
+    n : int
+    used : array of bool
+        Attributes that are barred.
+    key, depth, outcome
+        Of the place in the tree: for drawing, for the limit, and what an empty node says.
+    cancelled : array of bool
+        Set from outside to stop early.
+    sort_by_need : bool
+        Whether orders are made when attributes are drawn; else they are given, and kept.
+
+    Returns
+    -------
+    integers, doubles, sides, n_nodes
+        Nodes by rows, see the names of the columns; `sides` holds the branches of the values of binary nominal tests.
+    """
+    n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
+    most_values = max(int(rules.n_values.max(initial=0)), 2)
+    size = block.codes.shape[1]
+    room, found = new_room(size, n_attributes, most_values, width), new_found(n_attributes, most_values)
+    visits = new_visits(size, block.order.dtype)
+    by_value, cuts, copies, by_need = _extras(block, rules, most_values, sort_by_need=sort_by_need)
+    written = Written(
+        np.empty((64, 9), dtype=np.int32),
+        np.empty((64, COUNTS_AT + width)),
+        np.empty(64 + most_values, dtype=np.int8),
+    )
+    frames = Frames(
+        np.zeros((64 + most_values, 7), dtype=np.int64),
+        np.empty(64 + most_values, dtype=np.uint64),
+        np.zeros((64 + most_values, n_attributes), dtype=np.bool_),
+    )
+    frames.fields[0] = 0, n, depth, -1, outcome, n, n
+    frames.keys[0] = key
+    frames.used[0] = used
+    state = np.array([1, 0, 0, 0], dtype=np.int64)
+    while True:
+        status = grow_nodes(
+            block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies, by_need
+        )
+        if status == FINISHED:
+            return written.integers, written.doubles, written.sides, int(state[NODES])
+        if status == MORE_NODES:
+            if state[NODES] >= len(written.integers):
+                nodes = 2 * len(written.integers)
+                written = written._replace(
+                    integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
+                )
+            most = len(room.starts)  # as the kernel asks
+            if state[SIDES] + most > len(written.sides):
+                written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
+            if state[WAITING] + most >= len(frames.keys):
+                frames = Frames(*(enlarged(array, 2 * len(frames.keys)) for array in frames))
+            continue
+        size = max(2 * size, int(state[NEEDED]))
+        if rules.shift[0] < 31 and size > 1 << rules.shift[0]:
+            return written.integers, written.doubles, written.sides, NO_ROOM
+        block = with_room(block, size)
+        room = new_room(size, n_attributes, most_values, width)
+        more = new_visits(size, block.order.dtype)
+        more.cases[: len(visits.cases)] = visits.cases
+        visits, copies = more, np.empty(size, dtype=np.int32)
+
+
+def _extras(
+    block: Block, rules: Rules, most_values: int, *, sort_by_need: bool
+) -> tuple[ValueRoom | None, Array | None, Array | None, NeedRoom | None]:
+    """Make room for what only some trees need; without it the kernel is compiled without these parts."""
+    opt = rules.opt[0]
+    by_value = cuts = copies = by_need = None
+    if np.any(rules.tests > CUT):
+        by_value = new_value_room(most_values, int(opt["width"]))
+    if opt["random_cuts"]:
+        cuts = np.empty(len(rules.tests))
+    if opt["missing"] == DIVIDED and not np.all(block.codes):
+        copies = np.empty(block.codes.shape[1], dtype=np.int32)
+    if sort_by_need:
+        by_need = new_need_room(block.order)
+    return by_value, cuts, copies, by_need
