@@ -68,7 +68,6 @@ class _Boosting:
     alphas: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     resets: list[float] = field(default_factory=list)
-    mistakes: list[float] = field(default_factory=list)
     over: bool = False
 
     @cached_property
@@ -86,7 +85,7 @@ class _Boosting:
     def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
         """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
         if leaves is not None:
-            return self.tally.judge(first_of_best(node_probabilities(tree, None))[leaves])
+            return self.tally.judge_leaves(first_of_best(node_probabilities(tree, None)), leaves)
         forest = Forest(join_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
         parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
         return self.tally.judge(np.concatenate(parts))
@@ -107,7 +106,7 @@ class _Boosting:
 
     def _take(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
         """Note a tree that was just judged, and the mistakes of all votes (for one class each) so far."""
-        self.mistakes.append(self.tally.vote(alpha))
+        self.tally.vote(alpha)
         self.alphas.append(alpha)
         self.errors.append(error)
         self.resets.append(float(resets))
@@ -162,7 +161,7 @@ class _Boosting:
             "error": tuple(self.errors),
             "alpha": tuple(self.alphas),
             "resets": tuple(self.resets),
-            "training_error": tuple(self.mistakes),
+            "training_error": tuple(self.tally.mistakes),
         }
         grove = join_trees(self.dataset.schema, self.trees)
         recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset)

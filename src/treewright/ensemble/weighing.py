@@ -9,7 +9,9 @@ tally
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from math import exp, log
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +20,7 @@ from treewright.model.model import first_of_best
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.intp]
+Codes = npt.NDArray[np.integer[Any]]
 
 MANY_CASES = 20_000
 """From so many on a tally is kept by kernels, if kernels grow the trees."""
@@ -79,8 +81,11 @@ class Tally:
     Examples
     --------
     >>> tally = Tally(np.array([0, 1, 1, 1]), np.ones(4), 2)
-    >>> tally.judge(np.array([1, 1, 1, 1])), tally.vote(1.0)
-    (0.25, 0.25)
+    >>> tally.judge(np.array([1, 1, 1, 1]))
+    0.25
+    >>> tally.vote(1.0)
+    >>> tally.mistakes
+    [0.25]
     >>> tally.multiply(alpha_of(0.25, 2), 2)
     >>> tally.weights.round(4).tolist()
     [2.0, 0.6667, 0.6667, 0.6667]
@@ -93,6 +98,12 @@ class Tally:
         self._votes = np.zeros((len(target), classes))
         self._said: Codes = np.zeros(0, dtype=np.intp)
         self._wrong: Mask = np.zeros(0, dtype=bool)
+        self._mistakes: list[float] = []
+
+    @property
+    def mistakes(self) -> list[float]:
+        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        return self._mistakes
 
     def reset(self) -> None:
         """Go back to the weights of the beginning."""
@@ -103,11 +114,15 @@ class Tally:
         self._said, self._wrong = said, said != self._target
         return float(self.weights[self._wrong].sum() / self.weights.sum())
 
-    def vote(self, alpha: float) -> float:
-        """Add the votes of the last tree; return the share of mistakes of all votes, by the first weights."""
+    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same by what leaves say, and the leaf of each case."""
+        return self.judge(said[leaves])
+
+    def vote(self, alpha: float) -> None:
+        """Add the votes of the last tree, and note the mistakes of all."""
         self._votes[np.arange(len(self._said)), self._said] += alpha
         wrong = first_of_best(self._votes) != self._target
-        return float(self._begin[wrong].sum() / self._total)
+        self._mistakes.append(float(self._begin[wrong].sum() / self._total))
 
     def multiply(self, alpha: float, classes: int) -> None:
         """Weigh the cases anew, as `updated` does."""
@@ -119,13 +134,25 @@ class Tally:
 
 
 class QuickTally(Tally):
-    """The same by kernels."""
+    """The same by kernels; votes are added up in a thread, while the next tree grows."""
 
     def __init__(self, target: npt.NDArray[np.generic], begin: Floats, classes: int) -> None:
         super().__init__(target, begin, classes)
         self._wrong = np.zeros(len(target), dtype=bool)
         self._kept = np.empty(len(target))
         self._room = [np.empty(len(target)), np.empty(len(target))]
+        self._kept_of_votes = np.empty(len(target))
+        self._voting = ThreadPoolExecutor(1)
+        self._later: list[Future[float]] = []
+
+    @property
+    def mistakes(self) -> list[float]:
+        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        return [one.result() for one in self._later]
+
+    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same by what leaves say, and the leaf of each case."""
+        return self.judge(said.astype(np.int32).take(leaves, mode="clip"))  # "clip" is quicker than to check
 
     def judge(self, said: Codes) -> float:
         """Note which class a tree says of each case; return the weighted share of its mistakes."""
@@ -135,12 +162,15 @@ class QuickTally(Tally):
         n = note_mistakes(said, self._target, self.weights, self._wrong, self._kept)
         return float(self._kept[:n].sum() / self.weights.sum())
 
-    def vote(self, alpha: float) -> float:
-        """Add the votes of the last tree; return the share of mistakes of all votes, by the first weights."""
+    def vote(self, alpha: float) -> None:
+        """Add the votes of the last tree, and note the mistakes of all."""
+        self._later.append(self._voting.submit(self._cast, self._said, alpha))
+
+    def _cast(self, said: Codes, alpha: float) -> float:
         from treewright.grow.compiled.boosting import cast_votes
 
-        n = cast_votes(self._said, self._target, alpha, self._votes, self._begin, self._kept)
-        return float(self._kept[:n].sum() / self._total)
+        n = cast_votes(said, self._target, alpha, self._votes, self._begin, self._kept_of_votes)
+        return float(self._kept_of_votes[:n].sum() / self._total)
 
     def multiply(self, alpha: float, classes: int) -> None:
         """Weigh the cases anew, as `updated` does."""
