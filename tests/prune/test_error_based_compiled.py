@@ -14,8 +14,9 @@ from treewright.grow.grower import grow
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy
 from treewright.model.split import STAY
 from treewright.prune import error_based
-from treewright.prune.compiled.divided import prune_divided_cases
+from treewright.prune.compiled.divided import _seal, prune_divided_cases
 from treewright.prune.compiled.settling import extra_errors_of
+from treewright.prune.compiled.shares import Cases
 from treewright.prune.compiled.whole import prune_whole_cases
 from treewright.prune.error_based import never_divided, prune_error_based
 from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
@@ -88,3 +89,16 @@ def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.Mo
     monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
     monkeypatch.setattr(error_based, "ErrorBasedPruner", None)
     assert difference(readable, prune_error_based(tree, table), exact=False) is None
+
+
+def test_a_seal_tells_other_cases_and_other_weights() -> None:
+    rows, weights = np.arange(2_000_000, 2_000_010, dtype=np.int32), np.linspace(0.1, 1.0, 10)
+    seal = _seal(Cases(rows, weights), 0, 10)
+    assert _seal(Cases(rows.copy(), weights.copy()), 0, 10) == seal
+    other_rows, other_weights = rows.copy(), weights.copy()
+    other_rows[9] -= 1 << 20  # what is taken from the row is added to the exponent of the weight
+    other_weights[9] *= 2
+    assert _seal(Cases(other_rows, other_weights), 0, 10) != seal
+    assert _seal(Cases(rows, other_weights), 0, 10) != seal
+    assert _seal(Cases(other_rows, weights), 0, 10) != seal
+    assert _seal(Cases(rows, weights), 0, 9) != seal

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine_tables import random_table
+from treewright._base.processors import processors
 from treewright.data.samples import sample
 from treewright.data.schema import Task
 from treewright.grow.compiled import ahead
@@ -138,7 +139,7 @@ print(model.tree_.n_nodes, sum(subtree.grow_nodes.stats.cache_hits.values()))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor compiles no sooner with a second process")
+@pytest.mark.skipif(processors() < 2, reason="one processor compiles no sooner with a second process")
 def test_the_kernels_of_subtrees_come_from_the_other_process(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     ran = subprocess.run(

@@ -82,7 +82,7 @@ def _seal(cases: Cases, first: Number, size: Number) -> np.uint64:
     """Return a number that other cases or weights have only by a chance of one in 2**64."""
     total = np.uint64(size)
     for p in range(first, first + size):
-        total += mixed(np.uint64(bits_of(cases.weights[p])) + (np.uint64(cases.rows[p]) << np.uint64(32)))
+        total += mixed(np.uint64(bits_of(cases.weights[p])) ^ mixed(np.uint64(cases.rows[p])))
     return total
 
 
