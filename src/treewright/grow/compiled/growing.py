@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.interrupt import Stopped, watched
+from treewright._base.interrupt import watched
 from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.engine import Engine
 from treewright.counts.memory import MemoryEngine
@@ -33,6 +33,7 @@ from treewright.grow.compiled.gathering import gather_cases, gather_codes, gathe
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
 from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.sorting import new_sort_room
+from treewright.grow.compiled.stoppable import Threads, go_on_unless
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
 from treewright.grow.discretise import mdl_bounds
@@ -50,6 +51,9 @@ NARROW = 1 << 16
 
 ONE_BLOCK = 1 << 20
 """Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
+
+FEW = 64
+"""Weights that are looked at before all are."""
 
 MANY_CLASSES = 256
 """So many do not go into a byte."""
@@ -111,10 +115,14 @@ class CompiledGrower:
         if given is None:
             rows, w = np.arange(data.n_rows, dtype=np.int32), NO_WEIGHTS
         else:
-            own = np.asarray(given, dtype=np.float64)
-            rows = np.flatnonzero(own > 0).astype(np.int32)
-            w = own[rows]
-            if bool(np.all(w == 1)):
+            w = np.require(given, np.float64, ["C", "W"])  # else kernels would be compiled once more
+            kept = w > 0
+            if kept.all():
+                rows = np.arange(data.n_rows, dtype=np.int32)
+            else:
+                rows = np.flatnonzero(kept).astype(np.int32)
+                w = w[rows]
+            if _all_like(w, np.ones_like):
                 w = NO_WEIGHTS
         if len(rows) == 0:
             raise DataError("all weights are zero, so there is nothing to learn from", source=data.source)
@@ -136,7 +144,7 @@ class _Growth:
         self._width = 3 if self._regression else len(self.schema.classes)
         unit = len(weights) == 0
         total = float(len(rows)) if unit else float(weights.sum())
-        whole = unit or bool(np.all(weights == np.floor(weights)))
+        whole = unit or _all_like(weights, np.floor)
         divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
         self._whole, self._divided = whole and not divided, divided
         self._bounds: dict[int, tuple[float, ...]] = {}
@@ -173,7 +181,7 @@ class _Growth:
         """Open the threads, and stop them when an error or an interrupt ends the growth."""
         jobs = self._owner.n_jobs
         if jobs > 1 and len(self._rows) > BLOCK:
-            self._pool, self._helper = _Threads(jobs, self._cancelled), _Threads(1, self._cancelled)
+            self._pool, self._helper = Threads(jobs, self._cancelled), Threads(1, self._cancelled)
         try:
             yield self
         finally:
@@ -278,7 +286,7 @@ class _Growth:
         """Grow the subtree of a node in a block."""
         if self._ahead is not None:
             self._ahead.wait(self._cancelled)
-        _go_on_unless(self._cancelled)
+        go_on_unless(self._cancelled)
         n = len(node.rows)
         for dtype, shift in self._entries(n):
             block, numbers = self._block(node, dtype, shift)
@@ -296,7 +304,7 @@ class _Growth:
             written = grow_block(block, rules, n, *place, self._cancelled, sort_by_need=self._by_need)
             if written[3] != NO_ROOM:
                 break
-        _go_on_unless(self._cancelled)  # what was written up to then is no subtree
+        go_on_unless(self._cancelled)  # what was written up to then is no subtree
         piece = piece_of(written, self._slots, numbers)
         if n == 0:
             piece.doubles[0, MEAN] = node.mean
@@ -367,22 +375,10 @@ class _Growth:
         return placed
 
 
-class _Threads(ThreadPoolExecutor):
-    """Threads that take no more work once the growth was stopped."""
-
-    def __init__(self, number: int, cancelled: npt.NDArray[np.bool_]) -> None:
-        super().__init__(number)
-        self._cancelled = cancelled
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Hand on a piece of work."""
-        _go_on_unless(self._cancelled)
-        return super().submit(fn, *args, **kwargs)
-
-
-def _go_on_unless(cancelled: npt.NDArray[np.bool_]) -> None:
-    if cancelled[0]:
-        raise Stopped
+def _all_like(weights: Floats, made: Callable[[Floats], Floats]) -> bool:
+    """Say whether what is made of weights is the same; the first of many differs where most do."""
+    few = weights[:FEW]
+    return np.array_equal(few, made(few)) and np.array_equal(weights, made(weights))
 
 
 class _Placer:
