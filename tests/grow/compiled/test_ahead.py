@@ -97,9 +97,31 @@ def test_a_process_that_does_not_end_is_given_up(tmp_path: Path, monkeypatch: py
 
 def test_a_process_that_fails_does_no_harm(tmp_path: Path) -> None:
     process = ahead._process({"recipe": "unknown"})
+    assert process is not None
     ahead.Ahead(process, tmp_path / "mark").wait(NOT_STOPPED)
     assert process.returncode == 1
     assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+def test_a_process_that_ends_before_it_has_read_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = tmp_path / "python-that-ends"
+    ends.write_text("#!/bin/sh\nexit 3\n", encoding="ascii")
+    ends.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(ends))
+    process = ahead._process({"kinds": ["numeric"] * 100_000})  # more than a pipe holds
+    assert process is not None
+    ahead.Ahead(process, tmp_path / "mark").wait(NOT_STOPPED)
+    assert process.returncode == 3
+
+
+def test_where_no_process_is_granted_nothing_is_compiled_ahead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))  # there is none
+    monkeypatch.setattr(ahead, "_begun", {})
+    monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(ahead, "processors", lambda: 2)
+    monkeypatch.setattr("numba.core.config.DISABLE_JIT", 0)
+    assert ahead.compile_ahead("kind", sample("play-tennis"), C45()) is None
 
 
 def test_the_other_process_learns_kinds_of_columns_but_no_name_and_no_cell() -> None:

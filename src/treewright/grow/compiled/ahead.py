@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,13 @@ class Ahead:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: Path) -> None:
         self._process, self._mark = process, mark
+        self._over = False
         atexit.register(self.stop)
 
     def wait(self, cancelled: npt.NDArray[np.bool_]) -> None:
         """Wait until it has ended, the growth is stopped, or patience runs out."""
+        if self._over:
+            return
         for _ in range(int(PATIENCE / BETWEEN)):
             if cancelled[0]:
                 return
@@ -66,7 +70,9 @@ class Ahead:
                 continue
             break
         self.stop()
-        self._mark.touch()
+        with suppress(OSError):  # without a mark the next process asks again
+            self._mark.touch()
+        self._over = True
 
     def stop(self) -> None:
         """End it, if it still runs."""
@@ -92,7 +98,8 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
     mark = folder / f"subtrees-{kind}"
     with _lock:
         if kind not in _begun:
-            _begun[kind] = None if mark.exists() else Ahead(_process(asked(dataset, recipe)), mark)
+            process = None if mark.exists() else _process(asked(dataset, recipe))
+            _begun[kind] = None if process is None else Ahead(process, mark)
         return _begun[kind]
 
 
@@ -101,18 +108,21 @@ def _is_python(executable: str | None) -> bool:
     return executable is not None and Path(executable).name.lower().startswith("python")
 
 
-def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Begin a process that is given this and tells nothing."""
+def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes] | None:
+    """Begin a process that is given this and tells nothing; None where the system grants none."""
     path = os.pathsep.join(folder for folder in sys.path if folder)
-    process = subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
-        [sys.executable, "-P", "-m", __name__],
-        env=os.environ | {"PYTHONPATH": path},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    try:
+        process = subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
+            [sys.executable, "-P", "-m", __name__],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
     if process.stdin is not None:
-        with process.stdin as given:
+        with suppress(BrokenPipeError), process.stdin as given:  # it may have ended already
             given.write(json.dumps(plain).encode())
     return process
 
