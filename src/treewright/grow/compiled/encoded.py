@@ -117,6 +117,12 @@ class EncodedCases:
                 self._entries[attribute] = entries_of(column)
             return self._entries[attribute]
 
+    @property
+    def code_type(self) -> type[np.integer[Any]]:
+        """The narrowest type for the codes of all declared values, and of missing ones."""
+        most = max((len(column.values) for column in self.dataset.schema.attributes), default=0)
+        return np.uint8 if most < 255 else np.int32
+
     def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
         """Return the codes of the nominal attributes, cases x attributes, and which these are.
 
@@ -126,8 +132,7 @@ class EncodedCases:
             if self._nominal is None:
                 data = self.dataset
                 kept = [a for a, column in enumerate(data.schema.attributes) if not column.is_numeric]
-                most = max((len(data.schema.attributes[a].values) for a in kept), default=0)
-                table = np.empty((data.n_rows, len(kept)), dtype=np.uint8 if most < 255 else np.int32)
+                table = np.empty((data.n_rows, len(kept)), dtype=self.code_type)
                 for place, attribute in enumerate(kept):
                     np.add(data.columns[attribute], 1, out=table[:, place], casting="unsafe")
                 self._nominal = table, np.array(kept, dtype=np.int64)

@@ -52,7 +52,7 @@ NARROW = 1 << 16
 ONE_BLOCK = 1 << 20
 """Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
 
-FEW = 64
+FEW_WEIGHTS = 64
 """Weights that are looked at before all are."""
 
 MANY_CLASSES = 256
@@ -122,7 +122,7 @@ class CompiledGrower:
             else:
                 rows = np.flatnonzero(kept).astype(np.int32)
                 w = w[rows]
-            if _all_like(w, np.ones_like):
+            if _is_unchanged(w, np.ones_like):
                 w = NO_WEIGHTS
         if len(rows) == 0:
             raise DataError("all weights are zero, so there is nothing to learn from", source=data.source)
@@ -144,7 +144,7 @@ class _Growth:
         self._width = 3 if self._regression else len(self.schema.classes)
         unit = len(weights) == 0
         total = float(len(rows)) if unit else float(weights.sum())
-        whole = unit or _all_like(weights, np.floor)
+        whole = unit or _is_unchanged(weights, np.floor)
         divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
         self._whole, self._divided = whole and not divided, divided
         self._bounds: dict[int, tuple[float, ...]] = {}
@@ -270,7 +270,6 @@ class _Growth:
 
     def _kind(self) -> str:
         """Return a name for the types of what blocks are made of."""
-        codes = self._owner.encoded.nominal_codes()[0].dtype
         told = {
             "numbers": len(self._cuts) > 0,
             "values": bool(np.any(self._tests > CUT)),
@@ -280,7 +279,8 @@ class _Growth:
             "divided": self._divided,
             "by-need": self._by_need,
         }
-        return "-".join([str(codes), *(name for name, holds in told.items() if holds)])
+        names = [name for name, holds in told.items() if holds]
+        return "-".join([self._owner.encoded.code_type.__name__, *names])
 
     def _subtree(self, node: UpperNode) -> Piece:
         """Grow the subtree of a node in a block."""
@@ -375,10 +375,10 @@ class _Growth:
         return placed
 
 
-def _all_like(weights: Floats, made: Callable[[Floats], Floats]) -> bool:
-    """Say whether what is made of weights is the same; the first of many differs where most do."""
-    few = weights[:FEW]
-    return np.array_equal(few, made(few)) and np.array_equal(weights, made(weights))
+def _is_unchanged(weights: Floats, change: Callable[[Floats], Floats]) -> bool:
+    """Say whether weights stay as they are; where most would change the first ones tell."""
+    few = weights[:FEW_WEIGHTS]
+    return np.array_equal(few, change(few)) and np.array_equal(weights, change(weights))
 
 
 class _Placer:
