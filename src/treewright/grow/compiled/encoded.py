@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,24 @@ FEW_RANKS = 255
 """Numeric columns of at most so many different numbers always have a code for each."""
 
 
+class ByRank(NamedTuple):
+    """Numbers as their ranks in the whole column.
+
+    Parameters
+    ----------
+    codes : array of int, numeric attributes x cases
+        0 for missing.
+    numbers : array, numeric attributes x codes
+        The number of each.
+    greatest : array of int
+        Greatest code of each attribute.
+    """
+
+    codes: Codes
+    numbers: Floats
+    greatest: Codes
+
+
 class EncodedCases:
     """Codes, ranks and orders of the columns of one dataset.
 
@@ -56,7 +74,7 @@ class EncodedCases:
         self._ranked: dict[int, Ranked] = {}
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
-        self._by_rank: tuple[Codes, Floats] | None = None
+        self._by_rank: ByRank | None = None
         self._nlogn: Floats = np.zeros(2)
         self._entries: dict[int, Rows] = {}
         self._asked: dict[int, int] = {}
@@ -138,21 +156,19 @@ class EncodedCases:
                 self._nominal = table, np.array(kept, dtype=np.int64)
             return self._nominal
 
-    def by_rank(self) -> tuple[Codes, Floats]:
-        """Return the ranks of the numbers of all cases (0 for missing), cases x attributes, and the number of each."""
+    def by_rank(self) -> ByRank:
+        """Return the ranks of the numbers of all cases."""
         with self._lock:
             if self._by_rank is None:
                 numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
                 n = self.dataset.n_rows
-                ranks, numbers = np.empty((n, len(numeric)), dtype=np.int32), np.zeros((len(numeric), n + 1))
-                order, alone = np.empty((1, n), dtype=np.int64), np.zeros(1, dtype=np.int64)
-                own, room = np.empty((1, n), dtype=np.int32), new_sort_room(n)
+                ranks, numbers = np.empty((len(numeric), n), dtype=np.int32), np.zeros((len(numeric), n + 1))
+                order, room = np.empty((1, n), dtype=np.int64), new_sort_room(n)
                 for place, column in enumerate(numeric):
-                    values = column.reshape(1, -1)
-                    sort_columns(values, alone, n, 32, order, own, numbers[place : place + 1], room)
-                    ranks[:, place] = own[0]
-                most = int(ranks.max(initial=0))
-                self._by_rank = ranks, numbers[:, : most + 1].copy()
+                    at = np.array([place])
+                    sort_columns(column.reshape(1, -1), at, n, 32, order, ranks, numbers[place : place + 1], room)
+                greatest = ranks.max(axis=1, initial=0)
+                self._by_rank = ByRank(ranks, numbers[:, : int(greatest.max(initial=0)) + 1].copy(), greatest)
             return self._by_rank
 
     def nlogn(self, largest: int) -> Floats:

@@ -63,7 +63,7 @@ def examine(
     if 0 < opt["drawn"] < n_free:
         shuffle(key, order, n_free)
         limit = opt["drawn"]
-        _ascend(order, limit)
+        ascend(order, limit)
     else:
         for place in range(n_free):
             order[place] = place
@@ -111,7 +111,7 @@ def examine(
 
 
 @part
-def _ascend(order: Array, n: Number) -> None:
+def ascend(order: Array, n: Number) -> None:
     """Sort the first few numbers."""
     for end in range(1, n):
         moved = order[end]

@@ -31,7 +31,8 @@ from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
-from treewright.grow.compiled.options import CRITERIA, CUT, many_valued, options_of, tests_of, understood
+from treewright.grow.compiled.numeric_tree import can_grow, grow_numeric_tree
+from treewright.grow.compiled.options import CRITERIA, CUT, is_unchanged, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.sorting import new_sort_room
 from treewright.grow.compiled.stoppable import Threads, go_on_unless
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
@@ -51,9 +52,6 @@ NARROW = 1 << 16
 
 ONE_BLOCK = 1 << 20
 """Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
-
-FEW_WEIGHTS = 64
-"""Weights that are looked at before all are."""
 
 MANY_CLASSES = 256
 """So many do not go into a byte."""
@@ -122,7 +120,7 @@ class CompiledGrower:
             else:
                 rows = np.flatnonzero(kept).astype(np.int32)
                 w = w[rows]
-            if _is_unchanged(w, np.ones_like):
+            if is_unchanged(w, np.ones_like):
                 w = NO_WEIGHTS
         if len(rows) == 0:
             raise DataError("all weights are zero, so there is nothing to learn from", source=data.source)
@@ -144,7 +142,7 @@ class _Growth:
         self._width = 3 if self._regression else len(self.schema.classes)
         unit = len(weights) == 0
         total = float(len(rows)) if unit else float(weights.sum())
-        whole = unit or _is_unchanged(weights, np.floor)
+        whole = unit or is_unchanged(weights, np.floor)
         divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
         self._whole, self._divided = whole and not divided, divided
         self._bounds: dict[int, tuple[float, ...]] = {}
@@ -169,6 +167,8 @@ class _Growth:
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
+        only_numbers = len(self._cuts) == len(self._tests) and not self._data.has_missing
+        self._unsorted = only_numbers and can_grow(self._options, len(self._tests), weights)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
         self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = watched()
@@ -211,11 +211,14 @@ class _Growth:
         # Where few declared values are drawn at each node there is nothing to sort and no histogram to inherit.
         few_drawn = self._options["drawn"][0] > 0 and len(self._cuts) == 0
         one_block = few_drawn and not self._divided and len(self._rows) <= ONE_BLOCK
-        upper = len(self._rows) > BLOCK and not one_block
+        upper = len(self._rows) > BLOCK and not one_block and not self._unsorted
         if upper:
             self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
         table = self._upper_table() if upper else None
-        piece = self._subtree(root) if table is None else UpperPart(table, self._subtree, progress, leaves).grow(root)
+        if table is not None:
+            piece = UpperPart(table, self._subtree, progress, leaves).grow(root)
+        else:
+            piece = self._unsorted_tree(root) if self._unsorted else self._subtree(root)
         if progress is not None:
             progress(len(self._rows), len(self._rows))
         return tree_of(piece, self.schema, self._tests, self._bounds, self._place())
@@ -290,16 +293,7 @@ class _Growth:
         n = len(node.rows)
         for dtype, shift in self._entries(n):
             block, numbers = self._block(node, dtype, shift)
-            rules = Rules(
-                self._options,
-                self._tests,
-                self._values,
-                self._many,
-                self._slots,
-                numbers,
-                self._table,
-                np.array([shift], dtype=np.int64),
-            )
+            rules = self._rules(numbers, shift)
             place = node.used, np.uint64(node.key), node.depth, node.outcome
             written = grow_block(block, rules, n, *place, self._cancelled, sort_by_need=self._by_need)
             if written[3] != NO_ROOM:
@@ -310,12 +304,26 @@ class _Growth:
             piece.doubles[0, MEAN] = node.mean
         return piece
 
+    def _unsorted_tree(self, root: UpperNode) -> Piece:
+        """Grow the whole tree without sorting."""
+        ranks = self._owner.encoded.by_rank()
+        cases = root.rows, root.weights
+        rules = self._rules(ranks.numbers, 0)
+        written = grow_numeric_tree(ranks, self._target, *cases, rules, root.key, self._cancelled)
+        go_on_unless(self._cancelled)
+        return piece_of(written, self._slots, ranks.numbers)
+
+    def _rules(self, numbers: Floats, shift: int) -> Rules:
+        """Return what does not change in a block with these numbers and so many bits for a case."""
+        bits = np.array([shift], dtype=np.int64)
+        return Rules(self._options, self._tests, self._values, self._many, self._slots, numbers, self._table, bits)
+
     def _entries(self, n: int) -> list[tuple[type[np.integer[Any]], int]]:
         """Return the types that entries may have, and how many of their bits are for the case: the narrowest first."""
         wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
         if self._by_need:
             shift = n.bit_length()
-            return [(np.uint32, shift) if self._owner.encoded.by_rank()[1].shape[1] >> (32 - shift) == 0 else wide]
+            return [(np.uint32, shift) if self._owner.encoded.by_rank().numbers.shape[1] >> (32 - shift) == 0 else wide]
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
         # What the ranks of n numbers do not need is left to cases, of which there are more when some are divided.
         return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
@@ -328,8 +336,9 @@ class _Growth:
         codes = np.empty((len(self._tests), n), dtype=table.dtype if only_values else np.int32)
         order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
         if self._by_need:
-            ranks, numbers = self._owner.encoded.by_rank()
-            gather_cases(ranks, rows, self._cuts, codes)
+            ranks, numbers, _ = self._owner.encoded.by_rank()
+            for slot, attribute in enumerate(self._cuts.tolist()):
+                gather_codes(ranks[slot], rows, codes[attribute], 0)
         elif only_values:
             numbers = np.empty((0, n + 1))
         else:
@@ -373,12 +382,6 @@ class _Growth:
             distinct = np.unique(column[~np.isnan(column)] + 0.0)
         placed: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
         return placed
-
-
-def _is_unchanged(weights: Floats, change: Callable[[Floats], Floats]) -> bool:
-    """Say whether weights stay as they are; where most would change the first ones tell."""
-    few = weights[:FEW_WEIGHTS]
-    return np.array_equal(few, change(few)) and np.array_equal(weights, change(weights))
 
 
 class _Placer:

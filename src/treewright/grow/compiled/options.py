@@ -6,6 +6,7 @@ interpreted grower over compiled counting; `understood` says which is which.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,11 @@ _MISSING = {
 LARGEST_EXACT = 94_906_265.0
 """The square of a greater weight is not a whole number among the doubles any more."""
 
+FEW_WEIGHTS = 64
+"""Weights that are looked at before all are."""
+
 Options = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 
 
 def understood(recipe: Recipe) -> bool:
@@ -143,3 +148,9 @@ def many_valued(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
     """Say which attributes stay out of C4.5's average because they have very many values."""
     many = np.array([0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool)
     return np.zeros_like(many) if many.all() else many
+
+
+def is_unchanged(weights: Floats, change: Callable[[Floats], Floats]) -> bool:
+    """Say whether weights stay as they are; where most would change the first ones tell."""
+    few = weights[:FEW_WEIGHTS]
+    return np.array_equal(few, change(few)) and np.array_equal(weights, change(weights))

@@ -63,7 +63,7 @@ def sort_numbers(
             keys[0, known] = ~key if key & _SIGN else key | _SIGN
             cases[0, known] = i
             known += 1
-    at = _insert(keys, cases, known) if known <= FEW else _by_bytes(keys, cases, known, room.counts)
+    at = _insert(keys, cases, known) if known <= FEW else sort_by_bytes(keys, cases, known, room.counts)
     distinct = 0
     before = np.uint64(0)
     sorted_keys, sorted_cases = keys[at], cases[at]
@@ -94,7 +94,8 @@ def _insert(keys: Array, cases: Array, n: Number) -> Number:
 
 
 @part
-def _by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
+def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
+    """Sort the first n keys of the first row, equal ones as they come; return in which row they are then."""
     for byte in range(8):
         for digit in range(256):
             counts[byte, digit] = 0

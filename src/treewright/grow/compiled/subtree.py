@@ -129,13 +129,13 @@ def grow_nodes(
         n_nodes += 1
         whole, real = written.integers[node], written.doubles[node]
         pure, mean, weight = summarise(cases_of, first, n_here, block, regression, summary)
-        _write_leaf(whole, real, fields, summary, mean, weight, regression, written.doubles)
+        write_leaf(whole, real, fields, summary, mean, weight, regression, written.doubles)
         n_free = np.int64(0)
         for a in range(n_attributes):
             if not frames.used[at, a]:
                 free[n_free] = a
                 n_free += 1
-        whole[STOP] = _stop(n_here, pure, level, weight, n_free, opt)
+        whole[STOP] = stop_of(n_here, pure, level, weight, n_free, opt)
         if whole[STOP] >= 0:
             continue
         if regression:
@@ -153,7 +153,7 @@ def grow_nodes(
             continue
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
         sides_before = n_sides
-        n_sides = _write_test(whole, a, branches, found, rules, written.sides, n_sides)
+        n_sides = write_test(whole, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
             real[DRAWN] = cuts[a]
         lost = divide(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
@@ -186,7 +186,7 @@ def grow_nodes(
         for below in range(at + branches - 1, at - 1, -1):
             branch = at + branches - 1 - below
             n_below = starts[branch + 1] - starts[branch]
-            _set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME], top, cases)
+            set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME], top, cases)
             frames.keys[below] = child_key(key, branch)
             if below > at:
                 _copy_flags(frames.used, at, below)
@@ -196,7 +196,7 @@ def grow_nodes(
 
 
 @part
-def _set_frame(
+def set_frame(
     frames: Array,
     at: Number,
     first: Number,
@@ -233,7 +233,7 @@ def _copy_flags(flags: Array, one: Number, other: Number) -> None:
 
 
 @part
-def _write_leaf(
+def write_leaf(
     whole: Array,
     real: Array,
     fields: Array,
@@ -272,7 +272,7 @@ def _write_leaf(
 
 
 @part
-def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
+def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
     """Return why a node is not divided, before anything is counted; -1 if it may be."""
     if n == 0:
         return EMPTY
@@ -287,7 +287,7 @@ def _stop(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, 
 
 
 @part
-def _write_test(
+def write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:
     """Write the test of a node; return how many sides are written then."""

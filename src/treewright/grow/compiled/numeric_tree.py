@@ -1,0 +1,290 @@
+"""Growing a whole tree from numbers in one kernel, without sorting (`unsorted`): for trees that draw few attributes.
+
+The codes of the table are shared by all trees. The cases of a node stand together, as in `subtree`. Where a node has
+few enough of them, what is asked of its subtree is copied together and its cases are numbered anew.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.grow.compiled.arithmetic import GINI, impurity
+from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
+from treewright.grow.compiled.drawing import child_key
+from treewright.grow.compiled.encoded import ByRank
+from treewright.grow.compiled.examine import choose
+from treewright.grow.compiled.examine_unsorted import examine_unsorted
+from treewright.grow.compiled.options import HIGHEST
+from treewright.grow.compiled.packs import WIDE, packs_of
+from treewright.grow.compiled.subtree import (
+    FINISHED,
+    MORE_NODES,
+    NO_GAIN,
+    NODES,
+    SMALL_GAIN,
+    WAITING,
+    set_frame,
+    stop_of,
+    write_leaf,
+    write_test,
+)
+from treewright.grow.compiled.unsorted import HEAVIEST, CutRoom, Node, new_cut_room, weigh
+from treewright.grow.compiled.written import (
+    ABOVE,
+    COUNTS_AT,
+    FIRST,
+    HIGH,
+    LEVEL,
+    LOW,
+    OUTCOME,
+    SIZE,
+    STOP,
+    Frames,
+    Written,
+)
+
+NEAR = 8192
+"""Nodes of so many cases are copied together: what is asked of them is near then."""
+
+# After what `subtree` remembers when it stops for more room: the stretch of cases that was copied together last.
+NEAR_FROM, NEAR_TO = 4, 5
+
+
+class Numbers(NamedTuple):
+    """Cases at hand.
+
+    Parameters
+    ----------
+    codes : array of int, attributes x cases
+    packs : array of int
+        See `unsorted`.
+    """
+
+    codes: Array
+    packs: Array
+
+
+class Spans(NamedTuple):
+    """The least and the greatest code that each attribute may have at the nodes that wait, nodes x attributes."""
+
+    low: Array
+    high: Array
+
+
+class TreeRoom(NamedTuple):
+    """Scratch space.
+
+    Parameters
+    ----------
+    near : Numbers
+    cases, spare : array of int
+        The cases of all nodes; as much room again.
+    order : array of int
+        Attributes.
+    summary, scores : array
+    """
+
+    near: Numbers
+    cases: Array
+    spare: Array
+    order: Array
+    summary: Array
+    scores: Array
+
+
+def can_grow(options: Array, n_attributes: int, weights: Array) -> bool:
+    """Say whether trees of so many columns of numbers, none of them missing, can be grown here."""
+    opt = options[0]
+    return bool(
+        opt["criterion"] == GINI
+        and opt["choice"] == HIGHEST
+        and opt["width"] == 2
+        and opt["whole"]
+        and 0 < opt["drawn"] < n_attributes
+        and not (opt["correction"] or opt["relative_side"] or opt["random_cuts"])
+        and opt["gap"] <= 0
+        and opt["total_weight"] < WIDE
+        and weights.max(initial=1.0) <= HEAVIEST
+    )
+
+
+def grow_numeric_tree(
+    ranks: ByRank, target: Array, rows: Array, weights: Array, rules: Rules, key: int, cancelled: Array
+) -> tuple[Array, Array, Array, int]:
+    """Grow a tree of these rows.
+
+    Parameters
+    ----------
+    ranks : ByRank
+    target : array of int
+        Class of every row of the table.
+    rows, weights : array
+        The cases; there are no weights where each of them weighs one.
+    rules : Rules
+    key : int
+        Of the root, for drawing.
+    cancelled : array of bool
+        Set from outside to stop early.
+
+    Returns
+    -------
+    integers, doubles, sides, n_nodes
+        As `block_growth.grow_block` does.
+    """
+    n_attributes, n = len(ranks.codes), len(rows)
+    table = Numbers(ranks.codes, packs_of(target, weights if len(weights) else np.ones(n), rows))
+    near = min(n, NEAR)
+    room = TreeRoom(
+        Numbers(np.empty((n_attributes, near), dtype=np.int32), np.empty(near, dtype=np.int32)),
+        rows.copy(),
+        np.empty_like(rows),
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(2),
+        np.empty(n_attributes),
+    )
+    cut_room, found = new_cut_room(n, int(rules.opt["drawn"][0])), new_found(n_attributes, 2)
+    written = Written(
+        np.empty((n // 2 + 64, 9), dtype=np.int32), np.empty((n // 2 + 64, COUNTS_AT + 2)), np.empty(0, dtype=np.int8)
+    )
+    frames = Frames(
+        np.zeros((64, 7), dtype=np.int64), np.empty(64, dtype=np.uint64), np.zeros((64, n_attributes), dtype=np.bool_)
+    )
+    spans = Spans(np.ones((64, n_attributes), dtype=np.int32), np.empty((64, n_attributes), dtype=np.int32))
+    spans.high[0] = ranks.greatest
+    frames.fields[0, SIZE], frames.fields[0, ABOVE], frames.keys[0] = n, -1, np.uint64(key)
+    state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
+    while True:
+        status = grow_from_numbers(table, rules, room, cut_room, found, written, frames, spans, state, cancelled)
+        if status == FINISHED:
+            return written.integers, written.doubles, written.sides, int(state[NODES])
+        if state[NODES] >= len(written.integers):
+            more = 2 * len(written.integers)
+            written = written._replace(
+                integers=enlarged(written.integers, more), doubles=enlarged(written.doubles, more)
+            )
+        if state[WAITING] + 2 >= len(frames.keys):
+            more = 2 * len(frames.keys)
+            frames = Frames(*(enlarged(array, more) for array in frames))
+            spans = Spans(*(enlarged(array, more) for array in spans))
+
+
+@borrowing
+def grow_from_numbers(
+    table: Numbers,
+    rules: Rules,
+    room: TreeRoom,
+    cut_room: CutRoom,
+    found: Found,
+    written: Written,
+    frames: Frames,
+    spans: Spans,
+    state: Array,
+    cancelled: Array,
+) -> Number:
+    """Grow until all is done or room runs out; return `FINISHED` or `MORE_NODES`.
+
+    Parameters
+    ----------
+    table, rules, room, cut_room, found, written, frames, spans
+    state : array of int
+        See the names of its columns.
+    cancelled : array of bool
+    """
+    opt = rules.opt[0]
+    cases_of, summary = room.cases, room.summary
+    n_attributes = np.int64(len(room.order))
+    waiting, n_nodes = state[WAITING], state[NODES]
+    near_from, near_to = state[NEAR_FROM], state[NEAR_TO]
+    no_sides = np.int64(0)
+    status = FINISHED
+    while waiting > 0 and not cancelled[0]:
+        if n_nodes >= len(written.integers) or waiting + 2 >= len(frames.keys):
+            status = MORE_NODES
+            break
+        at = waiting - 1
+        fields = frames.fields[at]
+        waiting = at
+        first, n_here, level, key = fields[FIRST], fields[SIZE], fields[LEVEL], frames.keys[at]
+        is_near = near_from <= first < near_to
+        if not is_near and n_here <= len(room.near.packs):
+            _bring_near(table, cases_of, first, n_here, room.near)
+            near_from, near_to, is_near = first, first + n_here, True
+        held = room.near if is_near else table
+        node = n_nodes
+        n_nodes += 1
+        whole, real = written.integers[node], written.doubles[node]
+        summary[0], summary[1] = weigh(cases_of, first, n_here, held.packs, cut_room)
+        weight = summary[0] + summary[1]
+        write_leaf(whole, real, fields, summary, 0.0, weight, False, written.doubles)
+        pure = summary[0] == 0 or summary[1] == 0
+        whole[STOP] = stop_of(n_here, pure, level, weight, n_attributes, opt)
+        if whole[STOP] >= 0:
+            continue
+        before = impurity(summary, GINI, rules.table)
+        here = Node(cases_of, first, n_here, summary[0], summary[1], before, max(opt["min_leaf"], 1), opt["least_side"])
+        examine_unsorted(here, held.codes, spans.low[at], spans.high[at], key, opt, room.order, cut_room, found)
+        a = choose(found, rules, room.scores)
+        if a < 0:
+            whole[STOP] = NO_GAIN
+            continue
+        if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"]:
+            whole[STOP] = SMALL_GAIN
+            continue
+        middle = _part(held.codes[a], found.low[a], here, room.spare, found, a)
+        write_test(whole, a, np.int64(2), found, rules, written.sides, no_sides)
+        for b in range(n_attributes):
+            spans.low[at + 1, b] = spans.low[at, b]
+            spans.high[at + 1, b] = spans.high[at, b]
+        spans.low[at, a] = whole[HIGH]
+        spans.high[at + 1, a] = whole[LOW]
+        for branch in range(2):
+            below = at + 1 - branch
+            begin = first if branch == 0 else middle
+            size = middle - first if branch == 0 else first + n_here - middle
+            set_frame(frames.fields, below, begin, size, level + 1, node, whole[OUTCOME], no_sides, no_sides)
+            frames.keys[below] = child_key(key, branch)
+        waiting += 2
+    state[WAITING], state[NODES] = waiting, n_nodes
+    state[NEAR_FROM], state[NEAR_TO] = near_from, near_to
+    return status
+
+
+@part
+def _bring_near(table: Numbers, cases: Array, first: Number, size: Number, near: Numbers) -> None:
+    """Copy what is known of the cases of a node together, and number them anew."""
+    for a in range(table.codes.shape[0]):
+        codes, own = table.codes[a], near.codes[a]
+        for p in range(size):
+            own[p] = codes[np.uint64(cases[np.uint64(first + p)])]
+    for p in range(size):
+        near.packs[p] = table.packs[np.uint64(cases[np.uint64(first + p)])]
+        cases[np.uint64(first + p)] = p
+
+
+@part
+def _part(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
+    """Put the cases of a node together by branch, each in its old order; return where the second branch begins.
+
+    The codes on both sides of the cut become those of the cases that are nearest to it.
+    """
+    cases = node.cases
+    here, there = np.int64(node.first), np.int64(0)
+    low, high = np.int64(0), np.int64(0x7FFFFFFF)
+    for p in range(node.first, node.first + node.size):
+        # Written to both, one step further in the right one: no branch to be mispredicted.
+        case = cases[np.uint64(p)]
+        code = np.int64(codes[np.uint64(case)])
+        right = np.int64(code > cut)
+        cases[np.uint64(here)] = case
+        spare[np.uint64(there)] = case
+        here += 1 - right
+        there += right
+        low = max(low, code if code <= cut else np.int64(0))
+        high = min(high, code if code > cut else np.int64(0x7FFFFFFF))
+    for p in range(there):
+        cases[np.uint64(here + p)] = spare[p]
+    found.low[a], found.high[a] = low, high
+    return here

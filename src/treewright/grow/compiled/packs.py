@@ -1,0 +1,69 @@
+"""A set of cases of two classes as one number.
+
+Vocabulary
+----------
+pack
+    How many cases there are and the weights of both classes, each in some bits of a whole number: packs are added like
+    numbers. A narrow one has 32 bits, a wide one 64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.counts.compiled.flags import Array, Number, part
+
+NARROW_CASES, NARROW_WEIGHT = 1 << 10, 1 << 11
+"""A narrow pack has room for fewer cases than these, and for less weight of each class."""
+
+WIDE = 1 << 21
+"""A wide one has room for less than this of each."""
+
+_CASES32, _WEIGHT32 = np.int32(NARROW_CASES - 1), np.int32(NARROW_WEIGHT - 1)
+_FIRST32, _SECOND32 = np.int32(10), np.int32(21)
+_FIELD = np.int64(WIDE - 1)
+_FIRST, _SECOND = np.int64(21), np.int64(42)
+
+
+def packs_of(target: Array, weights: Array, rows: Array) -> Array:
+    """Return the narrow packs of some rows, which have these weights, in their places among all.
+
+    Examples
+    --------
+    >>> [f"{pack:b}" for pack in packs_of(np.array([0, 1, 1]), np.array([1.0, 3.0]), np.array([0, 2]))]
+    ['10000000001', '0', '11000000000000000000001']
+    """
+    packs = np.zeros(len(target), dtype=np.int32)
+    packs[rows] = (weights.astype(np.int32) << np.where(target[rows] == 0, _FIRST32, _SECOND32)) + 1
+    return packs
+
+
+@part
+def cases_in(pack: Number) -> Number:
+    """Return the number of cases of a wide pack."""
+    return pack & _FIELD
+
+
+@part
+def weights_in(pack: Number) -> tuple[Number, Number]:
+    """Return the weights of both classes of a wide pack."""
+    return np.float64((pack >> _FIRST) & _FIELD), np.float64(pack >> _SECOND)
+
+
+@part
+def cases_in_narrow(pack: Number) -> Number:
+    """Return the number of cases of a narrow pack."""
+    return np.int64(pack & _CASES32)
+
+
+@part
+def weights_in_narrow(pack: Number) -> tuple[Number, Number]:
+    """Return the weights of both classes of a narrow pack."""
+    return np.float64((pack >> _FIRST32) & _WEIGHT32), np.float64((pack >> _SECOND32) & _WEIGHT32)
+
+
+@part
+def widened(pack: Number) -> Number:
+    """Return a narrow pack as a wide one."""
+    cases, one, two = pack & _CASES32, (pack >> _FIRST32) & _WEIGHT32, (pack >> _SECOND32) & _WEIGHT32
+    return np.int64(cases) | np.int64(one) << _FIRST | np.int64(two) << _SECOND

@@ -1,0 +1,284 @@
+"""The best cut of a few cases by a numeric attribute without sorting them: for two classes and Gini's measure.
+
+Each case is compared with each, many at once. Of more cases than a few `buckets` are made.
+
+Vocabulary
+----------
+code
+    The rank of a number among those of its column.
+cut
+    The greatest code that may go left.
+worth
+    With the weights l0 and l1 of both classes on the left and t0 and t1 in all: (l1 t0 - l0 t1)^2 / (weight of the left
+    * weight of the right). The decrease of Gini's measure is twice that, divided by the squared weight of the node.
+noted
+    A cut that may be the best. Noted ones are scored as everywhere else, with the same rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.counts.compiled.bits import bits_of
+from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.lanes import LANES, add_not_above
+from treewright.grow.candidates import SHORT
+from treewright.grow.compiled.arithmetic import decrease
+from treewright.grow.compiled.blocks import Found
+from treewright.grow.compiled.packs import (
+    NARROW_CASES,
+    cases_in,
+    cases_in_narrow,
+    weights_in,
+    weights_in_narrow,
+    widened,
+)
+from treewright.grow.compiled.sorting import SortRoom, new_sort_room
+
+FEW = 64
+"""Up to so many cases are compared each with each."""
+
+HEAVIEST = 31
+"""No case may weigh more: the packs of `FEW` cases are narrow."""
+
+MOST_BITS = 11
+"""There are up to 2 ** 11 buckets."""
+
+TIES = 3e-9
+ROUNDED = 2e-11
+"""Cuts tie if their scores differ by a billionth, and a decrease of 1e-11 of the impurity, which is at most half of the
+weight, is none: worth that is less by these parts of it and of the squared weight may tie with the best."""
+
+NO_CUT = np.int64(-1)
+"""Instead of the bits of a worth."""
+
+
+class CutRoom(NamedTuple):
+    """Scratch space.
+
+    Parameters
+    ----------
+    narrow, wide : array of int
+        Packs of the cases of a node; the wide ones of large nodes only.
+    tally, wide_tally : array of int
+        Packs of buckets.
+    sums : array of int, attributes x buckets + 1
+        Packs of all cases before a bucket.
+    borders : array of int, attributes x buckets
+        Bits of the worth of the cut after a bucket.
+    spans : array of int, attributes x 3
+        Least code of the first bucket, bits that codes of a bucket differ in, and number of buckets.
+    greatest : array of int
+        By attribute, bits of the greatest worth.
+    alive : array of bool
+    places : array of int
+        Where the cases of a bucket are put.
+    codes, packs : array of int
+        Cases that are looked at.
+    lefts, worths : array of int
+        Of few cases: pack of all that are not above, and bits of the worth of a cut after it.
+    scores, cuts, weights : array
+        Of the cuts that may be the best, with the weight on the left.
+    sort : SortRoom
+    """
+
+    narrow: Array
+    wide: Array
+    tally: Array
+    wide_tally: Array
+    sums: Array
+    borders: Array
+    spans: Array
+    greatest: Array
+    alive: Array
+    places: Array
+    codes: Array
+    packs: Array
+    lefts: Array
+    worths: Array
+    scores: Array
+    cuts: Array
+    weights: Array
+    sort: SortRoom
+
+
+def new_cut_room(n_cases: int, n_together: int) -> CutRoom:
+    """Make room for nodes of so many cases, and for so many attributes at once."""
+    buckets, padded = 1 << MOST_BITS, n_cases + FEW + LANES
+    candidates = n_cases + buckets
+    return CutRoom(
+        np.zeros(padded, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int64),
+        np.empty(buckets, dtype=np.int32),
+        np.empty(buckets, dtype=np.int64),
+        np.zeros((n_together, buckets + 1), dtype=np.int64),
+        np.empty((n_together, buckets), dtype=np.int64),
+        np.empty((n_together, 3), dtype=np.int64),
+        np.empty(n_together, dtype=np.int64),
+        np.empty(buckets, dtype=np.bool_),
+        np.empty(buckets, dtype=np.int64),
+        np.zeros(padded, dtype=np.int32),
+        np.zeros(padded, dtype=np.int32),
+        np.empty(FEW, dtype=np.int32),
+        np.empty(FEW, dtype=np.int64),
+        np.empty(candidates),
+        np.empty(candidates, dtype=np.int64),
+        np.empty(candidates),
+        new_sort_room(n_cases),
+    )
+
+
+class Node(NamedTuple):
+    """What the attributes of a node have in common.
+
+    Parameters
+    ----------
+    cases : array of int
+        Cases of all nodes.
+    first, size : int
+        Its own stretch of them.
+    one, two : float
+        Weight of each class.
+    before : float
+        Impurity times weight.
+    min_leaf, least : float
+        Least number of cases and least weight of each side.
+    """
+
+    cases: Array
+    first: Number
+    size: Number
+    one: Number
+    two: Number
+    before: Number
+    min_leaf: Number
+    least: Number
+
+
+@part
+def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom) -> tuple[Number, Number]:
+    """Put the packs of the cases of a node together; return the weights of both classes."""
+    narrow, wide = room.narrow, room.wide
+    total = np.int64(0)
+    if size < NARROW_CASES:
+        for p in range(size):
+            pack = packs[np.uint64(cases[np.uint64(first + p)])]
+            narrow[p] = pack
+            total += widened(pack)
+    else:
+        for p in range(size):
+            pack = packs[np.uint64(cases[np.uint64(first + p)])]
+            narrow[p] = pack
+            wide[p] = widened(pack)
+            total += wide[p]
+    return weights_in(total)
+
+
+@part
+def threshold(worth: Number, node: Node) -> Number:
+    """Return what a cut must be worth to tie with one that is worth so much, or to be better."""
+    weight = node.one + node.two
+    return worth * (1 - TIES) - ROUNDED * weight * weight
+
+
+@part
+def bits_at_least(limit: Number) -> Number:
+    """Return the least bits of a worth that reaches a limit: as whole numbers they are in the order of the worths."""
+    return bits_of(limit) if limit > 0 else np.int64(0)
+
+
+@part
+def worth_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
+    """Return the bits of what a cut is worth that has so much on the left, `NO_CUT` where it is not allowed."""
+    left = one + two
+    right = node.one + node.two - left
+    allowed = (
+        (cases >= node.min_leaf) & (node.size - cases >= node.min_leaf) & (left >= node.least) & (right >= node.least)
+    )
+    apart = two * node.one - one * node.two
+    return bits_of(apart * apart / (left * right)) if allowed else NO_CUT
+
+
+@part
+def compare_few(at: Number, size: Number, before: Number, node: Node, packs: Array, room: CutRoom) -> Number:
+    """Find what the cuts among few cases are worth; return the bits of the greatest worth.
+
+    Parameters
+    ----------
+    at, size : int
+        Place of the first in ``room.codes`` and in `packs`, and how many there are; what follows has higher codes or
+        empty packs.
+    before : int
+        Wide pack of the cases on the left of all of them.
+    node : Node
+    packs : array of int
+        Narrow ones.
+    room : CutRoom
+    """
+    lefts, worths = room.lefts, room.worths
+    for own in range(0, size, LANES):
+        for lane in range(LANES):
+            lefts[own + lane] = 0
+        for other in range(0, size, LANES):
+            add_not_above(room.codes, packs, np.uint64(at + own), np.uint64(at + other), lefts, np.uint64(own))
+    cases = cases_in(before)
+    one, two = weights_in(before)
+    greatest = NO_CUT
+    for i in range(size):
+        more_one, more_two = weights_in_narrow(lefts[i])
+        worths[i] = worth_bits(cases + cases_in_narrow(lefts[i]), one + more_one, two + more_two, node)
+        greatest = max(greatest, worths[i])
+    return greatest
+
+
+@part
+def note_few(
+    at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
+) -> Number:
+    """Note the cuts among few cases that reach a limit; return how many are noted then."""
+    least = bits_at_least(limit)
+    one, two = weights_in(before)
+    for i in range(size):
+        if room.worths[i] >= least:
+            more_one, more_two = weights_in_narrow(room.lefts[i])
+            noted = note(one + more_one, two + more_two, np.int64(room.codes[at + i]), node, noted, room)
+    return noted
+
+
+@part
+def note(one: Number, two: Number, cut: Number, node: Node, noted: Number, room: CutRoom) -> Number:
+    """Note the score of a cut that has so much on the left, operation for operation as `cuts.scan_cuts` does."""
+    left = one + two
+    weight = node.one + node.two
+    right = weight - left
+    other_one, other_two = node.one - one, node.two - two
+    after = (left - (one * one + two * two) / left) + (right - (other_one * other_one + other_two * other_two) / right)
+    room.scores[noted] = decrease(node.before, after, weight, weight)
+    room.cuts[noted] = cut
+    room.weights[noted] = left
+    return noted + 1
+
+
+@part
+def settle(a: Number, noted: Number, node: Node, divided: bool, room: CutRoom, found: Found) -> None:
+    """Put the lowest of the noted cuts that tie with the best into `found`.
+
+    Cases without a value, of which there are none here, will be divided or go with most others.
+    """
+    scores, cuts = room.scores, room.cuts
+    best = scores[0]
+    for k in range(1, noted):
+        best = max(best, scores[k])
+    limit = best - 1e-9 * abs(best)
+    lowest = -1
+    for k in range(noted):
+        if scores[k] >= limit and (lowest < 0 or cuts[k] < cuts[lowest]):
+            lowest = k
+    found.state[a] = 1
+    found.score[a] = scores[lowest]
+    found.low[a] = cuts[lowest]
+    left = room.weights[lowest]
+    heavier = np.int64(0) if left >= (node.one + node.two - left) * SHORT else np.int64(1)
+    found.home[a] = np.int64(-1) if divided else heavier
