@@ -19,7 +19,7 @@ import numpy as np
 from treewright.counts.compiled.bits import number_of
 from treewright.counts.compiled.flags import Array, Number, part
 from treewright.counts.compiled.lanes import LANES
-from treewright.grow.compiled.packs import NARROW_CASES, NARROW_WEIGHT, cases_in, weights_in, widened
+from treewright.grow.compiled.packs import cases_in, is_narrow, weights_in, widened
 from treewright.grow.compiled.sorting import sort_by_bytes
 from treewright.grow.compiled.unsorted import (
     FEW,
@@ -64,7 +64,7 @@ def count_buckets(
     n = ((high - low) >> shift) + 1
     span[0], span[1], span[2] = low, shift, n
     before = np.int64(0)
-    if node.size < NARROW_CASES and node.one + node.two < NARROW_WEIGHT:
+    if is_narrow(node.size, node.one + node.two):
         for bucket in range(n):
             room.tally[bucket] = 0
         _count(codes, low, shift, node, room.narrow, room.tally)
@@ -72,9 +72,6 @@ def count_buckets(
             before += widened(room.tally[bucket])
             sums[bucket + 1] = before
     else:
-        if node.size < NARROW_CASES:
-            for p in range(node.size):
-                room.wide[p] = widened(room.narrow[p])
         for bucket in range(n):
             room.wide_tally[bucket] = 0
         _count(codes, low, shift, node, room.wide, room.wide_tally)

@@ -74,6 +74,7 @@ class EncodedCases:
         self._ranked: dict[int, Ranked] = {}
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
+        self._values: Codes | None = None
         self._by_rank: ByRank | None = None
         self._nlogn: Floats = np.zeros(2)
         self._entries: dict[int, Rows] = {}
@@ -155,6 +156,20 @@ class EncodedCases:
                     np.add(data.columns[attribute], 1, out=table[:, place], casting="unsafe")
                 self._nominal = table, np.array(kept, dtype=np.int64)
             return self._nominal
+
+    def values_apart(self) -> Codes:
+        """Return the codes of the nominal attributes, attributes x cases."""
+        with self._lock:
+            if self._values is None:
+                kept = [
+                    column
+                    for column, about in zip(self.dataset.columns, self.dataset.schema.attributes, strict=True)
+                    if not about.is_numeric
+                ]
+                self._values = np.empty((len(kept), self.dataset.n_rows), dtype=self.code_type)
+                for place, column in enumerate(kept):
+                    np.add(column, 1, out=self._values[place], casting="unsafe")
+            return self._values
 
     def by_rank(self) -> ByRank:
         """Return the ranks of the numbers of all cases."""

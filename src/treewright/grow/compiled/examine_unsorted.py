@@ -1,9 +1,11 @@
-"""Which cuts a node of a tree of numbers may get: the best of every attribute that is drawn, found without sorting.
+"""Which tests a node may get: the best of every attribute that is drawn, found without sorting.
 
-After an attribute has a cut, others are looked at only as far as theirs may be better.
+After an attribute has a test, others are looked at only as far as theirs may be better.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,62 +13,73 @@ from treewright.counts.compiled.bits import number_of
 from treewright.counts.compiled.flags import Array, Number, part
 from treewright.counts.compiled.lanes import LANES
 from treewright.grow.compiled.arithmetic import decrease
-from treewright.grow.compiled.blocks import Found
+from treewright.grow.compiled.blocks import Found, Rules
 from treewright.grow.compiled.buckets import count_buckets, look_inside
 from treewright.grow.compiled.drawing import shuffle
 from treewright.grow.compiled.examine import ascend
-from treewright.grow.compiled.options import DIVIDED
+from treewright.grow.compiled.options import CUT, DIVIDED
 from treewright.grow.compiled.unsorted import FEW, CutRoom, Node, compare_few, note_few, settle, threshold
+from treewright.grow.compiled.unsorted_values import SetRoom, divide_by_share
 
 NO_LIMIT = -1.0
 """Every cut is worth more."""
 
 
+class Looked(NamedTuple):
+    """What a node is looked at through.
+
+    Parameters
+    ----------
+    codes : array of int, numeric attributes x cases
+    values : array of int, nominal attributes x cases
+    low, high : array of int
+        No code of a numeric attribute is outside of these at the node.
+    """
+
+    codes: Array
+    values: Array
+    low: Array
+    high: Array
+
+
 @part
 def examine_unsorted(
     node: Node,
-    codes: Array,
-    low: Array,
-    high: Array,
+    looked: Looked,
     key: np.uint64,
-    opt: Array,
+    rules: Rules,
     order: Array,
     room: CutRoom,
+    sets: SetRoom | None,
     found: Found,
 ) -> None:
-    """Find the best cut of the attributes that are drawn, and of further ones until there is any cut.
+    """Find the best tests of the attributes that are drawn, and of further ones until there is any test.
 
-    Attributes whose cuts cannot be chosen because another has a better one stay without.
+    Attributes whose tests cannot be chosen because another has a better one stay without.
     """
     n = np.int64(len(order))
-    drawn = opt["drawn"]
+    drawn = rules.opt[0]["drawn"]
     for a in range(n):
         found.state[a] = -1
     shuffle(key, order, n)
     ascend(order, drawn)
     if node.size <= FEW:
-        _examine_few(node, codes, low, high, opt, order, room, found)
+        _examine_few(node, looked, rules, order, room, sets, found)
         return
     start, end = np.int64(0), np.int64(drawn)
-    divided = opt["missing"] == DIVIDED
     while start < n:
-        if _examine_many(node, codes, low, high, divided, order, start, end, room, found):
+        if _examine_many(node, looked, rules, order, start, end, room, sets, found):
             return
         start, end = end, end + 1
 
 
 @part
 def _examine_few(
-    node: Node,
-    codes: Array,
-    low: Array,
-    high: Array,
-    opt: Array,
-    order: Array,
-    room: CutRoom,
-    found: Found,
+    node: Node, looked: Looked, rules: Rules, order: Array, room: CutRoom, sets: SetRoom | None, found: Found
 ) -> None:
-    """Find the best cuts of a node of few cases, one attribute after the other."""
+    """Find the best tests of a node of few cases, one attribute after the other."""
+    opt = rules.opt[0]
+    divided = opt["missing"] == DIVIDED
     nothing = np.int64(0)
     weight = node.one + node.two
     perfect = decrease(node.before, 0.0, weight, weight)
@@ -78,63 +91,72 @@ def _examine_few(
         if place >= opt["drawn"] and considered:
             return
         a = order[place]
-        if low[a] == high[a]:
-            continue
-        column = codes[a]
-        for p in range(node.size):
-            room.codes[p] = column[np.uint64(node.cases[np.uint64(node.first + p)])]
-        best = compare_few(nothing, node.size, nothing, node, room.narrow, room)
-        if best < 0:
-            continue
-        considered = True
-        worth = number_of(best)
-        if worth < limit:
-            continue
-        limit = max(limit, threshold(worth, node))
-        noted = note_few(nothing, node.size, nothing, limit, node, nothing, room)
-        settle(a, noted, node, opt["missing"] == DIVIDED, room, found)
-        if found.score[a] >= perfect:
+        if sets is not None and rules.tests[a] != CUT:
+            column = looked.values[sets.slots[a]]
+            any_, limit = divide_by_share(a, column, limit, node, divided, rules, room, sets, found)
+            considered = considered or any_
+        elif looked.low[a] < looked.high[a]:
+            numbers = looked.codes[rules.slots[a]]
+            for p in range(node.size):
+                room.codes[p] = numbers[np.uint64(node.cases[np.uint64(node.first + p)])]
+            best = compare_few(nothing, node.size, nothing, node, room.narrow, room)
+            if best < 0:
+                continue
+            considered = True
+            worth = number_of(best)
+            if worth < limit:
+                continue
+            limit = max(limit, threshold(worth, node))
+            noted = note_few(nothing, node.size, nothing, limit, node, nothing, room)
+            settle(a, noted, node, divided, room, found)
+        if found.state[a] == 1 and found.score[a] >= perfect:
             return
 
 
 @part
 def _examine_many(
     node: Node,
-    codes: Array,
-    low: Array,
-    high: Array,
-    divided: bool,
+    looked: Looked,
+    rules: Rules,
     order: Array,
     start: Number,
     end: Number,
     room: CutRoom,
+    sets: SetRoom | None,
     found: Found,
 ) -> bool:
-    """Find the best cuts of some attributes of a node of many cases; say whether there are any.
+    """Find the best tests of some attributes of a node of many cases; say whether there are any.
 
     All are counted before any is looked into: the best cut between buckets spares most buckets of the others.
     """
+    divided = rules.opt[0]["missing"] == DIVIDED
     greatest = room.greatest
     first = np.int64(0)
+    limit = NO_LIMIT
+    considered = False
     for k in range(end - start):
         a = order[start + k]
         greatest[k] = -1
-        if low[a] < high[a]:
-            greatest[k] = count_buckets(
-                codes[a], np.int64(low[a]), np.int64(high[a]), node, room.sums[k], room.borders[k], room.spans[k], room
-            )
+        if sets is not None and rules.tests[a] != CUT:
+            column = looked.values[sets.slots[a]]
+            any_, limit = divide_by_share(a, column, limit, node, divided, rules, room, sets, found)
+            considered = considered or any_
+        elif looked.low[a] < looked.high[a]:
+            numbers, low, high = looked.codes[rules.slots[a]], np.int64(looked.low[a]), np.int64(looked.high[a])
+            greatest[k] = count_buckets(numbers, low, high, node, room.sums[k], room.borders[k], room.spans[k], room)
         if greatest[k] > greatest[first]:
             first = np.int64(k)
-    limit = threshold(number_of(greatest[first]), node) if greatest[first] >= 0 else NO_LIMIT
-    any_ = False
+    if greatest[first] >= 0:
+        limit = max(limit, threshold(number_of(greatest[first]), node))
     for turn in range(end - start):
         k = (first + turn) % (end - start)
         a = order[start + k]
-        if low[a] < high[a]:
+        if rules.tests[a] == CUT and looked.low[a] < looked.high[a]:
+            numbers = looked.codes[rules.slots[a]]
             noted, limit = look_inside(
-                codes[a], room.sums[k], room.borders[k], room.spans[k], greatest[k], limit, node, room
+                numbers, room.sums[k], room.borders[k], room.spans[k], greatest[k], limit, node, room
             )
             if noted > 0:
                 settle(a, noted, node, divided, room, found)
-                any_ = True
-    return any_
+                considered = True
+    return considered

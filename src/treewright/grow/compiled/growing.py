@@ -31,10 +31,10 @@ from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
-from treewright.grow.compiled.numeric_tree import can_grow, grow_numeric_tree
 from treewright.grow.compiled.options import CRITERIA, CUT, is_unchanged, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.sorting import new_sort_room
 from treewright.grow.compiled.stoppable import Threads, go_on_unless
+from treewright.grow.compiled.unsorted_tree import can_grow, grow_unsorted
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
 from treewright.grow.discretise import mdl_bounds
@@ -167,8 +167,7 @@ class _Growth:
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
-        only_numbers = len(self._cuts) == len(self._tests) and not self._data.has_missing
-        self._unsorted = only_numbers and can_grow(self._options, len(self._tests), weights)
+        self._unsorted = not self._data.has_missing and can_grow(self._options, self._tests, self._values, weights)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
         self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = watched()
@@ -306,10 +305,9 @@ class _Growth:
 
     def _unsorted_tree(self, root: UpperNode) -> Piece:
         """Grow the whole tree without sorting."""
-        ranks = self._owner.encoded.by_rank()
-        cases = root.rows, root.weights
-        rules = self._rules(ranks.numbers, 0)
-        written = grow_numeric_tree(ranks, self._target, *cases, rules, root.key, self._cancelled)
+        ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.values_apart()
+        cases, rules = (self._target, root.rows, root.weights), self._rules(ranks.numbers, 0)
+        written = grow_unsorted(ranks, values, *cases, rules, root.key, self._cancelled)
         go_on_unless(self._cancelled)
         return piece_of(written, self._slots, ranks.numbers)
 

@@ -39,6 +39,12 @@ def packs_of(target: Array, weights: Array, rows: Array) -> Array:
 
 
 @part
+def is_narrow(cases: Number, weight: Number) -> Number:
+    """Say whether so many cases of this weight have a narrow pack."""
+    return cases < NARROW_CASES and weight < NARROW_WEIGHT
+
+
+@part
 def cases_in(pack: Number) -> Number:
     """Return the number of cases of a wide pack."""
     return pack & _FIELD

@@ -28,9 +28,9 @@ from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import decrease
 from treewright.grow.compiled.blocks import Found
 from treewright.grow.compiled.packs import (
-    NARROW_CASES,
     cases_in,
     cases_in_narrow,
+    is_narrow,
     weights_in,
     weights_in_narrow,
     widened,
@@ -61,7 +61,7 @@ class CutRoom(NamedTuple):
     Parameters
     ----------
     narrow, wide : array of int
-        Packs of the cases of a node; the wide ones of large nodes only.
+        Packs of the cases of a node; the wide ones where its own is wide.
     tally, wide_tally : array of int
         Packs of buckets.
     sums : array of int, attributes x buckets + 1
@@ -162,18 +162,15 @@ def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom
     """Put the packs of the cases of a node together; return the weights of both classes."""
     narrow, wide = room.narrow, room.wide
     total = np.int64(0)
-    if size < NARROW_CASES:
+    for p in range(size):
+        pack = packs[np.uint64(cases[np.uint64(first + p)])]
+        narrow[p] = pack
+        total += widened(pack)
+    one, two = weights_in(total)
+    if not is_narrow(size, one + two):
         for p in range(size):
-            pack = packs[np.uint64(cases[np.uint64(first + p)])]
-            narrow[p] = pack
-            total += widened(pack)
-    else:
-        for p in range(size):
-            pack = packs[np.uint64(cases[np.uint64(first + p)])]
-            narrow[p] = pack
-            wide[p] = widened(pack)
-            total += wide[p]
-    return weights_in(total)
+            wide[p] = widened(narrow[p])
+    return one, two
 
 
 @part

@@ -1,4 +1,4 @@
-"""Growing a whole tree from numbers in one kernel, without sorting (`unsorted`): for trees that draw few attributes.
+"""Growing a whole tree in one kernel, without sorting (`unsorted`): for trees that draw some of the attributes.
 
 The codes of the table are shared by all trees. The cases of a node stand together, as in `subtree`. Where a node has
 few enough of them, what is asked of its subtree is copied together and its cases are numbered anew.
@@ -16,14 +16,15 @@ from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
 from treewright.grow.compiled.drawing import child_key
 from treewright.grow.compiled.encoded import ByRank
 from treewright.grow.compiled.examine import choose
-from treewright.grow.compiled.examine_unsorted import examine_unsorted
-from treewright.grow.compiled.options import HIGHEST
+from treewright.grow.compiled.examine_unsorted import Looked, examine_unsorted
+from treewright.grow.compiled.options import CUT, HIGHEST, SUBSETS
 from treewright.grow.compiled.packs import WIDE, packs_of
 from treewright.grow.compiled.subtree import (
     FINISHED,
     MORE_NODES,
     NO_GAIN,
     NODES,
+    SIDES,
     SMALL_GAIN,
     WAITING,
     set_frame,
@@ -32,13 +33,12 @@ from treewright.grow.compiled.subtree import (
     write_test,
 )
 from treewright.grow.compiled.unsorted import HEAVIEST, CutRoom, Node, new_cut_room, weigh
+from treewright.grow.compiled.unsorted_values import MOST_VALUES, SetRoom, new_set_room
 from treewright.grow.compiled.written import (
     ABOVE,
     COUNTS_AT,
     FIRST,
-    HIGH,
     LEVEL,
-    LOW,
     OUTCOME,
     SIZE,
     STOP,
@@ -53,22 +53,26 @@ NEAR = 8192
 NEAR_FROM, NEAR_TO = 4, 5
 
 
-class Numbers(NamedTuple):
+class Held(NamedTuple):
     """Cases at hand.
 
     Parameters
     ----------
-    codes : array of int, attributes x cases
+    codes : array of int, numeric attributes x cases
+        Ranks.
+    values : array of int, nominal attributes x cases
+        Codes from 1.
     packs : array of int
-        See `unsorted`.
+        See `packs`.
     """
 
     codes: Array
+    values: Array
     packs: Array
 
 
 class Spans(NamedTuple):
-    """The least and the greatest code that each attribute may have at the nodes that wait, nodes x attributes."""
+    """The least and the greatest rank that each attribute may have at the nodes that wait, nodes x attributes."""
 
     low: Array
     high: Array
@@ -79,7 +83,7 @@ class TreeRoom(NamedTuple):
 
     Parameters
     ----------
-    near : Numbers
+    near : Held
     cases, spare : array of int
         The cases of all nodes; as much room again.
     order : array of int
@@ -87,7 +91,7 @@ class TreeRoom(NamedTuple):
     summary, scores : array
     """
 
-    near: Numbers
+    near: Held
     cases: Array
     spare: Array
     order: Array
@@ -95,15 +99,17 @@ class TreeRoom(NamedTuple):
     scores: Array
 
 
-def can_grow(options: Array, n_attributes: int, weights: Array) -> bool:
-    """Say whether trees of so many columns of numbers, none of them missing, can be grown here."""
+def can_grow(options: Array, tests: Array, n_values: Array, weights: Array) -> bool:
+    """Say whether trees of attributes that are tested so, with so many values, none missing, can be grown here."""
     opt = options[0]
     return bool(
         opt["criterion"] == GINI
         and opt["choice"] == HIGHEST
         and opt["width"] == 2
         and opt["whole"]
-        and 0 < opt["drawn"] < n_attributes
+        and 0 < opt["drawn"] < len(tests)
+        and np.isin(tests, (CUT, SUBSETS)).all()
+        and n_values.max(initial=0) <= MOST_VALUES
         and not (opt["correction"] or opt["relative_side"] or opt["random_cuts"])
         and opt["gap"] <= 0
         and opt["total_weight"] < WIDE
@@ -111,14 +117,17 @@ def can_grow(options: Array, n_attributes: int, weights: Array) -> bool:
     )
 
 
-def grow_numeric_tree(
-    ranks: ByRank, target: Array, rows: Array, weights: Array, rules: Rules, key: int, cancelled: Array
+def grow_unsorted(
+    ranks: ByRank, values: Array, target: Array, rows: Array, weights: Array, rules: Rules, key: int, cancelled: Array
 ) -> tuple[Array, Array, Array, int]:
     """Grow a tree of these rows.
 
     Parameters
     ----------
     ranks : ByRank
+        Of numeric attributes.
+    values : array of int, nominal attributes x cases
+        Codes from 1.
     target : array of int
         Class of every row of the table.
     rows, weights : array
@@ -134,30 +143,34 @@ def grow_numeric_tree(
     integers, doubles, sides, n_nodes
         As `block_growth.grow_block` does.
     """
-    n_attributes, n = len(ranks.codes), len(rows)
-    table = Numbers(ranks.codes, packs_of(target, weights if len(weights) else np.ones(n), rows))
+    n_attributes, n = len(rules.tests), len(rows)
+    table = Held(ranks.codes, values, packs_of(target, weights if len(weights) else np.ones(n), rows))
     near = min(n, NEAR)
     room = TreeRoom(
-        Numbers(np.empty((n_attributes, near), dtype=np.int32), np.empty(near, dtype=np.int32)),
+        Held(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),
         rows.copy(),
         np.empty_like(rows),
         np.empty(n_attributes, dtype=np.int64),
         np.empty(2),
         np.empty(n_attributes),
     )
-    cut_room, found = new_cut_room(n, int(rules.opt["drawn"][0])), new_found(n_attributes, 2)
+    most_values = max(int(rules.n_values.max(initial=0)), 2)
+    sets = new_set_room(np.cumsum(rules.tests != CUT) - 1, most_values) if len(values) else None
+    cut_room, found = new_cut_room(n, int(rules.opt["drawn"][0])), new_found(n_attributes, most_values)
     written = Written(
-        np.empty((n // 2 + 64, 9), dtype=np.int32), np.empty((n // 2 + 64, COUNTS_AT + 2)), np.empty(0, dtype=np.int8)
+        np.empty((n // 2 + 64, 9), dtype=np.int32),
+        np.empty((n // 2 + 64, COUNTS_AT + 2)),
+        np.empty(n // 2 + 64 + most_values, dtype=np.int8),
     )
     frames = Frames(
         np.zeros((64, 7), dtype=np.int64), np.empty(64, dtype=np.uint64), np.zeros((64, n_attributes), dtype=np.bool_)
     )
     spans = Spans(np.ones((64, n_attributes), dtype=np.int32), np.empty((64, n_attributes), dtype=np.int32))
-    spans.high[0] = ranks.greatest
+    spans.high[0, rules.tests == CUT] = ranks.greatest
     frames.fields[0, SIZE], frames.fields[0, ABOVE], frames.keys[0] = n, -1, np.uint64(key)
     state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
     while True:
-        status = grow_from_numbers(table, rules, room, cut_room, found, written, frames, spans, state, cancelled)
+        status = grow_whole(table, rules, room, cut_room, sets, found, written, frames, spans, state, cancelled)
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
         if state[NODES] >= len(written.integers):
@@ -165,6 +178,8 @@ def grow_numeric_tree(
             written = written._replace(
                 integers=enlarged(written.integers, more), doubles=enlarged(written.doubles, more)
             )
+        if state[SIDES] + most_values > len(written.sides):
+            written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
         if state[WAITING] + 2 >= len(frames.keys):
             more = 2 * len(frames.keys)
             frames = Frames(*(enlarged(array, more) for array in frames))
@@ -172,11 +187,12 @@ def grow_numeric_tree(
 
 
 @borrowing
-def grow_from_numbers(
-    table: Numbers,
+def grow_whole(
+    table: Held,
     rules: Rules,
     room: TreeRoom,
     cut_room: CutRoom,
+    sets: SetRoom | None,
     found: Found,
     written: Written,
     frames: Frames,
@@ -189,6 +205,8 @@ def grow_from_numbers(
     Parameters
     ----------
     table, rules, room, cut_room, found, written, frames, spans
+    sets : SetRoom or None
+        None where all attributes are numeric: the kernel is compiled without what others need.
     state : array of int
         See the names of its columns.
     cancelled : array of bool
@@ -196,12 +214,16 @@ def grow_from_numbers(
     opt = rules.opt[0]
     cases_of, summary = room.cases, room.summary
     n_attributes = np.int64(len(room.order))
-    waiting, n_nodes = state[WAITING], state[NODES]
+    waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
     near_from, near_to = state[NEAR_FROM], state[NEAR_TO]
-    no_sides = np.int64(0)
+    most_values, no_room = found.sides.shape[1], np.int64(0)
     status = FINISHED
     while waiting > 0 and not cancelled[0]:
-        if n_nodes >= len(written.integers) or waiting + 2 >= len(frames.keys):
+        if (
+            n_nodes >= len(written.integers)
+            or waiting + 2 >= len(frames.keys)
+            or n_sides + most_values - 1 > len(written.sides)
+        ):
             status = MORE_NODES
             break
         at = waiting - 1
@@ -225,7 +247,8 @@ def grow_from_numbers(
             continue
         before = impurity(summary, GINI, rules.table)
         here = Node(cases_of, first, n_here, summary[0], summary[1], before, max(opt["min_leaf"], 1), opt["least_side"])
-        examine_unsorted(here, held.codes, spans.low[at], spans.high[at], key, opt, room.order, cut_room, found)
+        looked = Looked(held.codes, held.values, spans.low[at], spans.high[at])
+        examine_unsorted(here, looked, key, rules, room.order, cut_room, sets, found)
         a = choose(found, rules, room.scores)
         if a < 0:
             whole[STOP] = NO_GAIN
@@ -233,40 +256,64 @@ def grow_from_numbers(
         if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"]:
             whole[STOP] = SMALL_GAIN
             continue
-        middle = _part(held.codes[a], found.low[a], here, room.spare, found, a)
-        write_test(whole, a, np.int64(2), found, rules, written.sides, no_sides)
         for b in range(n_attributes):
             spans.low[at + 1, b] = spans.low[at, b]
             spans.high[at + 1, b] = spans.high[at, b]
-        spans.low[at, a] = whole[HIGH]
-        spans.high[at + 1, a] = whole[LOW]
+        if sets is not None and rules.tests[a] != CUT:
+            middle = _part_values(held.values[sets.slots[a]], found.sides[a], here, room.spare)
+        else:
+            middle = _part_numbers(held.codes[rules.slots[a]], found.low[a], here, room.spare, found, a)
+            spans.low[at, a] = found.high[a]
+            spans.high[at + 1, a] = found.low[a]
+        n_sides = write_test(whole, a, np.int64(2), found, rules, written.sides, n_sides)
         for branch in range(2):
             below = at + 1 - branch
             begin = first if branch == 0 else middle
             size = middle - first if branch == 0 else first + n_here - middle
-            set_frame(frames.fields, below, begin, size, level + 1, node, whole[OUTCOME], no_sides, no_sides)
+            set_frame(frames.fields, below, begin, size, level + 1, node, whole[OUTCOME], no_room, no_room)
             frames.keys[below] = child_key(key, branch)
         waiting += 2
-    state[WAITING], state[NODES] = waiting, n_nodes
+    state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
     state[NEAR_FROM], state[NEAR_TO] = near_from, near_to
     return status
 
 
 @part
-def _bring_near(table: Numbers, cases: Array, first: Number, size: Number, near: Numbers) -> None:
+def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: Held) -> None:
     """Copy what is known of the cases of a node together, and number them anew."""
-    for a in range(table.codes.shape[0]):
-        codes, own = table.codes[a], near.codes[a]
+    for row in range(table.codes.shape[0]):
+        codes, own_codes = table.codes[row], near.codes[row]
         for p in range(size):
-            own[p] = codes[np.uint64(cases[np.uint64(first + p)])]
+            own_codes[p] = codes[np.uint64(cases[np.uint64(first + p)])]
+    for row in range(table.values.shape[0]):
+        values, own_values = table.values[row], near.values[row]
+        for p in range(size):
+            own_values[p] = values[np.uint64(cases[np.uint64(first + p)])]
     for p in range(size):
         near.packs[p] = table.packs[np.uint64(cases[np.uint64(first + p)])]
         cases[np.uint64(first + p)] = p
 
 
 @part
-def _part(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
-    """Put the cases of a node together by branch, each in its old order; return where the second branch begins.
+def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Number:
+    """Put the cases of a node together by the branches of values; return where the second branch begins."""
+    cases = node.cases
+    here, there = np.int64(node.first), np.int64(0)
+    for p in range(node.first, node.first + node.size):
+        case = cases[np.uint64(p)]
+        right = np.int64(sides[np.uint64(values[np.uint64(case)]) - np.uint64(1)])
+        cases[np.uint64(here)] = case
+        spare[np.uint64(there)] = case
+        here += 1 - right
+        there += right
+    for p in range(there):
+        cases[np.uint64(here + p)] = spare[p]
+    return here
+
+
+@part
+def _part_numbers(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
+    """Put the cases of a node together by the sides of a cut, in their order; return where the second branch begins.
 
     The codes on both sides of the cut become those of the cases that are nearest to it.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numba
 import numpy as np
@@ -13,7 +14,7 @@ from made_tables import difference
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.compiled import growing, numeric_tree
+from treewright.grow.compiled import growing, unsorted_tree
 from treewright.grow.compiled.growing import CompiledGrower
 from treewright.grow.compiled.unsorted import FEW, HEAVIEST
 from treewright.grow.grower import grow
@@ -55,8 +56,8 @@ def assert_grown_without_sorting(dataset: Dataset, recipe: Recipe, monkeypatch: 
         grown.append(True)
         return original(*given)
 
-    original = numeric_tree.grow_numeric_tree
-    monkeypatch.setattr(growing, "grow_numeric_tree", noted)
+    original = unsorted_tree.grow_unsorted
+    monkeypatch.setattr(growing, "grow_unsorted", noted)
     tree = CompiledGrower(dataset).grow(recipe)
     monkeypatch.undo()
     assert grown
@@ -125,13 +126,66 @@ def test_a_chain_that_waits_with_more_nodes_than_there_is_room_for_grows_on(monk
     assert_grown_without_sorting(table, CART(draw=Draw(1, 2)), monkeypatch)
 
 
+def valued(values: tuple[int, ...], rows: int, *, mirrored: bool = False, numeric: int = 0) -> Dataset:
+    """Return cases of two classes by columns of so many values and some of numbers.
+
+    Mirrored, the classes of each half are those of the other half turned round: many shares are equal, and many
+    divisions tie.
+    """
+    rng = np.random.default_rng(11)
+    codes = [rng.integers(0, n, rows) ** 2 // n for n in values]
+    numbers = [rng.normal(size=rows) for _ in range(numeric)]
+    target = ((codes[0] % 3 == 1) ^ (rng.random(rows) < 0.3)).astype(np.int32)
+    if mirrored:
+        half = rows // 2
+        target[half : 2 * half] = 1 - target[:half]
+        for n, column in zip(values, codes, strict=True):
+            column[half : 2 * half] = (column[:half] + n // 2) % n
+    attributes = [Column(f"v{k}", Kind.NOMINAL, tuple(f"{i}" for i in range(n))) for k, n in enumerate(values)]
+    attributes[1:1] = [Column(f"x{k}", Kind.NUMERIC) for k in range(numeric)]
+    columns: list[npt.NDArray[Any]] = [column.astype(np.int32) for column in codes]
+    columns[1:1] = numbers
+    schema = Schema((*attributes, Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
+    return Dataset(schema, tuple(columns), rows, target)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("values", [(2, 3, 4), (16, 50, 2, 7), (255, 17, 15)])
+@pytest.mark.parametrize("rows", [12, 61, ROWS])
+def test_any_values_give_the_interpreted_tree(
+    rows: int, values: tuple[int, ...], weighted: bool, mirrored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = valued(values, rows, mirrored=mirrored)
+    if weighted:
+        table = replace(table, weights=np.random.default_rng(4).integers(0, 4, rows).astype(np.float64))
+    assert_grown_without_sorting(table, CART(draw=Draw(2, 3)), monkeypatch)
+
+
+@pytest.mark.parametrize("missing", [MissingPolicy.LEARNED, MissingPolicy.FRACTIONAL])
+def test_numbers_beside_values_give_the_interpreted_tree(
+    missing: MissingPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = valued((16, 50, 3), ROWS, numeric=3)
+    assert_grown_without_sorting(table, CART(draw=Draw(3, 3), missing=missing), monkeypatch)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("stopping", [Stopping(min_leaf=6), Stopping(min_branch=8.0), Stopping(min_share=0.03)])
+def test_any_limit_on_sets_of_values_gives_the_interpreted_tree(
+    stopping: Stopping, mirrored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = valued((16, 30, 5), ROWS, mirrored=mirrored, numeric=1)
+    assert_grown_without_sorting(table, CART(draw=Draw(2, 8), stopping=stopping), monkeypatch)
+
+
 @pytest.mark.parametrize("near", [2, 40, 500])
 def test_nodes_that_are_copied_together_at_any_size_give_the_same_tree(
     near: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, recipe = table_of(numbers("normal")), CART(draw=Draw(2, 9))
+    table, recipe = valued((16, 50), ROWS, numeric=3), CART(draw=Draw(2, 9))
     expected = CompiledGrower(table).grow(recipe)
-    monkeypatch.setattr(numeric_tree, "NEAR", near)
+    monkeypatch.setattr(unsorted_tree, "NEAR", near)
     assert difference(expected, CompiledGrower(table).grow(recipe), exact=True) is None
 
 
@@ -157,8 +211,18 @@ def test_no_gain_at_all_takes_the_lowest_cut_of_the_first_attribute(monkeypatch:
 def test_other_recipes_are_grown_as_before(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", 100))
     expected = grow(MemoryEngine(table), recipe).tree
-    monkeypatch.delattr(growing, "grow_numeric_tree")
+    monkeypatch.delattr(growing, "grow_unsorted")
     assert difference(expected, CompiledGrower(table).grow(recipe), exact=True) is None
+
+
+def test_very_many_values_and_missing_ones_are_grown_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = valued((20, 3), 90)
+    gone = replace(table, columns=(np.where(np.arange(90) % 7, table.columns[0], -1), *table.columns[1:]))
+    for other in (valued((256, 3), 90), gone):
+        expected = grow(MemoryEngine(other), CART(draw=Draw(1, 1))).tree
+        with monkeypatch.context() as patched:
+            patched.delattr(growing, "grow_unsorted")
+            assert difference(expected, CompiledGrower(other).grow(CART(draw=Draw(1, 1))), exact=True) is None
 
 
 @pytest.mark.parametrize("weight", [0.5, HEAVIEST + 1.0])
@@ -167,7 +231,7 @@ def test_broken_and_heavy_weights_are_grown_as_before(weight: float, monkeypatch
     weights[5] = weight
     table = table_of(numbers("normal", 100), weights)
     expected = grow(MemoryEngine(table), CART(draw=Draw(2, 1))).tree
-    monkeypatch.delattr(growing, "grow_numeric_tree")
+    monkeypatch.delattr(growing, "grow_unsorted")
     assert difference(expected, CompiledGrower(table).grow(CART(draw=Draw(2, 1))), exact=False) is None
 
 

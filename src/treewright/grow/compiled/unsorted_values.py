@@ -1,0 +1,325 @@
+"""The best division of declared values into two sets, without sorting them: for two classes and Gini's measure.
+
+The best division is one by the share of a class: values whose share is not above some value's are on one side. So
+values are compared each with each by their shares, as few cases are by their numbers (`unsorted`).
+
+Vocabulary
+----------
+key
+    Of a value, the share of the second class as a whole number: equal where the shares are, and in their order.
+below
+    The values whose keys are not above a key. The side of the first value that occurs is the left one, though.
+parted
+    Values with equal shares on different sides. Worth is a convex function, so that parting them is worth less than one
+    of the divisions that keep them together, by a share of their difference that is at least one case of all. So it
+    matters only where another division comes that near to the best, where divisions of many cases tie, and where a
+    division is not allowed. There the values get different keys, by share and place, and all are compared once more.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.counts.compiled.bits import bits_of, number_of
+from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.lanes import LANES, add_not_above
+from treewright.grow.candidates import SHORT
+from treewright.grow.compiled.blocks import Found, Rules
+from treewright.grow.compiled.packs import (
+    cases_in,
+    cases_in_narrow,
+    is_narrow,
+    weights_in,
+    weights_in_narrow,
+    widened,
+)
+from treewright.grow.compiled.unsorted import (
+    FEW,
+    NO_CUT,
+    ROUNDED,
+    TIES,
+    CutRoom,
+    Node,
+    bits_at_least,
+    note,
+    threshold,
+    worth_bits,
+)
+
+MOST_VALUES = 255
+"""Attributes with more values are not compared here: codes are bytes."""
+
+_NOWHERE = np.int32(0x7FFFFFFF)
+"""The key of values that do not occur: above all others."""
+
+_PARTS = 2.0**30
+"""Shares of less weight than `packs.NARROW_WEIGHT` differ by more than one of so many parts."""
+
+
+class SetRoom(NamedTuple):
+    """Scratch space; places are codes, of which 0 is nobody's.
+
+    Parameters
+    ----------
+    slots : array of int
+        Row of each attribute among those of declared values.
+    keys, tally, lefts : array of int
+        Of values: keys, narrow packs, and narrow packs of all that are not above.
+    wide_keys, wide_tally, wide_lefts : array of int
+        The same of nodes with wide packs.
+    worths : array of int
+        Bits of what the division after each value is worth.
+    """
+
+    slots: Array
+    keys: Array
+    tally: Array
+    lefts: Array
+    wide_keys: Array
+    wide_tally: Array
+    wide_lefts: Array
+    worths: Array
+
+
+def new_set_room(slots: Array, most_values: int) -> SetRoom:
+    """Make room for attributes of so many values."""
+    size = -(-(most_values + 1) // LANES) * LANES
+    narrow = [np.zeros(size, dtype=np.int32) for _ in range(3)]
+    return SetRoom(slots, *narrow, *(np.zeros(size, dtype=np.int64) for _ in range(4)))
+
+
+@part
+def divide_by_share(
+    a: Number,
+    column: Array,
+    limit: Number,
+    node: Node,
+    divided: bool,
+    rules: Rules,
+    room: CutRoom,
+    sets: SetRoom,
+    found: Found,
+) -> tuple[bool, Number]:
+    """Find the best division of the values of an attribute if it is worth as much as a limit, which rises with it.
+
+    Parameters
+    ----------
+    a : int
+    column : array of int
+        Codes of the attribute, from 1.
+    limit : float
+        Below it a division cannot be chosen.
+    node : Node
+    divided : bool
+        Whether cases without a value, of which there are none here, will be divided.
+    rules, room, sets, found
+
+    Returns
+    -------
+    considered, limit
+        Whether there is any division.
+    """
+    n_values = rules.n_values[a]
+    narrow = is_narrow(node.size, node.one + node.two)
+    parted = node.min_leaf > 1 or node.least > 1
+    if narrow:
+        _count_narrow(column, node, room, sets)
+    else:
+        _count_wide(column, n_values, node, room, sets)
+    greatest = NO_CUT if parted else _compare(n_values, narrow, node, sets)
+    if greatest < 0:  # perhaps because all values have equal shares
+        _part_equal(n_values, narrow, sets)
+        parted, greatest = True, _compare(n_values, narrow, node, sets)
+    if greatest < 0:
+        return False, limit
+    worth = number_of(greatest)
+    if worth < limit:
+        return True, limit
+    limit = max(limit, threshold(worth, node))
+    weight = node.one + node.two
+    near = worth * (1 - TIES * weight) - ROUNDED * weight * weight * weight
+    noted = _note(n_values, limit if parted else near, narrow, node, room, sets)
+    if not parted and (near <= 0 or not _is_settled(noted, weight, room)):
+        _part_equal(n_values, narrow, sets)
+        _compare(n_values, narrow, node, sets)
+        noted = _note(n_values, limit, narrow, node, room, sets)
+    _settle(a, n_values, noted, node, divided, narrow, room, sets, found)
+    return True, limit
+
+
+@part
+def _count_narrow(column: Array, node: Node, room: CutRoom, sets: SetRoom) -> None:
+    """Count the cases of a small node by value, and find the keys of the values."""
+    keys, tally = sets.keys, sets.tally
+    for code in range(len(tally)):
+        tally[code] = 0
+    for p in range(node.size):
+        tally[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.narrow[p]
+    for code in range(len(tally)):
+        one, two = weights_in_narrow(tally[code])
+        keys[code] = np.int32(two / (one + two) * _PARTS) if one + two > 0 else _NOWHERE
+
+
+@part
+def _count_wide(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> None:
+    """Count the cases of a large node by value, and find the keys of the values."""
+    keys, tally = sets.wide_keys, sets.wide_tally
+    for code in range(n_values + 1):
+        tally[code] = 0
+    for p in range(node.size):
+        tally[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.wide[p]
+    for code in range(n_values + 1):
+        one, two = weights_in(tally[code])
+        keys[code] = bits_of(two / (one + two)) if one + two > 0 else bits_of(2.0)
+
+
+@part
+def _part_equal(n_values: Number, narrow: bool, sets: SetRoom) -> None:
+    """Give all values different keys, in the order of the old ones and then in their own."""
+    ranks = sets.wide_lefts  # which are found anew then
+    for code in range(1, n_values + 1):
+        own, rank = _key(code, narrow, sets), np.int64(0)
+        for other in range(1, n_values + 1):
+            key = _key(other, narrow, sets)
+            rank += np.int64(key < own or (key == own and other < code))
+        ranks[code] = rank
+    for code in range(1, n_values + 1):
+        if narrow:
+            sets.keys[code] = ranks[code]
+        else:
+            sets.wide_keys[code] = ranks[code]
+
+
+@part
+def _compare(n_values: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
+    """Find what the divisions after each key are worth; return the bits of the greatest worth."""
+    worths = sets.worths
+    greatest = NO_CUT
+    if narrow:
+        keys, tally, lefts = sets.keys, sets.tally, sets.lefts
+        for own in range(0, n_values + 1, LANES):
+            for lane in range(LANES):
+                lefts[own + lane] = 0
+            for other in range(0, n_values + 1, LANES):
+                add_not_above(keys, tally, np.uint64(own), np.uint64(other), lefts, np.uint64(own))
+        for code in range(1, n_values + 1):
+            one, two = weights_in_narrow(lefts[code])
+            worths[code] = worth_bits(cases_in_narrow(lefts[code]), one, two, node)
+            greatest = max(greatest, worths[code])
+        return greatest
+    wide_keys, wide_tally = sets.wide_keys, sets.wide_tally
+    for code in range(1, n_values + 1):
+        own_key, left = wide_keys[code], np.int64(0)
+        for other in range(1, n_values + 1):
+            left += wide_tally[other] if wide_keys[other] <= own_key else np.int64(0)
+        one, two = weights_in(left)
+        sets.wide_lefts[code] = left
+        worths[code] = worth_bits(cases_in(left), one, two, node)
+        greatest = max(greatest, worths[code])
+    return greatest
+
+
+@part
+def _note(n_values: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
+    """Note the divisions that are worth as much as a limit; return how many there are."""
+    noted = np.int64(0)
+    least = bits_at_least(limit)
+    for code in range(1, n_values + 1):
+        if sets.worths[code] >= least:
+            left = widened(sets.lefts[code]) if narrow else sets.wide_lefts[code]
+            one, two = weights_in(left)
+            noted = note(one, two, _key(code, narrow, sets), node, noted, room)
+    return noted
+
+
+@part
+def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
+    """Say whether no values need to be parted to know the best of the noted divisions.
+
+    That is so where all tie, and there is only one, or there are at most `FEW` cases: parting k of n of them is then
+    worth less by 4 / n^5 at least, which is no tie.
+    """
+    best = room.scores[0]
+    alone = True
+    for k in range(1, noted):
+        best = max(best, room.scores[k])
+        alone = alone and room.cuts[k] == room.cuts[0]
+    for k in range(noted):
+        if room.scores[k] < best - 1e-9 * abs(best):
+            return False
+    return alone or weight <= FEW
+
+
+@part
+def _settle(
+    a: Number,
+    n_values: Number,
+    noted: Number,
+    node: Node,
+    divided: bool,
+    narrow: bool,
+    room: CutRoom,
+    sets: SetRoom,
+    found: Found,
+) -> None:
+    """Put the first of the noted divisions that tie with the best into `found`."""
+    scores = room.scores
+    weight = node.one + node.two
+    best = scores[0]
+    for k in range(1, noted):
+        best = max(best, scores[k])
+    chosen = -1
+    for k in range(noted):
+        if scores[k] >= best - 1e-9 * abs(best) and (
+            chosen < 0 or _comes_first(room.cuts[k], room.cuts[chosen], n_values, narrow, sets)
+        ):
+            chosen = k
+    key, left = room.cuts[chosen], room.weights[chosen]
+    with_first = _key(_first(n_values, narrow, sets), narrow, sets) <= key
+    if not with_first:
+        left = weight - left
+    found.state[a] = 1
+    found.score[a] = scores[chosen]
+    heavier = np.int64(0) if left >= (weight - left) * SHORT else np.int64(1)
+    found.home[a] = np.int64(-1) if divided else heavier
+    sides = found.sides[a]
+    for code in range(1, n_values + 1):
+        if _occurs(code, narrow, sets):
+            sides[code - 1] = np.int8((_key(code, narrow, sets) <= key) != with_first)
+        else:
+            sides[code - 1] = np.int8(-1)
+
+
+@part
+def _key(code: Number, narrow: bool, sets: SetRoom) -> Number:
+    return np.int64(sets.keys[code]) if narrow else sets.wide_keys[code]
+
+
+@part
+def _occurs(code: Number, narrow: bool, sets: SetRoom) -> Number:
+    return (np.int64(sets.tally[code]) if narrow else sets.wide_tally[code]) != 0
+
+
+@part
+def _first(n_values: Number, narrow: bool, sets: SetRoom) -> Number:
+    """Return the code of the first value that occurs."""
+    code = np.int64(1)
+    while code < n_values and not _occurs(code, narrow, sets):
+        code += 1
+    return code
+
+
+@part
+def _comes_first(one: Number, other: Number, n_values: Number, narrow: bool, sets: SetRoom) -> Number:
+    """Say whether one division comes before another: the first value in which they differ is on its left."""
+    first = _first(n_values, narrow, sets)
+    mine, theirs = _key(first, narrow, sets) <= one, _key(first, narrow, sets) <= other
+    for code in range(first + 1, n_values + 1):
+        if _occurs(code, narrow, sets):
+            key = _key(code, narrow, sets)
+            here = (key <= one) == mine
+            if here != ((key <= other) == theirs):
+                return here
+    return False
