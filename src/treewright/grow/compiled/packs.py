@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, borrowing, part
 
 NARROW_CASES, NARROW_WEIGHT = 1 << 10, 1 << 11
 """A narrow pack has room for fewer cases than these, and for less weight of each class."""
@@ -26,7 +26,7 @@ _FIRST, _SECOND = np.int64(21), np.int64(42)
 
 
 def packs_of(target: Array, weights: Array, rows: Array) -> Array:
-    """Return the narrow packs of some rows, which have these weights, in their places among all.
+    """Return the narrow packs of some rows, which have these weights (none: one each), in their places among all.
 
     Examples
     --------
@@ -34,8 +34,16 @@ def packs_of(target: Array, weights: Array, rows: Array) -> Array:
     ['10000000001', '0', '11000000000000000000001']
     """
     packs = np.zeros(len(target), dtype=np.int32)
-    packs[rows] = (weights.astype(np.int32) << np.where(target[rows] == 0, _FIRST32, _SECOND32)) + 1
+    _fill(target, weights, rows, packs)
     return packs
+
+
+@borrowing
+def _fill(target: Array, weights: Array, rows: Array, packs: Array) -> None:
+    for k in range(len(rows)):
+        row = np.uint64(rows[k])
+        weight = np.int32(weights[k]) if len(weights) > 0 else np.int32(1)
+        packs[row] = np.int32(1) + (weight << (_FIRST32 if target[row] == 0 else _SECOND32))
 
 
 @part

@@ -144,7 +144,7 @@ def grow_unsorted(
         As `block_growth.grow_block` does.
     """
     n_attributes, n = len(rules.tests), len(rows)
-    table = Held(ranks.codes, values, packs_of(target, weights if len(weights) else np.ones(n), rows))
+    table = Held(ranks.codes, values, packs_of(target, weights, rows))
     near = min(n, NEAR)
     room = TreeRoom(
         Held(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),

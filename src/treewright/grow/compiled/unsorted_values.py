@@ -51,20 +51,21 @@ from treewright.grow.compiled.unsorted import (
 MOST_VALUES = 255
 """Attributes with more values are not compared here: codes are bytes."""
 
-_NOWHERE = np.int32(0x7FFFFFFF)
-"""The key of values that do not occur: above all others."""
-
 _PARTS = 2.0**30
 """Shares of less weight than `packs.NARROW_WEIGHT` differ by more than one of so many parts."""
 
 
 class SetRoom(NamedTuple):
-    """Scratch space; places are codes, of which 0 is nobody's.
+    """Scratch space.
 
     Parameters
     ----------
     slots : array of int
         Row of each attribute among those of declared values.
+    counts, wide_counts : array of int
+        Packs by code.
+    present : array of int
+        Codes of the values that occur, ascending; the following are in their order.
     keys, tally, lefts : array of int
         Of values: keys, narrow packs, and narrow packs of all that are not above.
     wide_keys, wide_tally, wide_lefts : array of int
@@ -74,6 +75,9 @@ class SetRoom(NamedTuple):
     """
 
     slots: Array
+    counts: Array
+    wide_counts: Array
+    present: Array
     keys: Array
     tally: Array
     lefts: Array
@@ -85,9 +89,9 @@ class SetRoom(NamedTuple):
 
 def new_set_room(slots: Array, most_values: int) -> SetRoom:
     """Make room for attributes of so many values."""
-    size = -(-(most_values + 1) // LANES) * LANES
-    narrow = [np.zeros(size, dtype=np.int32) for _ in range(3)]
-    return SetRoom(slots, *narrow, *(np.zeros(size, dtype=np.int64) for _ in range(4)))
+    size = most_values + 1 + LANES
+    types = (np.int32, np.int64, np.int64, np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.int64)
+    return SetRoom(slots, *(np.zeros(size, dtype=dtype) for dtype in types))
 
 
 @part
@@ -121,17 +125,18 @@ def divide_by_share(
     considered, limit
         Whether there is any division.
     """
-    n_values = rules.n_values[a]
     narrow = is_narrow(node.size, node.one + node.two)
     parted = node.min_leaf > 1 or node.least > 1
     if narrow:
-        _count_narrow(column, node, room, sets)
+        n = _count_narrow(column, rules.n_values[a], node, room, sets)
     else:
-        _count_wide(column, n_values, node, room, sets)
-    greatest = NO_CUT if parted else _compare(n_values, narrow, node, sets)
+        n = _count_wide(column, rules.n_values[a], node, room, sets)
+    if n < 2:
+        return False, limit
+    greatest = NO_CUT if parted else _compare(n, narrow, node, sets)
     if greatest < 0:  # perhaps because all values have equal shares
-        _part_equal(n_values, narrow, sets)
-        parted, greatest = True, _compare(n_values, narrow, node, sets)
+        _part_equal(n, narrow, sets)
+        parted, greatest = True, _compare(n, narrow, node, sets)
     if greatest < 0:
         return False, limit
     worth = number_of(greatest)
@@ -140,97 +145,116 @@ def divide_by_share(
     limit = max(limit, threshold(worth, node))
     weight = node.one + node.two
     near = worth * (1 - TIES * weight) - ROUNDED * weight * weight * weight
-    noted = _note(n_values, limit if parted else near, narrow, node, room, sets)
+    noted = _note(n, limit if parted else near, narrow, node, room, sets)
     if not parted and (near <= 0 or not _is_settled(noted, weight, room)):
-        _part_equal(n_values, narrow, sets)
-        _compare(n_values, narrow, node, sets)
-        noted = _note(n_values, limit, narrow, node, room, sets)
-    _settle(a, n_values, noted, node, divided, narrow, room, sets, found)
+        _part_equal(n, narrow, sets)
+        _compare(n, narrow, node, sets)
+        noted = _note(n, limit, narrow, node, room, sets)
+    _settle(a, n, noted, node, divided, narrow, rules, room, sets, found)
     return True, limit
 
 
 @part
-def _count_narrow(column: Array, node: Node, room: CutRoom, sets: SetRoom) -> None:
-    """Count the cases of a small node by value, and find the keys of the values."""
-    keys, tally = sets.keys, sets.tally
-    for code in range(len(tally)):
-        tally[code] = 0
+def _count_narrow(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
+    """Count the cases of a small node by value, and find the keys of the values that occur; return how many do."""
+    counts, present, keys, tally = sets.counts, sets.present, sets.keys, sets.tally
+    for code in range(1, n_values + 1):
+        counts[code] = 0
     for p in range(node.size):
-        tally[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.narrow[p]
-    for code in range(len(tally)):
-        one, two = weights_in_narrow(tally[code])
-        keys[code] = np.int32(two / (one + two) * _PARTS) if one + two > 0 else _NOWHERE
+        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.narrow[p]
+    n = np.int64(0)
+    for code in range(1, n_values + 1):
+        present[n] = code
+        tally[n] = counts[code]
+        n += np.int64(counts[code] != 0)
+    for k in range(n):
+        one, two = weights_in_narrow(tally[k])
+        keys[k] = np.int32(two / (one + two) * _PARTS)
+    for k in range(n, n + LANES):
+        tally[k] = 0
+    return n
 
 
 @part
-def _count_wide(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> None:
-    """Count the cases of a large node by value, and find the keys of the values."""
-    keys, tally = sets.wide_keys, sets.wide_tally
-    for code in range(n_values + 1):
-        tally[code] = 0
+def _count_wide(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
+    """Count the cases of a large node by value, and find the keys of the values that occur; return how many do."""
+    counts, present, keys, tally = sets.wide_counts, sets.present, sets.wide_keys, sets.wide_tally
+    for code in range(1, n_values + 1):
+        counts[code] = 0
     for p in range(node.size):
-        tally[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.wide[p]
-    for code in range(n_values + 1):
-        one, two = weights_in(tally[code])
-        keys[code] = bits_of(two / (one + two)) if one + two > 0 else bits_of(2.0)
+        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.wide[p]
+    n = np.int64(0)
+    for code in range(1, n_values + 1):
+        present[n] = code
+        tally[n] = counts[code]
+        n += np.int64(counts[code] != 0)
+    for k in range(n):
+        one, two = weights_in(tally[k])
+        keys[k] = bits_of(two / (one + two))
+    return n
 
 
 @part
-def _part_equal(n_values: Number, narrow: bool, sets: SetRoom) -> None:
-    """Give all values different keys, in the order of the old ones and then in their own."""
+def _key(k: Number, narrow: bool, sets: SetRoom) -> Number:
+    return np.int64(sets.keys[k]) if narrow else sets.wide_keys[k]
+
+
+@part
+def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
+    """Give all n values different keys, in the order of the old ones and then in their own."""
     ranks = sets.wide_lefts  # which are found anew then
-    for code in range(1, n_values + 1):
-        own, rank = _key(code, narrow, sets), np.int64(0)
-        for other in range(1, n_values + 1):
+    for k in range(n):
+        own, rank = _key(k, narrow, sets), np.int64(0)
+        for other in range(n):
             key = _key(other, narrow, sets)
-            rank += np.int64(key < own or (key == own and other < code))
-        ranks[code] = rank
-    for code in range(1, n_values + 1):
+            rank += np.int64(key < own or (key == own and other < k))
+        ranks[k] = rank
+    for k in range(n):
         if narrow:
-            sets.keys[code] = ranks[code]
+            sets.keys[k] = ranks[k]
         else:
-            sets.wide_keys[code] = ranks[code]
+            sets.wide_keys[k] = ranks[k]
 
 
 @part
-def _compare(n_values: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
-    """Find what the divisions after each key are worth; return the bits of the greatest worth."""
+def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
+    """Find what the divisions after each of n values are worth; return the bits of the greatest worth."""
     worths = sets.worths
     greatest = NO_CUT
     if narrow:
         keys, tally, lefts = sets.keys, sets.tally, sets.lefts
-        for own in range(0, n_values + 1, LANES):
+        for own in range(0, n, LANES):
             for lane in range(LANES):
                 lefts[own + lane] = 0
-            for other in range(0, n_values + 1, LANES):
+            for other in range(0, n, LANES):
                 add_not_above(keys, tally, np.uint64(own), np.uint64(other), lefts, np.uint64(own))
-        for code in range(1, n_values + 1):
-            one, two = weights_in_narrow(lefts[code])
-            worths[code] = worth_bits(cases_in_narrow(lefts[code]), one, two, node)
-            greatest = max(greatest, worths[code])
+        for k in range(n):
+            one, two = weights_in_narrow(lefts[k])
+            worths[k] = worth_bits(cases_in_narrow(lefts[k]), one, two, node)
+            greatest = max(greatest, worths[k])
         return greatest
     wide_keys, wide_tally = sets.wide_keys, sets.wide_tally
-    for code in range(1, n_values + 1):
-        own_key, left = wide_keys[code], np.int64(0)
-        for other in range(1, n_values + 1):
+    for k in range(n):
+        own_key, left = wide_keys[k], np.int64(0)
+        for other in range(n):
             left += wide_tally[other] if wide_keys[other] <= own_key else np.int64(0)
         one, two = weights_in(left)
-        sets.wide_lefts[code] = left
-        worths[code] = worth_bits(cases_in(left), one, two, node)
-        greatest = max(greatest, worths[code])
+        sets.wide_lefts[k] = left
+        worths[k] = worth_bits(cases_in(left), one, two, node)
+        greatest = max(greatest, worths[k])
     return greatest
 
 
 @part
-def _note(n_values: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
+def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Note the divisions that are worth as much as a limit; return how many there are."""
     noted = np.int64(0)
     least = bits_at_least(limit)
-    for code in range(1, n_values + 1):
-        if sets.worths[code] >= least:
-            left = widened(sets.lefts[code]) if narrow else sets.wide_lefts[code]
+    for k in range(n):
+        if sets.worths[k] >= least:
+            left = widened(sets.lefts[k]) if narrow else sets.wide_lefts[k]
             one, two = weights_in(left)
-            noted = note(one, two, _key(code, narrow, sets), node, noted, room)
+            noted = note(one, two, _key(k, narrow, sets), node, noted, room)
     return noted
 
 
@@ -255,17 +279,18 @@ def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
 @part
 def _settle(
     a: Number,
-    n_values: Number,
+    n: Number,
     noted: Number,
     node: Node,
     divided: bool,
     narrow: bool,
+    rules: Rules,
     room: CutRoom,
     sets: SetRoom,
     found: Found,
 ) -> None:
     """Put the first of the noted divisions that tie with the best into `found`."""
-    scores = room.scores
+    scores, cuts, sides = room.scores, room.cuts, found.sides[a]
     weight = node.one + node.two
     best = scores[0]
     for k in range(1, noted):
@@ -273,53 +298,30 @@ def _settle(
     chosen = -1
     for k in range(noted):
         if scores[k] >= best - 1e-9 * abs(best) and (
-            chosen < 0 or _comes_first(room.cuts[k], room.cuts[chosen], n_values, narrow, sets)
+            chosen < 0 or (cuts[k] != cuts[chosen] and _comes_first(cuts[k], cuts[chosen], n, narrow, sets))
         ):
             chosen = k
-    key, left = room.cuts[chosen], room.weights[chosen]
-    with_first = _key(_first(n_values, narrow, sets), narrow, sets) <= key
+    key, left = cuts[chosen], room.weights[chosen]
+    with_first = _key(0, narrow, sets) <= key
     if not with_first:
         left = weight - left
     found.state[a] = 1
     found.score[a] = scores[chosen]
     heavier = np.int64(0) if left >= (weight - left) * SHORT else np.int64(1)
     found.home[a] = np.int64(-1) if divided else heavier
-    sides = found.sides[a]
-    for code in range(1, n_values + 1):
-        if _occurs(code, narrow, sets):
-            sides[code - 1] = np.int8((_key(code, narrow, sets) <= key) != with_first)
-        else:
-            sides[code - 1] = np.int8(-1)
+    for value in range(rules.n_values[a]):
+        sides[value] = np.int8(-1)
+    for k in range(n):
+        sides[sets.present[k] - 1] = np.int8((_key(k, narrow, sets) <= key) != with_first)
 
 
 @part
-def _key(code: Number, narrow: bool, sets: SetRoom) -> Number:
-    return np.int64(sets.keys[code]) if narrow else sets.wide_keys[code]
-
-
-@part
-def _occurs(code: Number, narrow: bool, sets: SetRoom) -> Number:
-    return (np.int64(sets.tally[code]) if narrow else sets.wide_tally[code]) != 0
-
-
-@part
-def _first(n_values: Number, narrow: bool, sets: SetRoom) -> Number:
-    """Return the code of the first value that occurs."""
-    code = np.int64(1)
-    while code < n_values and not _occurs(code, narrow, sets):
-        code += 1
-    return code
-
-
-@part
-def _comes_first(one: Number, other: Number, n_values: Number, narrow: bool, sets: SetRoom) -> Number:
+def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SetRoom) -> bool:
     """Say whether one division comes before another: the first value in which they differ is on its left."""
-    first = _first(n_values, narrow, sets)
-    mine, theirs = _key(first, narrow, sets) <= one, _key(first, narrow, sets) <= other
-    for code in range(first + 1, n_values + 1):
-        if _occurs(code, narrow, sets):
-            key = _key(code, narrow, sets)
-            here = (key <= one) == mine
-            if here != ((key <= other) == theirs):
-                return here
+    mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
+    for k in range(1, n):
+        key = _key(k, narrow, sets)
+        here: bool = (key <= one) == mine
+        if here != ((key <= other) == theirs):
+            return here
     return False
