@@ -15,6 +15,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.compiled import growing, unsorted_tree
+from treewright.grow.compiled.examine_unsorted import TOGETHER
 from treewright.grow.compiled.growing import CompiledGrower
 from treewright.grow.compiled.unsorted import FEW, HEAVIEST
 from treewright.grow.grower import grow
@@ -179,6 +180,29 @@ def test_any_limit_on_sets_of_values_gives_the_interpreted_tree(
     assert_grown_without_sorting(table, CART(draw=Draw(2, 8), stopping=stopping), monkeypatch)
 
 
+@pytest.mark.parametrize("draw", [None, Draw(4, 2), Draw(9, 2), Draw(3, 2, per_tree=True)])
+def test_the_second_tree_that_draws_nothing_at_nodes_is_grown_without_sorting_too(
+    draw: Draw | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, recipe = valued((16, 5), ROWS, numeric=2), CART(draw=draw)
+    grower = CompiledGrower(table)
+    with monkeypatch.context() as patched:
+        patched.delattr(growing, "grow_unsorted")
+        first = grower.grow(recipe)
+    with monkeypatch.context() as patched:
+        patched.delattr(growing, "grow_block")
+        second = grower.grow(recipe)
+    assert difference(first, second, exact=True) is None
+    assert difference(grow(MemoryEngine(table), recipe).tree, second, exact=True) is None
+
+
+def test_more_attributes_than_are_counted_together_give_the_interpreted_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = np.random.default_rng(5).normal(size=(2 * TOGETHER + 3, 150))
+    assert_grown_without_sorting(table_of(columns), CART(draw=Draw(TOGETHER + 5, 1)), monkeypatch)
+    columns[5:-1] = 0.0
+    assert_grown_without_sorting(table_of(columns), CART(draw=Draw(2, 1)), monkeypatch)
+
+
 @pytest.mark.parametrize("near", [2, 40, 500])
 def test_nodes_that_are_copied_together_at_any_size_give_the_same_tree(
     near: int, monkeypatch: pytest.MonkeyPatch
@@ -208,7 +232,7 @@ def test_no_gain_at_all_takes_the_lowest_cut_of_the_first_attribute(monkeypatch:
         replace(CART(draw=Draw(2, 1)), numeric=Cuts(gap=0.1)),
     ],
 )
-def test_other_recipes_are_grown_as_before(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_recipes_are_first_grown_as_before(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", 100))
     expected = grow(MemoryEngine(table), recipe).tree
     monkeypatch.delattr(growing, "grow_unsorted")

@@ -17,12 +17,16 @@ from treewright.grow.compiled.blocks import Found, Rules
 from treewright.grow.compiled.buckets import count_buckets, look_inside
 from treewright.grow.compiled.drawing import shuffle
 from treewright.grow.compiled.examine import ascend
-from treewright.grow.compiled.options import CUT, DIVIDED
+from treewright.grow.compiled.options import CUT, DIVIDED, NOT_TESTED
 from treewright.grow.compiled.unsorted import FEW, CutRoom, Node, compare_few, note_few, settle, threshold
 from treewright.grow.compiled.unsorted_values import SetRoom, divide_by_share
 
 NO_LIMIT = -1.0
 """Every cut is worth more."""
+
+
+TOGETHER = 32
+"""So many attributes are counted before any of them is looked into."""
 
 
 class Looked(NamedTuple):
@@ -58,24 +62,37 @@ def examine_unsorted(
     Attributes whose tests cannot be chosen because another has a better one stay without.
     """
     n = np.int64(len(order))
-    drawn = rules.opt[0]["drawn"]
+    drawn = np.int64(rules.opt[0]["drawn"])
     for a in range(n):
         found.state[a] = -1
-    shuffle(key, order, n)
-    ascend(order, drawn)
+    if 0 < drawn < n:
+        shuffle(key, order, n)
+        ascend(order, drawn)
+    else:
+        drawn = n
+        for a in range(n):
+            order[a] = a
     if node.size <= FEW:
-        _examine_few(node, looked, rules, order, room, sets, found)
+        _examine_few(node, looked, rules, order, drawn, room, sets, found)
         return
-    start, end = np.int64(0), np.int64(drawn)
-    while start < n:
-        if _examine_many(node, looked, rules, order, start, end, room, sets, found):
-            return
-        start, end = end, end + 1
+    start, limit, considered = np.int64(0), NO_LIMIT, False
+    while start < drawn or (start < n and not considered):
+        end = min(start + TOGETHER, drawn) if start < drawn else start + 1
+        any_, limit = _examine_many(node, looked, rules, order, start, end, limit, room, sets, found)
+        considered = considered or any_
+        start = end
 
 
 @part
 def _examine_few(
-    node: Node, looked: Looked, rules: Rules, order: Array, room: CutRoom, sets: SetRoom | None, found: Found
+    node: Node,
+    looked: Looked,
+    rules: Rules,
+    order: Array,
+    drawn: Number,
+    room: CutRoom,
+    sets: SetRoom | None,
+    found: Found,
 ) -> None:
     """Find the best tests of a node of few cases, one attribute after the other."""
     opt = rules.opt[0]
@@ -88,9 +105,11 @@ def _examine_few(
     for lane in range(LANES):
         room.narrow[node.size + lane] = 0
     for place in range(len(order)):
-        if place >= opt["drawn"] and considered:
+        if place >= drawn and considered:
             return
         a = order[place]
+        if rules.tests[a] == NOT_TESTED:
+            continue
         if sets is not None and rules.tests[a] != CUT:
             column = looked.values[sets.slots[a]]
             any_, limit = divide_by_share(a, column, limit, node, divided, rules, room, sets, found)
@@ -121,22 +140,25 @@ def _examine_many(
     order: Array,
     start: Number,
     end: Number,
+    limit: Number,
     room: CutRoom,
     sets: SetRoom | None,
     found: Found,
-) -> bool:
-    """Find the best tests of some attributes of a node of many cases; say whether there are any.
+) -> tuple[bool, Number]:
+    """Find the best tests of some attributes of a node of many cases that are worth as much as a limit, which rises.
 
-    All are counted before any is looked into: the best cut between buckets spares most buckets of the others.
+    Returns whether there are any, and the limit. All are counted before any is looked into: the best cut between
+    buckets spares most buckets of the others.
     """
     divided = rules.opt[0]["missing"] == DIVIDED
     greatest = room.greatest
     first = np.int64(0)
-    limit = NO_LIMIT
     considered = False
     for k in range(end - start):
         a = order[start + k]
         greatest[k] = -1
+        if rules.tests[a] == NOT_TESTED:
+            continue
         if sets is not None and rules.tests[a] != CUT:
             column = looked.values[sets.slots[a]]
             any_, limit = divide_by_share(a, column, limit, node, divided, rules, room, sets, found)
@@ -159,4 +181,4 @@ def _examine_many(
             if noted > 0:
                 settle(a, noted, node, divided, room, found)
                 considered = True
-    return considered
+    return considered, limit

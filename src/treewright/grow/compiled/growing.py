@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +18,6 @@ from treewright._base.errors import DataError, ParameterError
 from treewright._base.interrupt import watched
 from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.engine import Engine
-from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import Examiner
@@ -30,6 +28,7 @@ from treewright.grow.compiled.block_growth import NO_ROOM, grow_block
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
+from treewright.grow.compiled.intervals import make_intervals
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
 from treewright.grow.compiled.options import CRITERIA, CUT, is_unchanged, many_valued, options_of, tests_of, understood
 from treewright.grow.compiled.sorting import new_sort_room
@@ -37,7 +36,6 @@ from treewright.grow.compiled.stoppable import Threads, go_on_unless
 from treewright.grow.compiled.unsorted_tree import can_grow, grow_unsorted
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
-from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import root_key
 from treewright.grow.grower import Progress
 from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
@@ -83,6 +81,7 @@ class CompiledGrower:
             raise DataError("there is no target to learn from", source=dataset.source)
         self.dataset = dataset
         self.n_jobs = n_jobs
+        self.grown = 0
         self.encoded = EncodedCases(dataset, n_jobs)
 
     def grow(
@@ -127,7 +126,9 @@ class CompiledGrower:
         if leaves is not None:
             leaves[0] = -1
         with _Growth(self, recipe, rows, w).running() as growth:
-            return growth.run(progress, leaves if len(rows) == data.n_rows else None)
+            tree = growth.run(progress, leaves if len(rows) == data.n_rows else None)
+        self.grown += 1
+        return tree
 
 
 class _Growth:
@@ -148,7 +149,7 @@ class _Growth:
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._interval_codes: dict[int, Codes] = {}
         if isinstance(recipe.numeric, Intervals):
-            self._make_intervals()
+            self._bounds, self._interval_codes = make_intervals(self._data, rows, weights)
         self._tests = tests_of(recipe, self.schema, frozenset(self._bounds))
         self._values = np.array(
             [
@@ -167,13 +168,26 @@ class _Growth:
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
         self._many = many_valued(self.schema, len(rows))
-        self._unsorted = not self._data.has_missing and can_grow(self._options, self._tests, self._values, weights)
+        self._unsorted = self._is_unsorted(weights)
+        if self._unsorted:
+            numeric = [column.is_numeric for column in self.schema.attributes]
+            self._slots = np.where(numeric, np.cumsum(numeric) - 1, -1)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
         self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = watched()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
         self._ahead: Ahead | None = None
+
+    def _is_unsorted(self, weights: Floats) -> bool:
+        """Say whether the tree is grown without sorting.
+
+        That takes the ranks of all numbers, which are known after the first tree, or pay where attributes are drawn.
+        """
+        draws = 0 < self._options["drawn"][0] < len(self._tests)
+        ranked = draws or self._owner.grown > 0 or len(self._cuts) == 0
+        known = not self._data.has_missing
+        return bool(ranked and known and can_grow(self._options, self._tests, self._values, weights))
 
     @contextmanager
     def running(self) -> Iterator[_Growth]:
@@ -188,19 +202,6 @@ class _Growth:
             for pool in (self._pool, self._helper):
                 if pool is not None:
                     pool.shutdown(wait=True, cancel_futures=True)
-
-    def _make_intervals(self) -> None:
-        given = self._data.take(self._rows)
-        given = replace(given, weights=self._weights if len(self._weights) else None)
-        engine = MemoryEngine(given)
-        numeric = [index for index, column in enumerate(self.schema.attributes) if column.is_numeric]
-        [tables] = engine.count([(engine.root(), numeric)])
-        for attribute, table in zip(numeric, tables, strict=True):
-            bounds = mdl_bounds(table)
-            column = self._data.columns[attribute]
-            codes = np.searchsorted(np.array(bounds), column, side="left") + 1
-            self._bounds[attribute] = bounds
-            self._interval_codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
 
     def run(self, progress: Progress | None, leaves: Rows | None = None) -> Tree:
         """Grow the tree; `leaves` become those of the cases if they become known."""

@@ -16,8 +16,8 @@ from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
 from treewright.grow.compiled.drawing import child_key
 from treewright.grow.compiled.encoded import ByRank
 from treewright.grow.compiled.examine import choose
-from treewright.grow.compiled.examine_unsorted import Looked, examine_unsorted
-from treewright.grow.compiled.options import CUT, HIGHEST, SUBSETS
+from treewright.grow.compiled.examine_unsorted import TOGETHER, Looked, examine_unsorted
+from treewright.grow.compiled.options import CUT, HIGHEST, NOT_TESTED, SUBSETS
 from treewright.grow.compiled.packs import WIDE, packs_of
 from treewright.grow.compiled.subtree import (
     FINISHED,
@@ -107,8 +107,7 @@ def can_grow(options: Array, tests: Array, n_values: Array, weights: Array) -> b
         and opt["choice"] == HIGHEST
         and opt["width"] == 2
         and opt["whole"]
-        and 0 < opt["drawn"] < len(tests)
-        and np.isin(tests, (CUT, SUBSETS)).all()
+        and np.isin(tests, (CUT, SUBSETS, NOT_TESTED)).all()
         and n_values.max(initial=0) <= MOST_VALUES
         and not (opt["correction"] or opt["relative_side"] or opt["random_cuts"])
         and opt["gap"] <= 0
@@ -155,8 +154,8 @@ def grow_unsorted(
         np.empty(n_attributes),
     )
     most_values = max(int(rules.n_values.max(initial=0)), 2)
-    sets = new_set_room(np.cumsum(rules.tests != CUT) - 1, most_values) if len(values) else None
-    cut_room, found = new_cut_room(n, int(rules.opt["drawn"][0])), new_found(n_attributes, most_values)
+    sets = new_set_room(np.cumsum(rules.slots < 0) - 1, most_values) if len(values) else None
+    cut_room, found = new_cut_room(n, min(n_attributes, TOGETHER)), new_found(n_attributes, most_values)
     written = Written(
         np.empty((n // 2 + 64, 9), dtype=np.int32),
         np.empty((n // 2 + 64, COUNTS_AT + 2)),
@@ -166,7 +165,7 @@ def grow_unsorted(
         np.zeros((64, 7), dtype=np.int64), np.empty(64, dtype=np.uint64), np.zeros((64, n_attributes), dtype=np.bool_)
     )
     spans = Spans(np.ones((64, n_attributes), dtype=np.int32), np.empty((64, n_attributes), dtype=np.int32))
-    spans.high[0, rules.tests == CUT] = ranks.greatest
+    spans.high[0, rules.slots >= 0] = ranks.greatest
     frames.fields[0, SIZE], frames.fields[0, ABOVE], frames.keys[0] = n, -1, np.uint64(key)
     state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
     while True:
