@@ -142,6 +142,12 @@ def part(function: Function) -> Function:
     return compiled
 
 
+def inlined_part(function: Function) -> Function:
+    """Compile a part into the kernels that call it: for one that is given many arrays and is called very often."""
+    compiled: Function = numba.njit(no_cpython_wrapper=True, forceinline=True, **BORROWED, **FLAGS)(function)
+    return compiled
+
+
 def _kept(function: Function, flags: dict[str, bool]) -> Function:
     folder = cache_folder()
     before = numba.core.config.CACHE_DIR

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, borrowing, inlined_part, part
 from treewright.grow.compiled.arithmetic import VARIANCE
 from treewright.grow.compiled.blocks import (
     Block,
@@ -232,7 +232,7 @@ def _copy_flags(flags: Array, one: Number, other: Number) -> None:
         flags[other, i] = flags[one, i]
 
 
-@part
+@inlined_part
 def write_leaf(
     whole: Array,
     real: Array,
@@ -286,7 +286,7 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
     return NO_ATTRIBUTES if n_free == 0 else -1
 
 
-@part
+@inlined_part
 def write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:

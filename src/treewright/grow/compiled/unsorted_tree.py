@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, borrowing, inlined_part, part
 from treewright.grow.compiled.arithmetic import GINI, impurity
 from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
 from treewright.grow.compiled.drawing import child_key
@@ -293,7 +293,7 @@ def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: He
         cases[np.uint64(first + p)] = p
 
 
-@part
+@inlined_part
 def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Number:
     """Put the cases of a node together by the branches of values; return where the second branch begins."""
     cases = node.cases
@@ -310,7 +310,7 @@ def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Numbe
     return here
 
 
-@part
+@inlined_part
 def _part_numbers(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
     """Put the cases of a node together by the sides of a cut, in their order; return where the second branch begins.
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.bits import bits_of, number_of
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, inlined_part, part
 from treewright.counts.compiled.lanes import LANES, add_not_above
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.blocks import Found, Rules
@@ -154,7 +154,7 @@ def divide_by_share(
     return True, limit
 
 
-@part
+@inlined_part
 def _count_narrow(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Count the cases of a small node by value, and find the keys of the values that occur; return how many do."""
     counts, present, keys, tally = sets.counts, sets.present, sets.keys, sets.tally
@@ -175,7 +175,7 @@ def _count_narrow(column: Array, n_values: Number, node: Node, room: CutRoom, se
     return n
 
 
-@part
+@inlined_part
 def _count_wide(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Count the cases of a large node by value, and find the keys of the values that occur; return how many do."""
     counts, present, keys, tally = sets.wide_counts, sets.present, sets.wide_keys, sets.wide_tally
@@ -216,7 +216,7 @@ def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
             sets.wide_keys[k] = ranks[k]
 
 
-@part
+@inlined_part
 def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
     """Find what the divisions after each of n values are worth; return the bits of the greatest worth."""
     worths = sets.worths
@@ -245,7 +245,7 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
     return greatest
 
 
-@part
+@inlined_part
 def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Note the divisions that are worth as much as a limit; return how many there are."""
     noted = np.int64(0)
@@ -258,7 +258,7 @@ def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, set
     return noted
 
 
-@part
+@inlined_part
 def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     """Say whether no values need to be parted to know the best of the noted divisions.
 
@@ -276,7 +276,7 @@ def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     return alone or weight <= FEW
 
 
-@part
+@inlined_part
 def _settle(
     a: Number,
     n: Number,
