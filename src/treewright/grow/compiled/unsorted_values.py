@@ -128,11 +128,12 @@ def divide_by_share(
     narrow = is_narrow(node.size, node.one + node.two)
     parted = node.min_leaf > 1 or node.least > 1
     if narrow:
-        n = _count_narrow(column, rules.n_values[a], node, room, sets)
+        n = _count(column, rules.n_values[a], node, room.narrow, sets.counts, sets.present, sets.tally)
     else:
-        n = _count_wide(column, rules.n_values[a], node, room, sets)
+        n = _count(column, rules.n_values[a], node, room.wide, sets.wide_counts, sets.present, sets.wide_tally)
     if n < 2:
         return False, limit
+    _find_keys(n, narrow, sets)
     greatest = NO_CUT if parted else _compare(n, narrow, node, sets)
     if greatest < 0:  # perhaps because all values have equal shares
         _part_equal(n, narrow, sets)
@@ -155,43 +156,46 @@ def divide_by_share(
 
 
 @inlined_part
-def _count_narrow(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
-    """Count the cases of a small node by value, and find the keys of the values that occur; return how many do."""
-    counts, present, keys, tally = sets.counts, sets.present, sets.keys, sets.tally
+def _count(
+    column: Array, n_values: Number, node: Node, packs: Array, counts: Array, present: Array, tally: Array
+) -> Number:
+    """Count the cases of a node by value, and list those that occur; return how many do.
+
+    Parameters
+    ----------
+    column : array of int
+    n_values : int
+    node : Node
+    packs : array of int
+        Of its cases, narrow or wide.
+    counts, present, tally : array of int
+        To be filled.
+    """
     for code in range(1, n_values + 1):
         counts[code] = 0
     for p in range(node.size):
-        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.narrow[p]
+        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += packs[p]
     n = np.int64(0)
     for code in range(1, n_values + 1):
         present[n] = code
         tally[n] = counts[code]
         n += np.int64(counts[code] != 0)
-    for k in range(n):
-        one, two = weights_in_narrow(tally[k])
-        keys[k] = np.int32(two / (one + two) * _PARTS)
-    for k in range(n, n + LANES):
-        tally[k] = 0
     return n
 
 
 @inlined_part
-def _count_wide(column: Array, n_values: Number, node: Node, room: CutRoom, sets: SetRoom) -> Number:
-    """Count the cases of a large node by value, and find the keys of the values that occur; return how many do."""
-    counts, present, keys, tally = sets.wide_counts, sets.present, sets.wide_keys, sets.wide_tally
-    for code in range(1, n_values + 1):
-        counts[code] = 0
-    for p in range(node.size):
-        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += room.wide[p]
-    n = np.int64(0)
-    for code in range(1, n_values + 1):
-        present[n] = code
-        tally[n] = counts[code]
-        n += np.int64(counts[code] != 0)
+def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
+    """Find the keys of the values that occur."""
+    if not narrow:
+        for k in range(n):
+            one, two = weights_in(sets.wide_tally[k])
+            sets.wide_keys[k] = bits_of(two / (one + two))
+        return
     for k in range(n):
-        one, two = weights_in(tally[k])
-        keys[k] = bits_of(two / (one + two))
-    return n
+        one, two = weights_in_narrow(sets.tally[k])
+        sets.keys[k] = np.int32(two / (one + two) * _PARTS)
+    for k in range(n, n + LANES):
+        sets.tally[k] = 0
 
 
 @part
