@@ -249,7 +249,7 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
     return greatest
 
 
-@inlined_part
+@part
 def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Note the divisions that are worth as much as a limit; return how many there are."""
     noted = np.int64(0)
@@ -262,7 +262,7 @@ def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, set
     return noted
 
 
-@inlined_part
+@part
 def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     """Say whether no values need to be parted to know the best of the noted divisions.
 
@@ -280,7 +280,7 @@ def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     return alone or weight <= FEW
 
 
-@inlined_part
+@part
 def _settle(
     a: Number,
     n: Number,
