@@ -19,15 +19,17 @@ kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
+from treewright._base.processors import processors
 from treewright.data.schema import Schema, Task
 from treewright.model.split import STAY, Surrogate
 from treewright.model.tree import LEAF, Tree
@@ -37,6 +39,12 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]
 """Whole numbers (int64) or doubles."""
+
+Given = TypeVar("Given")
+Answer = TypeVar("Answer")
+
+MANY_NODES = 200_000
+"""From so many nodes on trees are joined in threads: most of it is copying into new memory."""
 
 FEW_COLUMNS = 16
 """Up to so many columns are compared one after the other, more of them row by row."""
@@ -187,34 +195,43 @@ def join_trees(schema: Schema, trees: Sequence[Tree]) -> Grove:
     starts = np.concatenate(([0], np.cumsum([tree.n_nodes for tree in trees]))).astype(np.int64)
     if starts[-1] >= 2**31:
         raise ParameterError(f"{starts[-1]:,} nodes are too many for one forest")
+    apply = _apply_in_threads if starts[-1] >= MANY_NODES else map
+    leaves_only = all(apply(_adds_up, trees))
+    known = list(apply(_leaf_statistics if leaves_only else _all_statistics, trees))
     parts = list(zip(starts[:-1].tolist(), trees, strict=True))
-    regression = schema.task is Task.REGRESSION
-    statistics = Statistics(
-        np.concatenate([tree.weight for tree in trees]),
-        np.concatenate([tree.counts for tree in trees]),
-        np.concatenate([tree.outcome for tree in trees]),
-        np.concatenate([tree.sse for tree in trees if tree.sse is not None]) if regression else None,
-    )
-    attribute = np.concatenate([tree.attribute for tree in trees])
-    leaves_only = all(_adds_up(tree) for tree in trees)
+    listed: dict[str, list[npt.NDArray[Any]]] = {
+        name: [getattr(tree, name) for tree in trees]
+        for name in ("attribute", "test", "cut", "missing", "value_branch", "bounds", "stop")
+    }
+    listed |= {name: [getattr(one, name) for one in known] for name in ("weight", "counts", "outcome")}
+    if schema.task is Task.REGRESSION:
+        listed["sse"] = [one.sse for one in known if one.sse is not None]
+    begun = {name: [getattr(tree, name) for tree in trees] for name in ("child_start", "value_start", "bound_start")}
+    joined = dict(zip(listed, apply(np.concatenate, listed.values()), strict=True))
+    joined |= dict(zip(begun, apply(_joined_starts, begun.values()), strict=True))
+    statistics = Statistics(joined.pop("weight"), joined.pop("counts"), joined.pop("outcome"), joined.pop("sse", None))
     return Grove(
         schema=schema,
         starts=starts,
-        attribute=attribute,
-        test=np.concatenate([tree.test for tree in trees]),
-        cut=np.concatenate([tree.cut for tree in trees]),
-        missing=np.concatenate([tree.missing for tree in trees]),
-        child_start=_joined_starts([tree.child_start for tree in trees]),
         children=np.concatenate([tree.children + np.int32(first) for first, tree in parts]),
-        value_start=_joined_starts([tree.value_start for tree in trees]),
-        value_branch=np.concatenate([tree.value_branch for tree in trees]),
-        bound_start=_joined_starts([tree.bound_start for tree in trees]),
-        bounds=np.concatenate([tree.bounds for tree in trees]),
-        stop=np.concatenate([tree.stop for tree in trees]),
-        statistics=statistics.take(np.flatnonzero(attribute == LEAF)) if leaves_only else statistics,
+        statistics=statistics,
         leaves_only=leaves_only,
         surrogates={first + node: one for first, tree in parts for node, one in tree.surrogates.items()},
+        **joined,
     )
+
+
+def _apply_in_threads(work: Callable[[Given], Answer], each: Iterable[Given]) -> Iterator[Answer]:
+    with ThreadPoolExecutor(processors()) as pool:
+        yield from pool.map(work, each)
+
+
+def _all_statistics(tree: Tree) -> Statistics:
+    return Statistics(tree.weight, tree.counts, tree.outcome, tree.sse)
+
+
+def _leaf_statistics(tree: Tree) -> Statistics:
+    return _all_statistics(tree).take(np.flatnonzero(tree.attribute == LEAF))
 
 
 def added_up(leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Longs, children: Ints) -> Statistics:
@@ -312,6 +329,8 @@ def _part(starts: Longs, flat: npt.NDArray[Any], first: int, last: int) -> tuple
 
 def _joined_starts(starts: list[Ints]) -> Longs:
     joined = np.zeros(sum(map(len, starts)) - len(starts) + 1, dtype=np.int64)
+    if all(one[0] == one[-1] for one in starts):  # nothing is listed: the zeros need not even be written
+        return joined
     at, before = 1, 0
     for one in starts:
         np.add(one[1:], before - int(one[0]), out=joined[at : at + len(one) - 1])
