@@ -40,7 +40,7 @@ def numbers(kind: str, rows: int = ROWS) -> npt.NDArray[np.float64]:
     rng = np.random.default_rng(7)
     columns = rng.normal(size=(6, rows))
     if kind == "few different numbers":
-        return np.floor(columns * np.array([[1], [2], [3], [5], [9], [30]]))
+        return np.asarray(np.floor(columns * np.array([[1], [2], [3], [5], [9], [30]])))
     if kind == "nearly the same column":  # where one is cut, most numbers of the others lie close together
         return columns[:1] + np.where(rng.random((6, rows)) < 0.02, columns, columns * 1e-3)
     if kind == "mostly zeros":
@@ -53,7 +53,7 @@ def numbers(kind: str, rows: int = ROWS) -> npt.NDArray[np.float64]:
 def assert_grown_without_sorting(dataset: Dataset, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     grown = []
 
-    def noted(*given: object) -> object:
+    def noted(*given: Any) -> object:
         grown.append(True)
         return original(*given)
 

@@ -49,7 +49,7 @@ from treewright.grow.compiled.unsorted import (
 )
 
 MOST_VALUES = 255
-"""Attributes with more values are not compared here: codes are bytes."""
+"""Attributes with more values are not compared here: each with each would be too many."""
 
 _PARTS = 2.0**30
 """Shares of less weight than `packs.NARROW_WEIGHT` differ by more than one of so many parts."""
