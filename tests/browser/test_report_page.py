@@ -447,6 +447,7 @@ def test_many_columns_and_many_classes(open_page: Open, tmp_path: Path, keep_pic
     assert "more columns" in text(page, "#data-body > details > summary")
     keep_picture(page, "wide")
     page.click("#data-body > details > summary")
+    page.locator("#data-body > details tbody tr").first.wait_for()  # browsers tell of opening a moment later
     assert page.locator("#data-body > details tbody tr").count() == 1_001 - 24
     assert page.locator("#roc-class option").count() > 40
     assert "other classes" in text(page, "#legend")
