@@ -145,11 +145,8 @@ def grow_nodes(
             n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need
         )
         a = choose(found, rules, room.scores)
-        if a < 0:
-            whole[STOP] = NO_GAIN
-            continue
-        if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"]:
-            whole[STOP] = SMALL_GAIN
+        whole[STOP] = stop_after(a, weight, found, opt)
+        if whole[STOP] >= 0:
             continue
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
         sides_before = n_sides
@@ -284,6 +281,14 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
     if too_few or weight < opt["min_weight"] or weight < opt["least_node"]:
         return TOO_FEW
     return NO_ATTRIBUTES if n_free == 0 else -1
+
+
+@part
+def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
+    """Return why a node is not divided by the attribute that was chosen, -1 if it is; the attribute is -1 for none."""
+    if a < 0:
+        return NO_GAIN
+    return SMALL_GAIN if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"] else -1
 
 
 @inlined_part

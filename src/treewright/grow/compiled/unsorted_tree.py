@@ -22,12 +22,11 @@ from treewright.grow.compiled.packs import WIDE, packs_of
 from treewright.grow.compiled.subtree import (
     FINISHED,
     MORE_NODES,
-    NO_GAIN,
     NODES,
     SIDES,
-    SMALL_GAIN,
     WAITING,
     set_frame,
+    stop_after,
     stop_of,
     write_leaf,
     write_test,
@@ -249,11 +248,8 @@ def grow_whole(
         looked = Looked(held.codes, held.values, spans.low[at], spans.high[at])
         examine_unsorted(here, looked, key, rules, room.order, cut_room, sets, found)
         a = choose(found, rules, room.scores)
-        if a < 0:
-            whole[STOP] = NO_GAIN
-            continue
-        if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"]:
-            whole[STOP] = SMALL_GAIN
+        whole[STOP] = stop_after(a, weight, found, opt)
+        if whole[STOP] >= 0:
             continue
         for b in range(n_attributes):
             spans.low[at + 1, b] = spans.low[at, b]
