@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check kernels fast test-engines bench bench-scale pictures format clean
+.PHONY: help demo bytes test check kernels fast test-engines bench bench-scale pictures format clean
 
 help:            ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -37,6 +37,9 @@ test: $(VENV)/installed-dev   ## Install with the development tools, run every c
 	$(BIN)/python -m pytest -n $(WORKERS) -m "oracle or slow" --dist loadfile tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not oracle and not slow" --cov --cov-report= --cov-fail-under=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(KERNEL_TESTS) --cov --cov-append --cov-report=term
+
+bytes: $(VENV)/installed-dev   ## Compare the hashes of models, SQL statements and drawings, also of all recorded sets.
+	cd tests && ../$(BIN)/python -m frozen.manifest
 
 check: $(VENV)/installed-dev   ## Formatting, lint, types and the direction of imports.
 	$(BIN)/ruff format --check .
