@@ -264,9 +264,9 @@ def _statements(tables: Mapping[str, tw.Dataset], folder: Path) -> Hashes:
             model = None
             with listening() as heard, warnings.catch_warnings():
                 warnings.simplefilter("ignore", tw.DataWarning)
-                overrides = {} if "key" in how else {"schema": table.schema}
+                options: dict[str, Any] = how if "key" in how else {"schema": table.schema, **how}
                 try:
-                    model = tw.fit(tw.Table(place), make(), target="y", finish_rows=0, **overrides, **how)
+                    model = tw.fit(tw.Table(place), make(), target="y", finish_rows=0, **options)
                 except tw.TreewrightError as error:
                     heard.append(f"refused: {type(error).__name__}")
             found[f"sql/{name}/{form}/statements"] = digest(_placeless("\n".join(heard), folder))
