@@ -82,7 +82,8 @@ def long_tier(only: Callable[[str], bool] = lambda name: True) -> Hashes:
 
 def recorded(name: str) -> Hashes:
     """Compute the entries of one recorded set."""
-    table, found = load_set(name), {}
+    table = load_set(name)
+    found: Hashes = {}
     makers = NUMBERS if table.schema.target_column.is_numeric else MAIN
     for learner, make in makers.items():
         if table.n_rows > SLOW_ROWS and learner in SLOW:
