@@ -126,3 +126,66 @@ def test_a_fit_works_without_home_and_without_a_place_for_compiled_code() -> Non
     environment |= {"NUMBA_CACHE_DIR": "/proc/nowhere", "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["None", "20"]
+
+
+def test_comments_docstrings_and_layout_do_not_change_the_hash_of_the_syntax() -> None:
+    plain = flags.syntax_hash(b"LIMIT = 3\ndef f(x):\n    return x + LIMIT\n")
+    edited = (
+        b'"""Module."""\nLIMIT = 3\n"""Why three."""\n\n# above\ndef f(x):\n    """Add."""\n    return (x +\n LIMIT)\n'
+    )
+    assert flags.syntax_hash(edited) == plain
+    assert flags.syntax_hash(b"LIMIT = 4\ndef f(x):\n    return x + LIMIT\n") != plain
+
+
+def test_the_stored_fingerprint_is_that_of_the_syntax(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
+    first = flags.fingerprint.__wrapped__()
+    (entry,) = (tmp_path / "new").iterdir()
+    monkeypatch.setattr(flags, "syntax_hash", None)  # it is not parsed again
+    assert flags.fingerprint.__wrapped__() == first == entry.read_text()
+    monkeypatch.undo()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
+    entry.write_text("damaged")
+    assert flags.fingerprint.__wrapped__() == first == entry.read_text()
+
+
+KERNELS = '''"""A kernel and what it calls."""
+import numpy as np
+from treewright.counts.compiled.flags import kernel, part
+
+@part
+def square(x):
+    """Multiply a number by itself."""
+    return x * x
+
+@kernel
+def total(values):
+    """Add the squares."""
+    result = 0.0
+    for value in values:
+        result += square(value)
+    return result
+
+answer = total(np.arange(4.0))
+stats = total.stats
+print(answer, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+'''
+
+
+def test_an_edited_comment_or_docstring_compiles_nothing_again(tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_DISABLE_JIT"}
+    environment |= {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(source: str) -> list[str]:
+        module = tmp_path / "small.py"
+        module.write_text(source)
+        done = subprocess.run([sys.executable, module], env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert run(KERNELS) == ["14.0", "0", "1"]
+    assert run(KERNELS) == ["14.0", "1", "0"]
+    edited = KERNELS.replace("@part", "# A comment,\n# of two lines.\n@part").replace(
+        "Add the squares.", "Sum squares."
+    )
+    assert run(edited) == ["14.0", "1", "0"]
+    assert run(edited.replace("x * x", "x + x")) == ["12.0", "0", "1"]
