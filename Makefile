@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bytes test check kernels fast test-engines bench bench-scale pictures format clean
+.PHONY: help demo bytes test check kernels fast test-engines bench bench-scale pictures format lock clean
 
 help:            ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -16,9 +16,9 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml
+$(VENV)/installed-dev: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock --editable ".[dev]"
 	@touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed   ## Install, train C4.5 on a bundled table, print tree, accuracy and the root's worked gains.
@@ -69,6 +69,15 @@ pictures: $(VENV)/installed-dev   ## Make the pictures of the README and the gui
 format: $(VENV)/installed-dev   ## Format the code.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Only tools are locked: numpy and the other libraries may vary with the version of Python.
+TOOLS := coverage|execnet|grimp|hypothesis|import-linter|iniconfig|librt|mypy|mypy_extensions|pathspec|playwright|pluggy|pytest|pytest-cov|pytest-xdist|ruff
+
+lock:   ## Upgrade the development tools and write their versions to requirements-dev.lock.
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable ".[dev]"
+	$(BIN)/python -m pip freeze --disable-pip-version-check | grep -E '^($(TOOLS))==' > requirements-dev.lock
+	@touch $(VENV)/installed-dev $(VENV)/installed
 
 clean:   ## Remove the environment and the caches.
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
