@@ -28,7 +28,7 @@ from treewright.grow.engines import (
     is_compiled,
     with_compiled_criterion,
 )
-from treewright.grow.grower import Progress, examine_tree, grow
+from treewright.grow.grower import Grown, Progress, examine_tree, grow
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
 from treewright.grow.tree_engine import engine_for
@@ -287,9 +287,12 @@ def _grown_and_pruned(
         return tree, {}
     if isinstance(plan.learner, (Recipe, CHAID)) and tree is before and working is not None:
         return tree, working
-    if isinstance(plan.learner, Recipe) and is_compiled(engine, grow_part):
-        return tree, examined_later(grow_part, plan, tree, engine)
-    return tree, examined(grow_part, plan, tree, engine)
+    if not isinstance(plan.learner, Recipe):
+        return tree, examined(grow_part, plan, tree, engine)
+    grown = None if working is None else Grown(before, working)
+    if is_compiled(engine, grow_part):
+        return tree, examined_later(grow_part, plan, tree, engine, grown)
+    return tree, examined(grow_part, plan, tree, engine, grown)
 
 
 def _grown(

@@ -11,7 +11,7 @@ from treewright.data.dataset import Dataset
 from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import counting_engine, is_compiled, with_compiled_criterion
-from treewright.grow.grower import examine_tree, keeps_working
+from treewright.grow.grower import Grown, examine_tree, keeps_working
 from treewright.grow.recipe import MissingPolicy
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import Examined, LaterWorking, Verdict
@@ -23,7 +23,7 @@ CELLS_KEPT = 5_000_000
 """Cells of a table that a model may keep until its working is asked for."""
 
 
-def examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Working:
+def examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str, grown: Grown | None = None) -> Working:
     """Put off what explains the tree until somebody asks: it takes longer than the tree.
 
     Until then the cases are kept, a copy if they are somebody else's; those of a large table are not, and are examined
@@ -32,18 +32,21 @@ def examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str) -> Wor
     if not keeps_working(plan.judge, dataset.schema, dataset.n_rows):
         return {}
     if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
-        return examined(dataset, plan, tree, engine)
+        return examined(dataset, plan, tree, engine, grown)
     kept = replace(dataset, columns=tuple(column.copy() for column in dataset.columns))
-    return LaterWorking(lambda: examined(kept, plan, tree, engine))
+    return LaterWorking(lambda: examined(kept, plan, tree, engine, grown))
 
 
-def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto") -> Working:
-    """Count the tables of a tree again and tell what a learner could see in them, as it was done."""
+def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto", grown: Grown | None = None) -> Working:
+    """Count the tables of a tree again and tell what a learner could see in them, as it was done.
+
+    Split traces of the grown tree are reused for the nodes that pruning left alone.
+    """
     judge = plan.judge
     counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, dataset):
         judge = with_compiled_criterion(judge)
-    working = examine_tree(counting, judge, tree)
+    working = examine_tree(counting, judge, tree, grown=grown)
     if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
         return working
     merges = isinstance(plan.learner, CHAID)

@@ -168,13 +168,16 @@ class Decider(abc.ABC):
         return sorted(order[: draw.attributes]), order[draw.attributes :]
 
     def _keep_working(self, node: Open, chosen: Chosen, stop: Stop | None) -> None:
-        entries = examined_entries(chosen, stop, sorted(node.used), self._width)
+        self._keep(node.record, examined_entries(chosen, stop, sorted(node.used), self._width))
+
+    def _keep(self, record: int, entries: tuple[Examined, ...]) -> None:
+        """Keep what was looked at in a node, if there is room."""
         cells = sum(one.cells for one in entries)
         if cells > self._cells_left:
             self._cells_left = 0
             return
         self._cells_left -= cells
-        self._working[node.record] = entries
+        self._working[record] = entries
 
     @property
     def _width(self) -> int:

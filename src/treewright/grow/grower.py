@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key
 from treewright.grow.monotonic import Span, signs_for, values_of
 from treewright.grow.recipe import Intervals, Recipe
+from treewright.grow.trace_reuse import NO_TRACES, ReusableTraces, reusable_traces
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop, Tree
@@ -48,7 +50,7 @@ class Grown:
     """A tree and, for its nodes, the working that was kept."""
 
     tree: Tree
-    working: dict[int, tuple[Examined, ...]]
+    working: Mapping[int, tuple[Examined, ...]]
 
 
 def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:
@@ -57,7 +59,13 @@ def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) ->
 
 
 def examine_tree(
-    engine: Engine, recipe: Recipe, tree: Tree, node: int | None = None, *, cells: int = WORKING_CELLS
+    engine: Engine,
+    recipe: Recipe,
+    tree: Tree,
+    node: int | None = None,
+    *,
+    cells: int = WORKING_CELLS,
+    grown: Grown | None = None,
 ) -> dict[int, tuple[Examined, ...]]:
     """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
 
@@ -72,14 +80,21 @@ def examine_tree(
     node : int or None
         Only this node; None examines from the root down until the tables have `cells` cells.
     cells : int
+    grown : Grown or None
+        The tree before pruning, grown by the same recipe from the same data: split traces of nodes that still have
+        the same cases are taken from it.
 
     Returns
     -------
     dict
         Nodes at which the recipe stops before it counts (pure ones, say) are left out.
     """
-    return _Grower(engine, recipe, None).examine(tree, node, cells)
+    reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.working, tree)
+    return _Grower(engine, recipe, None).examine(tree, node, cells, reuse)
 
+
+NOT_OPENED = -1
+"""Engine number of a node whose cases are not needed."""
 
 AT_ONCE = 8
 """Nodes of a level that are examined before it is seen whether there is room for more."""
@@ -95,19 +110,22 @@ class _Grower(Decider):
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._signs = signs_for(recipe.monotonic, self._schema)
 
-    def examine(self, tree: Tree, wanted: int | None, cells: int) -> dict[int, tuple[Examined, ...]]:
+    def examine(
+        self, tree: Tree, wanted: int | None, cells: int, reuse: ReusableTraces = NO_TRACES
+    ) -> dict[int, tuple[Examined, ...]]:
         if wanted is not None:
             self._cells_left = sys.maxsize
         elif self._cells_left:
             self._cells_left = cells
         steps = {} if wanted is None else dict(tree.node(wanted).path)
-        level = [self._prepared_root()]
+        needed = reuse.unknown_and_ancestors(tree)
+        level = [self._prepared_root() if 0 in needed else Open(NOT_OPENED, 0, 0, frozenset(), 0)]
         while level and self._cells_left > 0:
             below: list[Open] = []
             asked = [node for node in level if wanted is None or node.record == wanted]
             for first in range(0, len(asked), AT_ONCE):
                 some = asked[first : first + AT_ONCE]
-                self._decide(some)
+                self._trace(some, reuse)
                 for node in some:
                     self._judge_as_in_tree(node, tree)
                 if self._cells_left <= 0:
@@ -115,6 +133,12 @@ class _Grower(Decider):
             for node in level:
                 split = tree.split(node.record)
                 if split is None or node.record == wanted:
+                    continue
+                if node.record not in needed:
+                    below += [
+                        Open(NOT_OPENED, int(number), node.depth + 1, frozenset(), 0)
+                        for number in tree.children_of(node.record)
+                    ]
                     continue
                 used = node.used | {split.attribute} if self._bars(split.test) else node.used
                 children = self._engine.divide(node.engine_node, split)
@@ -125,6 +149,16 @@ class _Grower(Decider):
                         below.append(Open(child, int(number), node.depth + 1, used, key, spans[branch]))
             level = below
         return self._working
+
+    def _trace(self, nodes: Sequence[Open], reuse: ReusableTraces) -> None:
+        """Keep the traces that are known and count for the others, in order: the first ones fit into the budget."""
+        for known, some in groupby(nodes, key=lambda node: node.record in reuse.known):
+            if not known:
+                self._decide(list(some))
+                continue
+            for node in some:
+                if node.record in reuse.traces:
+                    self._keep(node.record, reuse.traces[node.record])
 
     def _judge_as_in_tree(self, node: Open, tree: Tree) -> None:
         """Give the verdict to the test that the tree has, where the recipe would have decided otherwise."""
