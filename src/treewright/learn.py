@@ -20,7 +20,7 @@ from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.bins_of_numbers import in_bins
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import (
-    AT_ONCE,
+    UNINTERRUPTED_CASES,
     by_kernels,
     check_engine,
     counting_engine,
@@ -279,7 +279,7 @@ def _grown_and_pruned(
     tree, working = _grown(grow_part, plan, progress, keep_working=keep_working, engine=engine, n_jobs=n_jobs)
     before = tree
     for method in plan.pruning:
-        if is_compiled(engine, grow_part) and grow_part.n_rows > AT_ONCE:
+        if is_compiled(engine, grow_part) and grow_part.n_rows > UNINTERRUPTED_CASES:
             tree = apart(prune, tree, method, grow_part, validation)
         else:
             tree = prune(tree, method, grow_part, validation)

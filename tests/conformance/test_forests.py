@@ -106,7 +106,7 @@ def test_numbers_by_runs_give_the_same_bytes(engine: str) -> None:
 
 @pytest.mark.parametrize("least", [1, 10**9])
 def test_kernels_and_interpreter_grow_the_same_from_the_same_keys(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treewright.ensemble.growing.COMPILED_FROM", least)
+    monkeypatch.setattr("treewright.ensemble.growing.COMPILED_FOREST_CELLS", least)
     data, plan = _table("forest", 14), PLANS["forest"]
     keys = _keys(data.n_rows)
     assert saved(_there("duckdb", data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))

@@ -12,7 +12,7 @@ import pytest
 from ensemble.made_cases import two_moons, wave, with_holes
 from treewright._base.errors import ParameterError
 from treewright.ensemble.bootstrap import bootstrap
-from treewright.ensemble.growing import COMPILED_FROM, InterpretedGrower, SharedGrower, TreeMaker
+from treewright.ensemble.growing import COMPILED_FOREST_CELLS, InterpretedGrower, SharedGrower, TreeMaker
 from treewright.grow.recipe import C45, CART, Draw, Stopping, for_regression
 from treewright.learn import fit
 from treewright.plans import Plan, c45, cal3, cart, chaid, id3
@@ -86,7 +86,7 @@ def test_a_maker_can_be_sent_to_other_processes() -> None:
 )
 def test_the_compiled_engine_grows_the_same_trees(recipe: Any) -> None:
     data = two_moons(400)
-    assert data.n_rows * len(data.columns) >= COMPILED_FROM
+    assert data.n_rows * len(data.columns) >= COMPILED_FOREST_CELLS
     times = bootstrap(2, 400)
     assert SharedGrower(data).grow(recipe, times).to_dict() == InterpretedGrower(data).grow(recipe, times).to_dict()
 

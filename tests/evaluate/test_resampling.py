@@ -488,7 +488,7 @@ def test_without_working_the_tree_is_the_same(plan: object) -> None:
 @pytest.fixture
 def _by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let kernels grow and prune small trees, too, and let there be two processors."""
-    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
     monkeypatch.setattr(runs_module, "processors", lambda: 2)
 
 

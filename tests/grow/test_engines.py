@@ -29,7 +29,7 @@ from treewright.plans import c45, cart, id3
 def test_small_tables_are_grown_by_the_interpreter_and_large_ones_by_kernels() -> None:
     assert not engines.is_compiled("auto", sample("play-tennis"))
     assert engines.is_compiled("compiled", sample("play-tennis"))
-    rows = engines.COMPILED_FROM // 4
+    rows = engines.COMPILED_CELLS // 4
     assert engines.is_compiled("auto", sample("play-tennis").take(np.zeros(rows, dtype=np.intp)))
 
 

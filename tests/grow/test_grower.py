@@ -774,7 +774,7 @@ def test_the_same_nodes_are_examined_however_many_are_looked_at_at_once(
     tree = grow(MemoryEngine(data), ID3()).tree
     found = []
     for at_once in (1, 3, 1000):
-        monkeypatch.setattr("treewright.grow.grower.AT_ONCE", at_once)
+        monkeypatch.setattr("treewright.grow.grower.NODES_PER_BATCH", at_once)
         working = examine_tree(MemoryEngine(data), ID3(), tree, cells=cells)
         found.append({node: [(one.attribute, one.verdict) for one in entries] for node, entries in working.items()})
     assert found[0] == found[1] == found[2]

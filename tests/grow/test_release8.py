@@ -109,12 +109,12 @@ def test_sorting_moves_as_the_original(short: int, values: list[int]) -> None:
     twin = Twin(numbers_of([0.0], [0]), Release8())
     twin.order = list(range(len(values)))
     twin.sort([float(value) for value in values], 0, len(values) - 1)
-    before = release8_cases.SHORT
-    release8_cases.SHORT = short
+    before = release8_cases.LIST_SORT_BELOW
+    release8_cases.LIST_SORT_BELOW = short
     try:
         moved = quicksorted(np.array(values, dtype=np.float32))
     finally:
-        release8_cases.SHORT = before
+        release8_cases.LIST_SORT_BELOW = before
     assert twin.order == (list(range(len(values))) if moved is None else moved.tolist())
 
 

@@ -59,7 +59,7 @@ def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) 
     table = without_holes(made_table(1, rows=400))
     tree = grow(MemoryEngine(table), C45()).tree
     readable = prune_error_based(tree, table)
-    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
     assert difference(readable, prune_error_based(tree, table), exact=True) is None
 
 
@@ -86,7 +86,7 @@ def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.Mo
     tree = grow(MemoryEngine(table, fractional=True), C45(min_objects=1)).tree
     assert not never_divided(tree, table)
     readable = prune_error_based(tree, table)
-    monkeypatch.setattr("treewright.grow.engines.COMPILED_FROM", 1)
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
     monkeypatch.setattr(error_based, "ErrorBasedPruner", None)
     assert difference(readable, prune_error_based(tree, table), exact=False) is None
 

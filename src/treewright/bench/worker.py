@@ -29,7 +29,7 @@ WARM_ROWS = 600
 WARM_ROWS_OF_LARGE = 20_000
 """The same for large tables, whose upper nodes kernels of their own count."""
 
-COMPILED_FROM = 10_000
+COMPILED_CASES = 10_000
 """With this many cases the small fit asks for the compiled engine: the large one will use it."""
 
 LATENCY_SECONDS = 0.5
@@ -165,7 +165,7 @@ def _compile(competitor: Competitor, growth: Growth, folder: Path, job: dict[str
 
 def _warm_up(competitor: Competitor, growth: Growth, table: Table, threads: int) -> None:
     """Load and compile what fitting needs, by a few cases of every class."""
-    large = table.n_rows >= COMPILED_FROM
+    large = table.n_rows >= COMPILED_CASES
     rows = WARM_ROWS_OF_LARGE if large else WARM_ROWS
     places = [np.flatnonzero(table.labels == one)[: rows // table.classes + 1] for one in range(table.classes)]
     few = np.concatenate(places)

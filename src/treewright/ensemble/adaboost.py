@@ -52,8 +52,8 @@ from treewright.model.tree import LEAF, Tree
 GUESSING = 1e-10
 """An error this close to that of guessing is no better."""
 
-AT_ONCE = 0.05
-"""Seconds of rounds that are done before anyone is told of them."""
+REPORTED_AFTER = 0.05
+"""Seconds of boosting before progress is first reported."""
 
 
 @dataclass
@@ -230,7 +230,7 @@ def boost(
         while len(state.trees) < plan.trees and not state.over:
             told = len(state.trees)
             # The state is looked at next, and must be still.
-            apart(state.rounds, maker, min(last, time.monotonic() + AT_ONCE), patience=None)
+            apart(state.rounds, maker, min(last, time.monotonic() + REPORTED_AFTER), patience=None)
             if progress is not None:
                 for done in range(told, len(state.trees)):
                     progress(done + 1, plan.trees)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Leaves = npt.NDArray[np.int32]
 
-COMPILED_FROM = 1_000
+COMPILED_FOREST_CELLS = 1_000
 """Cells from which on the compiled engine grows the trees: fewer than for one tree, as many trees share the loading."""
 
 
@@ -70,7 +70,7 @@ class SharedGrower:
         self._interpreted = InterpretedGrower(dataset)
         self._n_rows = dataset.n_rows
         self._compiled: CompiledGrower | None = None
-        if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FROM:
+        if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FOREST_CELLS:
             announce_compilation()
             from treewright.grow.compiled.growing import CompiledGrower
 

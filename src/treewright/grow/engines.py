@@ -26,11 +26,11 @@ from treewright.model.tree import Tree
 ENGINES = ("auto", "interpreted", "compiled")
 """What `engine` may be for data in memory."""
 
-COMPILED_FROM = 100_000
+COMPILED_CELLS = 100_000
 """Cells (rows times attributes) from which on kernels grow the tree; below, loading them takes longer than it saves."""
 
-AT_ONCE = 1_000
-"""Up to so many cases kernels are done before anybody could interrupt them, and sooner than a thread is started."""
+UNINTERRUPTED_CASES = 1_000
+"""Up to this many cases the kernels run in the calling thread: they finish before an interrupt could matter."""
 
 
 def check_engine(engine: str) -> None:
@@ -51,7 +51,7 @@ def is_compiled(engine: str, dataset: Dataset) -> bool:
     """
     check_engine(engine)
     if engine == "auto":
-        return dataset.n_rows * len(dataset.columns) >= COMPILED_FROM
+        return dataset.n_rows * len(dataset.columns) >= COMPILED_CELLS
     return engine == "compiled"
 
 
@@ -136,7 +136,7 @@ def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Pro
     from treewright.grow.compiled.growing import CompiledGrower
 
     grower = CompiledGrower(dataset, jobs)
-    if dataset.n_rows <= AT_ONCE:
+    if dataset.n_rows <= UNINTERRUPTED_CASES:
         return grower.grow(recipe, progress=progress)
     told = _Told(progress)
     return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)

@@ -96,8 +96,8 @@ def examine_tree(
 NOT_OPENED = -1
 """Engine number of a node whose cases are not needed."""
 
-AT_ONCE = 8
-"""Nodes of a level that are examined before it is seen whether there is room for more."""
+NODES_PER_BATCH = 8
+"""Nodes of a level that are traced before the memory left for traces is checked again."""
 
 
 class _Grower(Decider):
@@ -123,8 +123,8 @@ class _Grower(Decider):
         while level and self._cells_left > 0:
             below: list[Open] = []
             asked = [node for node in level if wanted is None or node.record == wanted]
-            for first in range(0, len(asked), AT_ONCE):
-                some = asked[first : first + AT_ONCE]
+            for first in range(0, len(asked), NODES_PER_BATCH):
+                some = asked[first : first + NODES_PER_BATCH]
                 self._trace(some, reuse)
                 for node in some:
                     self._judge_as_in_tree(node, tree)

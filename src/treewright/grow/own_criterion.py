@@ -39,8 +39,8 @@ OWN = "own"
 LEAST = 1e-12
 """A score must be greater; less is the rounding of one that should be zero."""
 
-NEAR = 1e-6
-"""What comes as near to the best as this share of it is scored by the plain function."""
+RESCORED_SHARE = 1e-6
+"""Splits within this share of the best score are scored again by the plain Python function."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class OwnCriterion:
             scores = self._scanned(self.scan, left, right)
             finite = np.isfinite(scores)
             best = scores.max(initial=-np.inf, where=finite)
-            doubtful = np.flatnonzero(~finite | (scores >= best - NEAR * abs(best)))
+            doubtful = np.flatnonzero(~finite | (scores >= best - RESCORED_SHARE * abs(best)))
         for place in doubtful.tolist():
             scores[place] = self.of_table(np.stack((left[place], right[place])))
         scores[~(scores > LEAST)] = -np.inf

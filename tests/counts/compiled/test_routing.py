@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from made_tables import made_table
 from random_tables import trees_and_cases
 from treewright.counts.compiled.routing import as_one_table, ends_of
-from treewright.counts.compiled.walking import LANES
+from treewright.counts.compiled.walking import BATCH_SLOTS
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensemble.plan import forest
@@ -87,7 +87,7 @@ def in_memory(table: Dataset, order: str) -> Dataset:
 
 
 @pytest.mark.parametrize("order", ["rows", "columns", "part", "apart"])
-@pytest.mark.parametrize("rows", [1, 2, 3, LANES - 1, LANES, LANES + 1, 1003])
+@pytest.mark.parametrize("rows", [1, 2, 3, BATCH_SLOTS - 1, BATCH_SLOTS, BATCH_SLOTS + 1, 1003])
 def test_cases_that_go_down_side_by_side_all_arrive(rows: int, order: str) -> None:
     tree = fit(numbers_with_classes(300), CART()).tree
     table = in_memory(numbers_with_classes(rows), order)

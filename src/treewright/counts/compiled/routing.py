@@ -11,7 +11,17 @@ import numpy.typing as npt
 
 from treewright._base.processors import processors
 from treewright.counts.compiled.steps import lay_steps
-from treewright.counts.compiled.walking import LANES, STEP, THRESHOLD, Lists, Nodes, Table, add_up, walk, walk_cuts
+from treewright.counts.compiled.walking import (
+    BATCH_SLOTS,
+    STEP,
+    THRESHOLD,
+    Lists,
+    Nodes,
+    Table,
+    add_up,
+    walk,
+    walk_cuts,
+)
 from treewright.data.dataset import Dataset
 from treewright.model.tree import LEAF
 
@@ -83,8 +93,8 @@ class Router:
         if not self._by_cuts:
             walk(self._nodes, self._roots, table, np.arange(n, dtype=np.uint64), found)
             return found
-        reach = n if len(self._roots) > 1 else LANES
-        lists = Lists(*(np.empty(size, dtype=np.uint64) for size in (n, reach, LANES, LANES, LANES)))
+        reach = n if len(self._roots) > 1 else BATCH_SLOTS
+        lists = Lists(*(np.empty(size, dtype=np.uint64) for size in (n, reach, BATCH_SLOTS, BATCH_SLOTS, BATCH_SLOTS)))
         n_odd = walk_cuts(self._steps, self._names, self._places, table, lists, found)
         if n_odd:
             walk(self._nodes, self._roots, table, lists.odd[:n_odd], found)

@@ -32,7 +32,7 @@ from treewright.model.tree import TESTS
 LOST = -1
 """In place of a leaf: the case has to go the long way."""
 
-LANES = 128
+BATCH_SLOTS = 128
 """Cases that go down side by side: with some 30 attributes, their numbers just fill the nearest cache."""
 
 STEPS = 5
@@ -102,7 +102,7 @@ def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lis
     int
         How many cases are odd: what is written for them means nothing.
     """
-    zero, one, lanes = np.uint64(0), np.uint64(1), np.uint64(LANES)
+    zero, one, lanes = np.uint64(0), np.uint64(1), np.uint64(BATCH_SLOTS)
     n = np.uint64(found.shape[1])
     # One tree stays in the cache, and so do the cases that go side by side; of many trees each in turn, for all cases.
     reach = lanes if len(roots) == 1 else n

@@ -39,8 +39,8 @@ Floats = npt.NDArray[np.float64]
 DIRECT = 1e-250
 """Tails above this are computed as such; below, their logarithm comes from a continued fraction."""
 
-ROUNDING = 1e-12
-"""Part of a sum of squares that is nothing but rounding."""
+SQUARES_ROUNDING = 1e-12
+"""Differences below this share of a sum of squares are rounding errors."""
 
 STEPS = 100_000
 """Bound on the steps of a continued fraction; a few dozen are usual."""
@@ -241,7 +241,7 @@ class FTest:
         level = np.divide(sums.sum(axis=1) ** 2, total, out=np.zeros_like(total), where=total > 0)
         whole = np.maximum(squares.sum(axis=1) - level, 0.0)
         # Deviations are taken from the mean of the node: what is left of their squares by rounding is measured by them.
-        noise = ROUNDING * squares.sum(axis=1)
+        noise = SQUARES_ROUNDING * squares.sum(axis=1)
         between = np.where(explained - level > noise, explained - level, 0.0)
         within = np.where(whole - between > noise, whole - between, 0.0)
         groups = np.count_nonzero(present, axis=1)

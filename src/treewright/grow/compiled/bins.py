@@ -44,7 +44,7 @@ CORNERS = 6
 SLACK = 1 - 4e-9
 """A bound must fall short of the best score by more than what counts as a tie."""
 
-ROUNDING = 1e-13
+BOUND_ROUNDING = 1e-13
 """So much of the impurity a bound may be too low by rounding."""
 
 BEST, REACH, SCALE, LEAST, TURNS, LAST, CASES = 0, 1, 2, 3, 4, 5, 6
@@ -100,8 +100,8 @@ def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) 
 def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
     """Return the score of a fall of the impurity, and a little more for rounding."""
     if criterion == CHI_SQUARE:
-        return (before - after + ROUNDING * before) * weight
-    return (before - after + ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
+        return (before - after + BOUND_ROUNDING * before) * weight
+    return (before - after + BOUND_ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
 
 
 @part

@@ -45,7 +45,7 @@ from treewright.grow.compiled.written import (
     Written,
 )
 
-NEAR = 8192
+LOCAL_CASES = 8192
 """Nodes of so many cases are copied together: what is asked of them is near then."""
 
 # After what `subtree` remembers when it stops for more room: the stretch of cases that was copied together last.
@@ -143,7 +143,7 @@ def grow_unsorted(
     """
     n_attributes, n = len(rules.tests), len(rows)
     table = Held(ranks.codes, values, packs_of(target, weights, rows))
-    near = min(n, NEAR)
+    near = min(n, LOCAL_CASES)
     room = TreeRoom(
         Held(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),
         rows.copy(),

@@ -38,8 +38,8 @@ Mask = npt.NDArray[np.bool_]
 LARGEST_NUMBER = float(np.finfo(np.float32).max) / 2
 """Beyond this the middle of two numbers is no 32-bit float."""
 
-SHORT = 200
-"""Stretches below this length are sorted faster as Python lists."""
+LIST_SORT_BELOW = 200
+"""Slices below this length are sorted faster as Python lists."""
 
 
 class Cases:
@@ -252,7 +252,7 @@ def quicksorted(values: Singles) -> Places | None:
     waiting = [(0, len(values))]
     while waiting:
         first, stop = waiting.pop()
-        if stop - first < SHORT:
+        if stop - first < LIST_SORT_BELOW:
             _sort_short(values, places, first, stop)
             continue
         part = values[first:stop]

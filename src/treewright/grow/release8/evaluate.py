@@ -36,8 +36,8 @@ from treewright.grow.release8.subset import grouping
 from treewright.grow.release8.table import NodeTable, gain_of, info_of, node_table, worth
 from treewright.model.split import Split
 
-NEAR = 1e-5
-"""Two numbers this close are not cut apart."""
+MIN_GAP = 1e-5
+"""No threshold separates two values that are closer than this."""
 
 MANY_VALUES = 0.3
 """Attributes with at least this share of values to cases do not count in the average gain."""
@@ -115,7 +115,7 @@ def numeric_candidate(
     side = smallest_side(known, cases.n_classes, minimum)
     weights = cases.weights[ordered]
     low = np.add.accumulate(weights)[:-1]
-    apart = values[:-1] < values[1:].astype(np.float64) - NEAR
+    apart = values[:-1] < values[1:].astype(np.float64) - MIN_GAP
     tries = np.flatnonzero(apart & (low >= side) & (low <= single(known - side)))
     if not len(tries):
         return NOTHING
