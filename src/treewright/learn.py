@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -280,9 +281,9 @@ def _grown_and_pruned(
     before = tree
     for method in plan.pruning:
         if is_compiled(engine, grow_part) and grow_part.n_rows > UNINTERRUPTED_CASES:
-            tree = apart(prune, tree, method, grow_part, validation)
+            tree = apart(partial(prune, engine=engine), tree, method, grow_part, validation)
         else:
-            tree = prune(tree, method, grow_part, validation)
+            tree = prune(tree, method, grow_part, validation, engine=engine)
     if not keep_working:
         return tree, {}
     if isinstance(plan.learner, (Recipe, CHAID)) and tree is before and working is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from typing import Any
 
 import pytest
 
 from cli.shell import LINE, WEATHER, Shell
 from treewright.cli.train import default_model_path
+from treewright.learn import fit
 
 TREE = """\
 outlook
@@ -60,6 +62,19 @@ def test_estimate_of_a_number_is_an_error_with_its_baseline(shell: Shell) -> Non
 def test_large_file_is_estimated_by_one_held_out_part(shell: Shell) -> None:
     shell.write("long.csv", "x,y\n" + "".join(f"{i % 10},{'ab'[i % 10 > 4]}\n" for i in range(20_010)))
     assert "Hold-out of 2,001 rows 100 %" in shell.fine("train", "long.csv", "-t", "y", "-a", "cart", "--no-save").out
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+def test_estimate_uses_the_engine_of_the_command(shell: Shell, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engines: list[str] = []
+
+    def watched(*given: Any, **options: Any) -> Any:
+        engines.append(options["engine"])
+        return fit(*given, **options)
+
+    monkeypatch.setattr("treewright.learn.fit", watched)
+    shell.fine("train", "weather.csv", "-t", "play", "--folds", "3", "--engine", engine, "--no-save")
+    assert engines == [engine] * 4  # the model and three folds
 
 
 def test_large_tree_is_cut_and_says_so(shell: Shell) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.grower import grow
 from treewright.grow.recipe import C45, CART, ID3, MissingPolicy
+from treewright.learn import fit
 from treewright.model.split import STAY
+from treewright.plans import c45
 from treewright.prune import error_based
 from treewright.prune.compiled.divided import _seal, prune_divided_cases
 from treewright.prune.compiled.settling import extra_errors_of
@@ -21,6 +25,7 @@ from treewright.prune.compiled.whole import prune_whole_cases
 from treewright.prune.error_based import never_divided, prune_error_based
 from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
+from treewright.prune.method import ErrorBased, prune
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
 
@@ -102,3 +107,32 @@ def test_a_seal_tells_other_cases_and_other_weights() -> None:
     assert _seal(Cases(rows, other_weights), 0, 10) != seal
     assert _seal(Cases(other_rows, weights), 0, 10) != seal
     assert _seal(Cases(rows, weights), 0, 9) != seal
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_engine_of_a_fit_prunes_too(engine: str, missing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
+    # Beyond this number of rows compiled pruning runs in a thread of its own.
+    monkeypatch.setattr("treewright.learn.UNINTERRUPTED_CASES", 350)
+    tables = (made_table(seed, rows=400) for seed in range(100))
+    table = next(t for t in tables if t.has_missing and t.n_rows > 350)
+    table = replace(table if missing else without_holes(table), weights=None)
+    called: list[str] = []
+
+    def counted(module: str, kernel: str) -> None:
+        real = getattr(import_module(module), kernel)
+
+        def call(*given: Any, **options: Any) -> Any:
+            called.append(kernel)
+            return real(*given, **options)
+
+        monkeypatch.setattr(f"{module}.{kernel}", call)
+
+    counted("treewright.prune.compiled.whole", "prune_whole_cases")
+    counted("treewright.prune.compiled.divided", "prune_divided_cases")
+    pruned = fit(table, c45(min_objects=1), keep_working=False, engine=engine).tree
+    expected = "prune_divided_cases" if missing else "prune_whole_cases"
+    assert called == ([expected] if engine == "compiled" else [])
+    again = prune(fit(table, C45(min_objects=1)).tree, ErrorBased(), table, engine="interpreted")
+    assert difference(again, pruned, exact=False) is None

@@ -164,7 +164,7 @@ def learn_and_tell(
                 model = fit(data, plan)
             else:
                 model = fit(data, plan, smoothing=smooth, costs=table, progress=bar, engine=engine, n_jobs=jobs)
-        estimate, folds = _estimate(data, plan, table, folds, seed)
+        estimate, folds = _estimate(data, plan, table, folds, seed, engine)
     if path is not None:
         model.save(path)
     if as_json:
@@ -227,6 +227,7 @@ def _estimate(
     costs: tuple[tuple[float, ...], ...] | None,
     folds: int | None,
     seed: int,
+    engine: str,
 ) -> tuple[AccuracyEstimate | ErrorEstimate | None, int]:
     """Estimate by all folds, or by one fold of ten where ten fits would take too long."""
     from treewright.evaluate.estimate import cross_validate
@@ -241,7 +242,7 @@ def _estimate(
     def learned(part: Dataset) -> Predictor:
         if isinstance(plan, RulePlan):
             return fit(part, plan)
-        return fit(part, plan, costs=costs, keep_working=False)
+        return fit(part, plan, costs=costs, keep_working=False, engine=engine)
 
     with ProgressBar("cross-validating") as bar:
         estimate = cross_validate(data, learned, chosen, used=used, seed=seed, progress=bar)

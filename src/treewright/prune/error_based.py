@@ -18,7 +18,9 @@ from treewright.prune.error_based_pruner import Decision, ErrorBasedPruner, sett
 from treewright.prune.extra_errors import extra_errors
 
 
-def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *, raising: bool = True) -> Tree:
+def prune_error_based(
+    tree: Tree, dataset: Dataset, confidence: float = 0.25, *, raising: bool = True, engine: str = "auto"
+) -> Tree:
     """Return the tree pruned by the errors it should expect.
 
     From the leaves up, a node becomes a leaf if that is expected to make at most 0.1 errors more than the node as it
@@ -35,6 +37,8 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
         CF, above 0 and up to 1; smaller prunes more.
     raising : bool
         Whether a branch may take the place of its node.
+    engine : str
+        "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def prune_error_based(tree: Tree, dataset: Dataset, confidence: float = 0.25, *,
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
     extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
     cases = weighing_cases(tree, dataset)
-    if is_compiled("auto", cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
+    if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
         if never_divided(tree, cases):
             from treewright.prune.compiled.whole import prune_whole_cases
 

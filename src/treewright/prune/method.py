@@ -240,7 +240,14 @@ def pruner_named(name: str, **parameters: Any) -> Method:
     return pruner(**parameters)
 
 
-def prune(tree: Tree, method: Method, training: Dataset | None = None, validation: Dataset | None = None) -> Tree:
+def prune(
+    tree: Tree,
+    method: Method,
+    training: Dataset | None = None,
+    validation: Dataset | None = None,
+    *,
+    engine: str = "auto",
+) -> Tree:
     """Return the pruned tree.
 
     Parameters
@@ -252,6 +259,9 @@ def prune(tree: Tree, method: Method, training: Dataset | None = None, validatio
         The cases the tree was grown from; `ErrorBased` needs them.
     validation : Dataset or None
         Cases that were held out; `ReducedError` needs them.
+    engine : str
+        "interpreted", "compiled", or "auto" to choose by the size of the data; the tree is the same. Only `ErrorBased`
+        has kernels.
 
     Examples
     --------
@@ -269,7 +279,7 @@ def prune(tree: Tree, method: Method, training: Dataset | None = None, validatio
             return simplify(tree)
         case ErrorBased(confidence, raising):
             cases = _needed(training, "error-based pruning needs the cases that the tree was grown from")
-            return prune_error_based(tree, cases, confidence, raising=raising)
+            return prune_error_based(tree, cases, confidence, raising=raising, engine=engine)
         case ReducedError():
             return prune_reduced_error(
                 tree, _needed(validation, "reduced-error pruning needs cases that were held out")
