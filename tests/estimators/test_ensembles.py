@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,21 @@ def test_rare_classes_can_be_given_their_due() -> None:
         found[name] = (clf.predict(data) == 1).sum()
         assert clf.class_weight == options.get("class_weight")
     assert min(found["balanced"], found["subsample"], found["bootstrap"]) > found["plain"]
+
+
+def test_fitting_assigns_no_parameter() -> None:
+    assigned: list[str] = []
+
+    class Watched(RandomForestClassifier):
+        def __setattr__(self, name: str, value: Any) -> None:
+            assigned.append(name)
+            super().__setattr__(name, value)
+
+    clf = Watched(2, class_weight="balanced_subsample")
+    assigned.clear()
+    clf.fit(X, Y, sample_weight=np.ones(len(Y)))
+    # Another thread may read the parameters at any time, so not even a value that is put back is allowed.
+    assert not set(assigned) & set(signature(RandomForestClassifier).parameters)
 
 
 def test_intervals_hold_about_their_share() -> None:

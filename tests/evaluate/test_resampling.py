@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright._base.errors import DataError, DataWarning, ParameterError
+from treewright._base.processors import processors
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
@@ -453,7 +454,7 @@ def test_long_work_is_shared_among_processes_and_gives_the_same_result(monkeypat
 def test_minus_one_is_a_process_for_each_processor() -> None:
     data = cases(40, 3)
     assert estimate(data, c45(), KFold(3), n_jobs=-1).pooled == estimate(data, c45(), KFold(3), n_jobs=1).pooled
-    assert runs_module.processors() >= 1
+    assert vars(runs_module)["processors"] is processors
 
 
 def test_processes_give_the_same_result() -> None:

@@ -39,9 +39,13 @@ class Bagging(EnsembleEstimator):
             "bootstrap": self.bootstrap,
             "max_samples": self.max_samples,
             "balanced": self.balanced_bootstrap,
-            "balanced_weights": isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample",
+            "balanced_weights": self._balances_samples,
             "seed": self._seed,
         }
+
+    @property
+    def _balances_samples(self) -> bool:
+        return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
 
     def _with_out_of_bag(self, dataset: Dataset, plan: ForestPlan) -> Forest:
         if (self.oob_score or self.permutation_importance) and not self.bootstrap:
@@ -66,14 +70,10 @@ class Bagging(EnsembleEstimator):
 class BaggingClassifier(Bagging, EnsembleClassifier):
     """Base of the classifiers over bootstraps."""
 
-    def _weights(self, data: Dataset, labels: npt.NDArray[Any], sample_weight: Any) -> Floats | None:
-        if not (isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"):
-            return super()._weights(data, labels, sample_weight)
-        kept, self.class_weight = self.class_weight, None  # it is the bootstraps that are balanced
-        try:
-            return super()._weights(data, labels, sample_weight)
-        finally:
-            self.class_weight = kept
+    @property
+    def _case_class_weight(self) -> Any:
+        """None for "balanced_subsample": then each tree balances its own bootstrap sample."""
+        return None if self._balances_samples else self.class_weight
 
     def _learned(self, dataset: Dataset, plan: Any) -> Forest:
         return self._with_out_of_bag(dataset, plan)

@@ -231,12 +231,18 @@ class TableClassifier(ClassifierMixin, TableEstimator):
                 return Column(column.name, Kind.NOMINAL, column.values, label_type(classes))
         return Column(name, Kind.NOMINAL, tuple(texts), label_type(classes))
 
+    @property
+    def _case_class_weight(self) -> Any:
+        """The class weights that multiply the weights of the cases."""
+        return self.class_weight
+
     def _weights(self, data: Dataset, labels: Labels, sample_weight: Any) -> npt.NDArray[np.float64] | None:
-        if sample_weight is None and self.class_weight is None:
+        class_weight = self._case_class_weight
+        if sample_weight is None and class_weight is None:
             return None
         weights = case_weights(data, sample_weight)
-        if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, labels)
+        if class_weight is not None:
+            weights = weights * compute_sample_weight(class_weight, labels)
         if not np.any(weights > 0):
             raise DataError("all weights are zero, so there is nothing to learn from")
         return weights

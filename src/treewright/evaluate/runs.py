@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataWarning, ParameterError
+from treewright._base.processors import processors
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.ensemble.running import by_threads
@@ -183,13 +184,6 @@ def _pays(fit: Fit, seconds: float, left: int) -> bool:
     if left * seconds <= WORTH_SHARING or not isinstance(fit, (Learn, LearnByEstimator)):
         return False
     return left * seconds * (1 - 1 / min(processors(), left)) > WORTH_SHARING
-
-
-def processors() -> int:
-    """Return how many processors this process may use: fewer than there are, in a container or under `taskset`."""
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 def _shared(dataset: Dataset, fit: Fit, pairs: NumberedPairs, n_jobs: int) -> Iterator[FoldRun]:
