@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from treewright._base.higher_room import made_by
-from treewright._base.loading import garbage_left
+from treewright._base.loading import garbage_collection_paused
 from treewright._base.version import __version__
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'treewright' has no attribute {name!r}")
     module, _, inner = _HOME[name].partition(":")
-    with garbage_left():
+    with garbage_collection_paused():
         value = getattr(importlib.import_module(module), inner or name)
     globals()[name] = value
     return value

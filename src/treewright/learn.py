@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from treewright._base.errors import DataError, DataWarning, ParameterError
-from treewright._base.interrupt import apart
+from treewright._base.interrupt import run_in_worker
 from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -281,7 +281,7 @@ def _grown_and_pruned(
     before = tree
     for method in plan.pruning:
         if is_compiled(engine, grow_part) and grow_part.n_rows > UNINTERRUPTED_CASES:
-            tree = apart(partial(prune, engine=engine), tree, method, grow_part, validation)
+            tree = run_in_worker(partial(prune, engine=engine), tree, method, grow_part, validation)
         else:
             tree = prune(tree, method, grow_part, validation, engine=engine)
     if not keep_working:

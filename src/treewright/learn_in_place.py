@@ -41,7 +41,7 @@ from treewright.learn_working import as_it_was_done
 from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree
-from treewright.model.working import Examined
+from treewright.model.working import EvaluatedSplit
 from treewright.plans import Learner, Plan, as_plan, for_task
 from treewright.prune.method import ErrorBased, Method, ReducedError, prune
 from treewright.rule_plan import RulePlan
@@ -192,7 +192,7 @@ def fit_in_place(
     tree = grown.tree
     for method in plan.pruning:
         tree = _pruned(tree, method, engine, plan)
-    working: Mapping[int, tuple[Examined, ...]] = {}
+    working: Mapping[int, tuple[EvaluatedSplit, ...]] = {}
     if keep_working:
         working = grown.working if tree is grown.tree else _examined(engine, plan, tree)
     if isinstance(plan.learner, Recipe):
@@ -395,7 +395,7 @@ def _cases_for(tree: Tree, engine: DistantEngine) -> Dataset | None:
     return engine.distinct_rows(cuts, DISTINCT_ROWS)
 
 
-def _examined(engine: DistantEngine, plan: Plan, tree: Tree) -> Mapping[int, tuple[Examined, ...]]:
+def _examined(engine: DistantEngine, plan: Plan, tree: Tree) -> Mapping[int, tuple[EvaluatedSplit, ...]]:
     if isinstance(plan.learner, CHAID):
         engine.use_numbers()  # its intervals are those of the whole table; the judge cuts numbers in two
     working = examine_in_place(engine, plan.judge, tree)

@@ -14,10 +14,10 @@ from treewright.grow.engines import counting_engine, is_compiled, with_compiled_
 from treewright.grow.grower import Grown, examine_tree, keeps_working
 from treewright.grow.recipe import MissingPolicy
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined, LaterWorking, Verdict
+from treewright.model.working import EvaluatedSplit, LazyTrace, SplitStatus
 from treewright.plans import Plan
 
-Working = Mapping[int, tuple[Examined, ...]]
+Working = Mapping[int, tuple[EvaluatedSplit, ...]]
 
 CELLS_KEPT = 5_000_000
 """Cells of a table that a model may keep until its working is asked for."""
@@ -34,7 +34,7 @@ def examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str, grown:
     if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
         return examined(dataset, plan, tree, engine, grown)
     kept = replace(dataset, columns=tuple(column.copy() for column in dataset.columns))
-    return LaterWorking(lambda: examined(kept, plan, tree, engine, grown))
+    return LazyTrace(lambda: examined(kept, plan, tree, engine, grown))
 
 
 def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto", grown: Grown | None = None) -> Working:
@@ -56,15 +56,15 @@ def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto", gro
     }
 
 
-def as_it_was_done(one: Examined, stop: Stop | None, *, merges_missing: bool) -> Examined:
+def as_it_was_done(one: EvaluatedSplit, stop: Stop | None, *, merges_missing: bool) -> EvaluatedSplit:
     """Tell what a learner did that does not choose as its judge does.
 
     CHAID tested its table with the missing cases in their branch; and a leaf that the judge would have divided was not
     pruned unless it says so.
     """
-    if one.verdict is Verdict.PRUNED and stop is not Stop.PRUNED:
-        return replace(one, verdict=Verdict.CONSIDERED)
-    if not merges_missing or one.verdict is not Verdict.CHOSEN or one.split is None:
+    if one.status is SplitStatus.PRUNED and stop is not Stop.PRUNED:
+        return replace(one, status=SplitStatus.CONSIDERED)
+    if not merges_missing or one.status is not SplitStatus.CHOSEN or one.split is None:
         return one
     counts = one.counts.copy()
     counts[one.split.missing] += one.unknown

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from treewright._base.errors import MissingExtraError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 
 
 def test_a_module_that_is_there_is_returned() -> None:
-    assert need("json", "plots", "test") is json
-    assert need("os.path", "plots", "test").__name__ == sys.modules["os.path"].__name__
+    assert import_extra("json", "plots", "test") is json
+    assert import_extra("os.path", "plots", "test").__name__ == sys.modules["os.path"].__name__
 
 
 def test_a_missing_package_names_the_line_that_installs_it() -> None:
     with pytest.raises(MissingExtraError) as caught:
-        need("nosuchpackage.inner", "plots", "draw a curve")
+        import_extra("nosuchpackage.inner", "plots", "draw a curve")
     assert str(caught.value) == 'nosuchpackage is needed to draw a curve: pip install "treewright[plots]"'
 
 
@@ -27,7 +27,7 @@ def test_a_package_that_lacks_something_itself_says_so(tmp_path: Path, monkeypat
     (tmp_path / "brokenpackage.py").write_text("import anothermissing\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="anothermissing") as caught:
-        need("brokenpackage", "plots", "draw")
+        import_extra("brokenpackage", "plots", "draw")
     assert not isinstance(caught.value, MissingExtraError)
 
 

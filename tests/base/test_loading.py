@@ -6,11 +6,11 @@ import gc
 
 import pytest
 
-from treewright._base.loading import garbage_left
+from treewright._base.loading import garbage_collection_paused
 
 
 def test_the_search_for_garbage_goes_on_after_a_failed_import() -> None:
-    with pytest.raises(ImportError), garbage_left():
+    with pytest.raises(ImportError), garbage_collection_paused():
         raise ImportError
     assert gc.isenabled()
 
@@ -18,7 +18,7 @@ def test_the_search_for_garbage_goes_on_after_a_failed_import() -> None:
 def test_a_user_who_turned_the_search_off_keeps_it_off() -> None:
     gc.disable()
     try:
-        with garbage_left():
+        with garbage_collection_paused():
             pass
         assert not gc.isenabled()
     finally:

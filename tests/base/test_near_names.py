@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright._base.near_names import did_you_mean, listed, unknown_name
+from treewright._base.near_names import did_you_mean, quoted_list, unknown_name
 
 
 def test_the_nearest_name_is_offered_as_it_is_spelt() -> None:
@@ -29,9 +29,9 @@ def test_a_known_name_is_nearest_to_itself(names: list[str], data: st.DataObject
 
 
 def test_long_lists_are_cut_and_counted() -> None:
-    assert listed(map(str, range(13))) == ", ".join(f"'{n}'" for n in range(12)) + " and 1 more"
-    assert listed(map(str, range(12))).endswith("'11'")
-    assert listed([]) == ""
+    assert quoted_list(map(str, range(13))) == ", ".join(f"'{n}'" for n in range(12)) + " and 1 more"
+    assert quoted_list(map(str, range(12))).endswith("'11'")
+    assert quoted_list([]) == ""
 
 
 def test_the_whole_message_takes_names_that_come_once() -> None:

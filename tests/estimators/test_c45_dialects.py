@@ -144,7 +144,7 @@ def test_the_working_of_a_pruned_tree_belongs_to_its_own_nodes() -> None:
         model = treewright.C45Classifier(dialect=dialect).fit(data.X, data.y).model_
         for node, entries in model.working.items():
             split = model.tree.split(node)
-            chosen = [one for one in entries if one.verdict == "chosen"]
+            chosen = [one for one in entries if one.status == "chosen"]
             assert [one.split for one in chosen] == ([split] if split is not None else [])
             for one in chosen:
                 below = model.tree.counts[model.tree.children_of(node)]

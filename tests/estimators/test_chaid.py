@@ -27,7 +27,7 @@ from treewright.explain.node import explain_node
 from treewright.grow.chaid.growing import grow_chaid
 from treewright.grow.chaid.options import CHAID
 from treewright.model.split import KNOWN, Test
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 IRIS = load_iris()
 DIABETES = load_diabetes()
@@ -210,7 +210,7 @@ def test_the_chosen_test_is_explained_by_the_table_that_was_tested() -> None:
     explained = explain_node(clf.model_)
     assert explained.chosen == "income"
     chosen = explained.attributes[0]
-    assert (chosen.verdict, chosen.unknown, chosen.known) == (Verdict.CHOSEN, 0.0, 400.0)
+    assert (chosen.verdict, chosen.unknown, chosen.known) == (SplitStatus.CHOSEN, 0.0, 400.0)
     children = clf.tree_.node(0).children
     assert [branch.weight for branch in chosen.branches] == [child.weight for child in children]
     assert [list(branch.counts) for branch in chosen.branches] == [
@@ -218,7 +218,7 @@ def test_the_chosen_test_is_explained_by_the_table_that_was_tested() -> None:
     ]
     assert chosen.chi_square_p is not None
     assert chosen.chi_square_p <= clf.tree_.p_value[0]  # which is adjusted
-    assert explained.attributes[1].verdict is Verdict.CONSIDERED
+    assert explained.attributes[1].verdict is SplitStatus.CONSIDERED
 
 
 def test_missing_cases_with_a_branch_of_their_own_are_explained() -> None:
@@ -255,7 +255,7 @@ def test_every_node_can_be_written_out_also_after_loading(parameters: dict[str, 
 def test_a_pruned_leaf_says_what_it_lost() -> None:
     X, label, _ = customers()
     clf = CHAIDClassifier(prune=treewright.CostComplexity(1.0)).fit(X, label)
-    assert explain_node(clf.model_).attributes[0].verdict is Verdict.PRUNED
+    assert explain_node(clf.model_).attributes[0].verdict is SplitStatus.PRUNED
 
 
 def test_numbers_are_explained_node_by_node() -> None:

@@ -15,7 +15,7 @@ from treewright._base.errors import ParameterError
 from treewright.explain.language import LANGUAGES, Template, Words, catalogue, words
 from treewright.grow.cal.trace import Event
 from treewright.model.tree import Stop
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 THE_SAME_EVERYWHERE = {"condition.is", "condition.between", "node.counts", "pruning.label.p", "join.semicolon"}
 """Messages of signs and names only."""
@@ -94,14 +94,14 @@ def test_chinese_is_traditional() -> None:
 
 def test_every_verdict_stop_and_event_has_its_message() -> None:
     known = set(catalogue())
-    assert {f"verdict.{one.name.lower()}" for one in Verdict} <= known
+    assert {f"verdict.{one.name.lower()}" for one in SplitStatus} <= known
     assert {f"stop.{one.name.lower()}" for one in Stop} <= known
     assert {f"cal.{one.name.lower()}" for one in Event} <= known
 
 
 def test_english_says_verdicts_and_reasons_as_the_model_does() -> None:
     say = words("en")
-    assert all(say(f"verdict.{one.name.lower()}") == str(one) for one in Verdict)
+    assert all(say(f"verdict.{one.name.lower()}") == str(one) for one in SplitStatus)
     assert all(say(f"stop.{one.name.lower()}") == str(one) for one in Stop)
     assert all(say(f"cal.{one.name.lower()}") == str(one) for one in Event)
 

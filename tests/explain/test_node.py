@@ -26,7 +26,7 @@ from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping
 from treewright.learn import fit
 from treewright.model.format import model_from_json, model_to_json
 from treewright.model.model import TreeModel
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 from treewright.plans import chaid
 
 
@@ -85,13 +85,15 @@ def test_attributes_stand_in_the_order_of_what_the_recipe_compares() -> None:
     assert gains["b"] > gains["c"]
     assert ratios["b"] < ratios["c"]
     assert [one.name for one in by_gain.attributes] == ["a", "b", "c"]
-    considered = [one.name for one in by_ratio.attributes if one.verdict in (Verdict.CHOSEN, Verdict.CONSIDERED)]
+    considered = [
+        one.name for one in by_ratio.attributes if one.verdict in (SplitStatus.CHOSEN, SplitStatus.CONSIDERED)
+    ]
     assert considered == sorted(considered, key=lambda name: -ratios[name])
 
 
 def test_by_chi_square_attributes_stand_in_its_order() -> None:
     root = explain_node(fit(sample("restaurant"), ID3(criterion="chi2")))
-    considered = [one.chi_square or 0.0 for one in root.attributes if one.verdict is not Verdict.ONE_VALUE]
+    considered = [one.chi_square or 0.0 for one in root.attributes if one.verdict is not SplitStatus.ONE_VALUE]
     assert considered == sorted(considered, reverse=True)
 
 
@@ -138,10 +140,10 @@ def test_the_chosen_attribute_stands_first_and_has_the_test_of_the_tree(data: Da
     for node in range(model.tree.n_nodes):
         explanation = explain_node(model, node)
         if explanation.chosen is None:
-            assert all(one.verdict is not Verdict.CHOSEN for one in explanation.attributes)
+            assert all(one.verdict is not SplitStatus.CHOSEN for one in explanation.attributes)
             continue
         first = explanation.attributes[0]
-        assert (first.name, first.verdict) == (explanation.chosen, Verdict.CHOSEN)
+        assert (first.name, first.verdict) == (explanation.chosen, SplitStatus.CHOSEN)
         split = model.tree.split(node)
         assert split is not None
         assert len(first.branches) == split.n_branches

@@ -19,7 +19,7 @@ from treewright.explain.node import explain_node
 from treewright.grow.recipe import CART, ID3, Draw
 from treewright.learn import fit
 from treewright.model.tree import LEAF
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 from treewright.plans import c45, cal2, cart, chaid, id3
 
 TENNIS = sample("play-tennis")
@@ -208,7 +208,7 @@ def test_pruned_chaid_leaf_shows_the_best_test_as_pruned() -> None:
     model = fit(data, chaid(prune="chi_square", significance=1e-12))
     assert model.tree.n_nodes == 1
     told = explain_node(replace(model, working={}), 0, data)
-    assert told.attributes[0].verdict is Verdict.PRUNED
+    assert told.attributes[0].verdict is SplitStatus.PRUNED
     assert told.attributes[0].adjusted_p is not None
 
 
@@ -236,4 +236,4 @@ def test_leaf_that_the_judge_would_divide_was_not_pruned() -> None:
     model = fit(data, ID3(max_leaves=4))
     leaves = [node for node in range(model.tree.n_nodes) if str(model.tree.node(node).stop) == "leaf limit"]
     told = explain_node(replace(model, working={}), leaves[0], data)
-    assert Verdict.PRUNED not in {one.verdict for one in told.attributes}
+    assert SplitStatus.PRUNED not in {one.verdict for one in told.attributes}

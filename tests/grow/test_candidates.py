@@ -18,7 +18,7 @@ from treewright.grow.candidates import Candidate, Examiner
 from treewright.grow.criteria import information_gain, split_information
 from treewright.grow.recipe import C45, CART, ID3, Cuts, MissingPolicy, Recipe, Stopping
 from treewright.model.split import FRACTIONAL, KNOWN, Split
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 
 def examine(data: Dataset, recipe: Recipe, attribute: int = 0) -> Candidate:
@@ -44,25 +44,25 @@ def numbers(values: list[float], target: str) -> Dataset:
 @pytest.mark.parametrize("recipe", [ID3(), C45(), CART()])
 def test_without_any_value_there_is_no_test(recipe: Recipe) -> None:
     candidate = examine(nominal_table([-1, -1], [0, 1]), recipe)
-    assert (candidate.verdict, candidate.split) == (Verdict.ALL_MISSING, None)
+    assert (candidate.status, candidate.split) == (SplitStatus.ALL_MISSING, None)
 
 
 @pytest.mark.parametrize("recipe", [ID3(), C45(), CART()])
 def test_with_one_value_there_is_no_test(recipe: Recipe) -> None:
     candidate = examine(nominal_table([1, 1, 1], [0, 1, 1]), recipe)
-    assert (candidate.verdict, candidate.split) == (Verdict.ONE_VALUE, None)
+    assert (candidate.status, candidate.split) == (SplitStatus.ONE_VALUE, None)
 
 
 def test_c45_wants_two_branches_of_two_cases() -> None:
-    assert examine(nominal_table([0, 0, 0, 1, 2], [0, 1, 0, 1, 1]), C45()).verdict is Verdict.TOO_FEW
-    assert examine(nominal_table([0, 0, 0, 1, 1], [0, 1, 0, 1, 1]), C45()).verdict is Verdict.CONSIDERED
+    assert examine(nominal_table([0, 0, 0, 1, 2], [0, 1, 0, 1, 1]), C45()).status is SplitStatus.TOO_FEW
+    assert examine(nominal_table([0, 0, 0, 1, 1], [0, 1, 0, 1, 1]), C45()).status is SplitStatus.CONSIDERED
 
 
 def test_c45_takes_a_cut_only_if_it_is_worth_its_choice() -> None:
     """Gain of the best cut less log2(tries)/cases must be positive."""
     data = numbers([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], "ABABABAB")
     candidate = examine(data, C45())
-    assert (candidate.verdict, candidate.tries) == (Verdict.NO_GAIN, 5)
+    assert (candidate.status, candidate.tries) == (SplitStatus.NO_GAIN, 5)
     assert candidate.score < 0
 
 
@@ -120,8 +120,8 @@ def test_the_smallest_side_of_a_c45_cut_grows_with_the_node_up_to_25() -> None:
 
 def test_c45_does_not_cut_between_numbers_that_are_nearly_equal() -> None:
     data = numbers([1.0, 1.0, 1.0 + 5e-6, 1.0 + 5e-6], "AABB")
-    assert examine(data, C45()).verdict is Verdict.TOO_FEW
-    assert examine(data, CART()).verdict is Verdict.CONSIDERED
+    assert examine(data, C45()).status is SplitStatus.TOO_FEW
+    assert examine(data, CART()).status is SplitStatus.CONSIDERED
 
 
 # -- missing values --------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_sides_smaller_than_the_minimum_are_not_made() -> None:
     candidate = examine(data, CART(stopping=Stopping(min_leaf=2)))
     assert candidate.split is not None
     assert candidate.counts.sum(axis=1).min() >= 2
-    assert examine(data, CART(stopping=Stopping(min_leaf=3))).verdict is Verdict.TOO_FEW
+    assert examine(data, CART(stopping=Stopping(min_leaf=3))).status is SplitStatus.TOO_FEW
 
 
 @pytest.mark.parametrize(

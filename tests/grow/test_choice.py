@@ -10,7 +10,7 @@ from treewright.grow.candidates import Candidate
 from treewright.grow.choice import average_gain, choose
 from treewright.grow.recipe import Choice
 from treewright.model.split import Split
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 N_CASES = 100
 
@@ -24,15 +24,21 @@ def schema(*values: int) -> Schema:
     return Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
 
 
-def candidate(attribute: int, score: float, info: float = 1.0, verdict: Verdict = Verdict.CONSIDERED) -> Candidate:
+def candidate(
+    attribute: int, score: float, info: float = 1.0, status: SplitStatus = SplitStatus.CONSIDERED
+) -> Candidate:
     nothing = np.zeros((2, 2), dtype=np.int64)
-    return Candidate(attribute, verdict, nothing, nothing[0], Split.multiway(attribute, 2), score, info)
+    return Candidate(attribute, status, nothing, nothing[0], Split.multiway(attribute, 2), score, info)
 
 
 def test_the_highest_score_wins() -> None:
     chosen = choose(Choice.HIGHEST, [candidate(0, 0.1), candidate(1, 0.3), candidate(2, 0.2)], schema(2, 2, 2), N_CASES)
     assert chosen.winner == 1
-    assert [c.verdict for c in chosen.candidates] == [Verdict.CONSIDERED, Verdict.CHOSEN, Verdict.CONSIDERED]
+    assert [c.status for c in chosen.candidates] == [
+        SplitStatus.CONSIDERED,
+        SplitStatus.CHOSEN,
+        SplitStatus.CONSIDERED,
+    ]
     assert chosen.best is chosen.candidates[1]
 
 
@@ -50,14 +56,14 @@ def test_a_test_without_any_gain_may_win_when_there_is_no_other() -> None:
 
 def test_what_is_not_considered_cannot_win() -> None:
     for rule in Choice:
-        chosen = choose(rule, [candidate(0, 0.9, verdict=Verdict.TOO_FEW), candidate(1, 0.1)], schema(2, 2), N_CASES)
+        chosen = choose(rule, [candidate(0, 0.9, status=SplitStatus.TOO_FEW), candidate(1, 0.1)], schema(2, 2), N_CASES)
         assert chosen.winner == 1
-        assert chosen.candidates[0].verdict is Verdict.TOO_FEW
+        assert chosen.candidates[0].status is SplitStatus.TOO_FEW
 
 
 def test_without_admissible_candidates_there_is_no_winner() -> None:
     for rule in Choice:
-        chosen = choose(rule, [candidate(0, 0.0, verdict=Verdict.ONE_VALUE)], schema(2), N_CASES)
+        chosen = choose(rule, [candidate(0, 0.0, status=SplitStatus.ONE_VALUE)], schema(2), N_CASES)
         assert (chosen.winner, chosen.best) == (None, None)
         assert choose(rule, [], schema(2), N_CASES).winner is None
 
@@ -68,7 +74,7 @@ def test_c45_takes_the_best_ratio_among_gains_of_at_least_the_average() -> None:
     chosen = choose(Choice.RATIO, candidates, schema(2, 2, 2), N_CASES)
     assert chosen.winner == 2
     assert chosen.average_gain == pytest.approx(0.2)
-    assert chosen.candidates[1].verdict is Verdict.BELOW_AVERAGE
+    assert chosen.candidates[1].status is SplitStatus.BELOW_AVERAGE
 
 
 def test_a_gain_a_thousandth_below_the_average_still_counts() -> None:
@@ -79,7 +85,7 @@ def test_a_gain_a_thousandth_below_the_average_still_counts() -> None:
 def test_without_split_information_there_is_no_ratio() -> None:
     chosen = choose(Choice.RATIO, [candidate(0, 0.2, 0.0005), candidate(1, 0.2, 1.0)], schema(2, 2), N_CASES)
     assert chosen.winner == 1
-    assert chosen.candidates[0].verdict is Verdict.NO_SPLIT_INFORMATION
+    assert chosen.candidates[0].status is SplitStatus.NO_SPLIT_INFORMATION
 
 
 def test_by_gain_the_ratio_does_not_matter() -> None:
@@ -102,7 +108,7 @@ def test_if_all_attributes_have_very_many_values_all_count() -> None:
 
 
 def test_if_only_attributes_of_very_many_values_have_a_test_none_is_chosen() -> None:
-    candidates = [candidate(0, 0.9, 2.0), candidate(1, 0.1, verdict=Verdict.TOO_FEW)]
+    candidates = [candidate(0, 0.9, 2.0), candidate(1, 0.1, status=SplitStatus.TOO_FEW)]
     assert choose(Choice.RATIO, candidates, schema(30, 2), N_CASES).winner is None
 
 

@@ -15,14 +15,14 @@ import pytest
 import treewright
 from made_tables import filled, made_table
 from treewright._base.errors import ParameterError
-from treewright._base.interrupt import Stopped, Stopper
+from treewright._base.interrupt import Cancelled, CancelToken
 from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
 from treewright.data.samples import sample
 from treewright.grow import engines
 from treewright.grow.recipe import C45, CART, ID3, Stopping
 from treewright.learn import fit
-from treewright.model.working import LaterWorking
+from treewright.model.working import LazyTrace
 from treewright.plans import c45, cart, id3
 
 
@@ -101,11 +101,11 @@ def test_a_recipe_that_kernels_leave_to_the_grower_is_counted_by_kernels() -> No
 
 def test_the_working_is_found_out_when_it_is_asked_for_and_survives_pickling() -> None:
     model = fit(sample("play-tennis"), CART(), engine="compiled")
-    assert isinstance(model.working, LaterWorking)
+    assert isinstance(model.working, LazyTrace)
     again = pickle.loads(pickle.dumps(model.working))  # noqa: S301 - our own bytes
     grown = fit(sample("play-tennis"), CART(), engine="interpreted").working
     assert list(again) == list(model.working) == list(grown)
-    assert [one.verdict for one in again[0]] == [one.verdict for one in grown[0]]
+    assert [one.status for one in again[0]] == [one.status for one in grown[0]]
 
 
 def test_counting_engines_follow_the_choice() -> None:
@@ -165,12 +165,12 @@ def test_what_progress_raises_ends_the_growth() -> None:
 def test_growing_that_was_stopped_gives_no_tree() -> None:
     from treewright.grow.compiled.growing import CompiledGrower
 
-    stopper = Stopper()
-    stopper.stop()
+    token = CancelToken()
+    token.cancel()
     small, large = made_table(3), sample("play-tennis").take(np.arange(20_000) % 14)
     for table, n_jobs in ((small, 1), (large, 1), (large, 2)):
-        with pytest.raises(Stopped):
-            stopper.run(CompiledGrower(table, n_jobs).grow, CART())
+        with pytest.raises(Cancelled):
+            token.run(CompiledGrower(table, n_jobs).grow, CART())
 
 
 def test_more_threads_than_processors_and_numbers_of_numpy_are_welcome() -> None:

@@ -26,7 +26,7 @@ from treewright.learn import fit
 from treewright.model.format import model_to_json
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Node, Stop, Tree
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 # -- readable growers ------------------------------------------------------------------------------------------------
 
@@ -384,8 +384,8 @@ def test_small_gain_and_what_the_working_says_about_it() -> None:
     assert not kept.node(0).is_leaf
     model = fit(data, CART(stopping=Stopping(min_decrease=0.11)))
     assert model.tree.node(0).stop is Stop.SMALL_GAIN
-    assert Verdict.SMALL_GAIN in {one.verdict for one in model.working[0]}
-    assert Verdict.CHOSEN not in {one.verdict for one in model.working[0]}
+    assert SplitStatus.SMALL_GAIN in {one.status for one in model.working[0]}
+    assert SplitStatus.CHOSEN not in {one.status for one in model.working[0]}
 
 
 def test_min_decrease_weighs_a_node_by_its_share_of_the_cases() -> None:
@@ -454,7 +454,7 @@ def test_a_limit_no_test_can_keep_leaves_one_leaf() -> None:
 
 def test_the_working_of_a_node_cut_off_by_the_leaf_limit_names_no_winner() -> None:
     model = fit(sample("play-tennis"), ID3(max_leaves=2))
-    assert Verdict.CHOSEN not in {one.verdict for one in model.working[0]}
+    assert SplitStatus.CHOSEN not in {one.status for one in model.working[0]}
 
 
 # -- ties ------------------------------------------------------------------------------------------------------------
@@ -693,9 +693,9 @@ def test_alternating_labels_grow_as_deep_as_there_are_rows() -> None:
 
 def test_only_drawn_attributes_are_looked_at() -> None:
     model = fit(sample("restaurant"), CART(draw=Draw(3, 1)))
-    verdicts = [one.verdict for one in model.working[0]]
-    assert verdicts.count(Verdict.NOT_DRAWN) == 7
-    assert verdicts.count(Verdict.CHOSEN) == 1
+    statuses = [one.status for one in model.working[0]]
+    assert statuses.count(SplitStatus.NOT_DRAWN) == 7
+    assert statuses.count(SplitStatus.CHOSEN) == 1
 
 
 def test_more_are_drawn_while_none_of_the_drawn_can_be_tested() -> None:
@@ -730,13 +730,15 @@ def test_examining_a_grown_tree_again_finds_the_working_that_was_kept(data: Data
         _check_same_working(alone, {key: kept for key, kept in grown.working.items() if key == node})
 
 
-def _check_same_working(found: Mapping[int, tuple[Examined, ...]], kept: Mapping[int, tuple[Examined, ...]]) -> None:
+def _check_same_working(
+    found: Mapping[int, tuple[EvaluatedSplit, ...]], kept: Mapping[int, tuple[EvaluatedSplit, ...]]
+) -> None:
     assert set(found) == set(kept)
     for node, entries in kept.items():
         for one, two in zip(found[node], entries, strict=True):
-            assert (one.attribute, one.verdict, one.split, one.tries) == (
+            assert (one.attribute, one.status, one.split, one.tries) == (
                 two.attribute,
-                two.verdict,
+                two.status,
                 two.split,
                 two.tries,
             )
@@ -752,7 +754,7 @@ def test_growing_stops_where_the_best_test_is_not_significant() -> None:
     assert stopped.node(0).stop is Stop.NOT_SIGNIFICANT
     assert fit(weather, ID3(significance=0.2)).tree.n_nodes == 8
     [root] = fit(weather, ID3(significance=0.05)).working.values()
-    assert [str(one.verdict) for one in root if one.attribute == 0] == ["best, but not significant"]
+    assert [str(one.status) for one in root if one.attribute == 0] == ["best, but not significant"]
     with pytest.raises(ParameterError, match="significance"):
         ID3(significance=1.5)
 
@@ -776,5 +778,5 @@ def test_the_same_nodes_are_examined_however_many_are_looked_at_at_once(
     for at_once in (1, 3, 1000):
         monkeypatch.setattr("treewright.grow.grower.NODES_PER_BATCH", at_once)
         working = examine_tree(MemoryEngine(data), ID3(), tree, cells=cells)
-        found.append({node: [(one.attribute, one.verdict) for one in entries] for node, entries in working.items()})
+        found.append({node: [(one.attribute, one.status) for one in entries] for node, entries in working.items()})
     assert found[0] == found[1] == found[2]

@@ -33,7 +33,7 @@ from treewright.grow.criteria import (
 from treewright.grow.recipe import C45, CART, ID3
 from treewright.learn import fit
 from treewright.model.tree import Stop
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 
 def counts_of(data: Dataset, name: str) -> Counts:
@@ -275,14 +275,14 @@ def test_004_c45_does_not_take_date_because_two_branches_need_two_cases() -> Non
     model = fit(with_date(), C45())
     assert model.tree.node(0).attribute.name == "Outlook"
     [date] = [one for one in explain_node(model).attributes if one.name == "Date"]
-    assert date.verdict is Verdict.TOO_FEW
+    assert date.verdict is SplitStatus.TOO_FEW
     assert fit(with_date(), C45(min_objects=1)).tree.node(0).attribute.name == "Date"
 
 
 def test_004_c45_compares_ratios_only_among_gains_of_at_least_the_average() -> None:
     explanation = explain_node(fit(sample("play-tennis"), C45()))
     assert explanation.average_gain == pytest.approx((0.2467 + 0.0292 + 0.1518 + 0.0481) / 4, abs=1e-4)
-    below = {one.name for one in explanation.attributes if one.verdict is Verdict.BELOW_AVERAGE}
+    below = {one.name for one in explanation.attributes if one.verdict is SplitStatus.BELOW_AVERAGE}
     assert below == {"Temperature", "Wind"}
 
 

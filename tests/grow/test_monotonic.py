@@ -23,7 +23,7 @@ from treewright.explain.node import explain_node
 from treewright.grow.monotonic import Span, constraints_from, signs_for, values_of
 from treewright.grow.recipe import C45, CART, MissingPolicy, Stopping, recipe_from_dict
 from treewright.learn import fit
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 from treewright.plans import cart
 from treewright.prune.method import CostComplexity
 
@@ -123,7 +123,7 @@ def test_a_test_against_the_order_is_not_admissible_and_told_so() -> None:
     assert against.tree.n_leaves > 1
     assert against.tree.node(0).attribute.name == "z"
     verdicts = {one.name: one.verdict for one in explain_node(against).attributes}
-    assert verdicts["x"] is Verdict.MONOTONIC
+    assert verdicts["x"] is SplitStatus.MONOTONIC
     assert fit(data, cart(monotonic={"x": -1})).tree.node(0).attribute.name == "x"
 
 

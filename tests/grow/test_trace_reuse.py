@@ -15,7 +15,7 @@ from treewright.grow.recipe import C45, CART, Draw, MissingPolicy, Recipe, Stopp
 from treewright.grow.trace_reuse import reusable_traces
 from treewright.learn import fit
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined
+from treewright.model.working import EvaluatedSplit
 from treewright.plans import c45
 from treewright.prune.method import ChiSquare, Collapse, ErrorBased, Method, prune
 
@@ -29,9 +29,9 @@ RECIPES = (
 )
 
 
-def plain(trace: tuple[Examined, ...]) -> list[Any]:
+def plain(trace: tuple[EvaluatedSplit, ...]) -> list[Any]:
     return [
-        (one.attribute, one.verdict, one.split, one.counts.tolist(), one.unknown.tolist(), one.tries, one.p_value)
+        (one.attribute, one.status, one.split, one.counts.tolist(), one.unknown.tolist(), one.tries, one.p_value)
         for one in trace
     ]
 

@@ -15,8 +15,8 @@ from treewright.data.schema import Task
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.forest import Combining, Forest
-from treewright.model.grove import join_trees
-from treewright.model.model import TreeModel, first_of_best
+from treewright.model.grove import pack_trees
+from treewright.model.model import TreeModel, first_maximum
 
 WEATHER = sample("play-tennis")
 TREES = [fit(WEATHER, ID3()).tree, fit(WEATHER, CART()).tree, fit(WEATHER.take(np.arange(8)), ID3()).tree]
@@ -24,7 +24,7 @@ TREES = [fit(WEATHER, ID3()).tree, fit(WEATHER, CART()).tree, fit(WEATHER.take(n
 
 def forest_of(trees: Any = TREES, weights: Any = None, **how: Any) -> Forest:
     given_weights = np.ones(len(trees)) if weights is None else np.array(weights)
-    return Forest(join_trees(trees[0].schema, list(trees)), given_weights, **how)
+    return Forest(pack_trees(trees[0].schema, list(trees)), given_weights, **how)
 
 
 @given(groves(Task.CLASSIFICATION))
@@ -55,7 +55,7 @@ def test_votes_count_by_the_weight_of_their_tree(pair: Any) -> None:
     for tree, weight in zip(forest.trees, weights, strict=True):
         votes[np.arange(cases.n_rows), TreeModel(tree).predict_codes(cases)] += weight
     assert np.allclose(forest.predict_proba(cases), votes / weights.sum())
-    assert forest.predict_codes(cases).tolist() == first_of_best(votes).tolist()
+    assert forest.predict_codes(cases).tolist() == first_maximum(votes).tolist()
 
 
 @given(groves(Task.CLASSIFICATION))

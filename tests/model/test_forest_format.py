@@ -19,8 +19,8 @@ from treewright.ensemble.plan import adaboost, bagging, forest
 from treewright.learn import fit
 from treewright.model.forest import Forest
 from treewright.model.format import load_model, model_from_json, model_to_json
-from treewright.model.grove import join_trees
-from treewright.model.packed import packed, unpacked
+from treewright.model.grove import pack_trees
+from treewright.model.packed import decode_array, encode_array
 
 WEATHER = fit(sample("play-tennis"), forest(trees=5))
 LENSES = fit(sample("contact-lenses"), bagging(trees=4))
@@ -36,7 +36,7 @@ def of(model: Any) -> dict[str, Any]:
 @settings(max_examples=60)
 def test_any_forest_comes_back_and_predicts_the_same(pair: Any) -> None:
     trees, cases = pair
-    model = Forest(join_trees(trees[0].schema, trees), np.ones(len(trees)))
+    model = Forest(pack_trees(trees[0].schema, trees), np.ones(len(trees)))
     text = model_to_json(model)
     again = model_from_json(text)
     assert isinstance(again, Forest)
@@ -62,7 +62,7 @@ def test_learned_forests_come_back(model: Forest, tmp_path: Path) -> None:
 
 def test_a_changed_array_is_told_by_the_checksum() -> None:
     document = of(WEATHER)
-    document["trees"]["stop"] = packed(unpacked(document["trees"], "stop", ("<u1",)) + 1)
+    document["trees"]["stop"] = encode_array(decode_array(document["trees"], "stop", ("<u1",)) + 1)
     with pytest.raises(ModelFormatError, match="checksum"):
         model_from_json(json.dumps(document))
 
@@ -78,8 +78,8 @@ def _changed(model: Forest, name: str, change: Any) -> str:
     document = of(model)
     part = document["trees"]
     types = ("<u1", "<u2", "<u4", "<i8", "<i1", "<i2", "<i4", "<f8")
-    values = unpacked(part, name, types).copy()
-    part[name] = packed(change(values))
+    values = decode_array(part, name, types).copy()
+    part[name] = encode_array(change(values))
     return sealed(document)
 
 
@@ -125,15 +125,15 @@ def test_damaged_arrays_are_refused(name: str, change: Any, words: str) -> None:
     [
         (("combining",), "chance", "unknown combining"),
         (("weights",), None, "packed array"),
-        (("weights",), packed(np.array([1.0])), "bytes"),
-        (("weights",), packed(np.array([1.0, -1.0, 1, 1, 1])), "at least 0"),
+        (("weights",), encode_array(np.array([1.0])), "bytes"),
+        (("weights",), encode_array(np.array([1.0, -1.0, 1, 1, 1])), "at least 0"),
         (("log",), [], "'log' must be an object"),
-        (("log",), {"error": packed(np.array([np.nan] * 5))}, "finite"),
+        (("log",), {"error": encode_array(np.array([np.nan] * 5))}, "finite"),
         (("trees",), None, "'trees' must be an object"),
         (("trees", "statistics"), "roots", "'statistics' must be"),
         (("trees", "surrogates"), {"1": []}, "surrogates"),
-        (("trees", "branches"), packed(np.array([2])), "bytes"),
-        (("trees", "test"), packed(np.array([200])), "bytes"),
+        (("trees", "branches"), encode_array(np.array([2])), "bytes"),
+        (("trees", "test"), encode_array(np.array([200])), "bytes"),
         (("smoothing",), "much", "smoothing"),
         (("costs",), [[0.0]], "2 rows"),
         (("kind",), "wood", "cannot be read"),
@@ -160,7 +160,7 @@ def test_mutated_files_are_refused_or_hold_valid_trees(model: Forest) -> None:
         document = of(model)
         part = document["trees"]
         name = chance.choice([name for name in NAMES if name in part])
-        values = unpacked(part, name, ("<u1", "<u2", "<u4", "<i8", "<i1", "<i2", "<i4", "<f8"))
+        values = decode_array(part, name, ("<u1", "<u2", "<u4", "<i8", "<i1", "<i2", "<i4", "<f8"))
         if len(values) == 0:
             continue
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
@@ -169,7 +169,7 @@ def test_mutated_files_are_refused_or_hold_valid_trees(model: Forest) -> None:
             values[chance.randrange(len(values))] = chance.choice(odd)
         if chance.random() < 0.1:
             values = values[:-1]
-        part[name] = packed(values)
+        part[name] = encode_array(values)
         try:
             again = model_from_json(sealed(document))
         except ModelFormatError:
@@ -228,7 +228,7 @@ def by_hand() -> Forest:
         leaf(1, 0, 0, 0.0),
     ]
     tree = build_tree(schema, records)[0]
-    return Forest(join_trees(schema, [tree, tree]), np.array([1.0, 2.0]))
+    return Forest(pack_trees(schema, [tree, tree]), np.array([1.0, 2.0]))
 
 
 def test_all_forms_of_tests_come_back() -> None:

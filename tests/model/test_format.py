@@ -142,9 +142,9 @@ def test_the_kept_working_comes_back() -> None:
     assert set(again.working) == set(TENNIS.working)
     for node, entries in TENNIS.working.items():
         for one, other in zip(entries, again.working[node], strict=True):
-            assert (one.attribute, one.verdict, one.split, one.tries) == (
+            assert (one.attribute, one.status, one.split, one.tries) == (
                 other.attribute,
-                other.verdict,
+                other.status,
                 other.split,
                 other.tries,
             )

@@ -15,7 +15,7 @@ from treewright.data.samples import sample
 from treewright.data.schema import Task
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
-from treewright.model.grove import join_trees
+from treewright.model.grove import pack_trees
 from treewright.model.grove_route import LOST, blocks, interpreted_leaves
 from treewright.model.model import TreeModel
 from treewright.model.route import leaf_visits
@@ -33,19 +33,19 @@ def groves(draw: st.DrawFn, task: Task | None = None) -> Any:
 @settings(max_examples=60)
 def test_every_tree_comes_out_as_it_went_in(pair: Any) -> None:
     trees, _ = pair
-    grove = join_trees(trees[0].schema, trees)
-    assert len(grove) == len(trees)
-    assert grove.n_nodes == sum(tree.n_nodes for tree in trees)
-    for tree, again in zip(trees, grove, strict=True):
+    packed = pack_trees(trees[0].schema, trees)
+    assert len(packed) == len(trees)
+    assert packed.n_nodes == sum(tree.n_nodes for tree in trees)
+    for tree, again in zip(trees, packed, strict=True):
         again.validate()
         assert _without_p_values(again.to_dict()) == _without_p_values(tree.to_dict())
         assert again.surrogates == dict(tree.surrogates)
-        if not grove.leaves_only:
+        if not packed.leaves_only:
             assert again.counts.dtype == tree.counts.dtype
 
 
 def _without_p_values(plain: Any) -> Any:
-    """A grove keeps no p-values; sums of squares and means of inner nodes are added up anew."""
+    """A packed forest keeps no p-values; sums of squares and means of inner nodes are added up anew."""
     if isinstance(plain, dict):
         kept = {key: _without_p_values(value) for key, value in plain.items() if key != "p_value"}
         return {key: round(value, 6) if isinstance(value, float) else value for key, value in kept.items()}
@@ -56,8 +56,8 @@ def _without_p_values(plain: Any) -> Any:
 @settings(max_examples=100)
 def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any) -> None:
     trees, cases = pair
-    grove = join_trees(trees[0].schema, trees)
-    leaves = interpreted_leaves(grove, cases, 0, cases.n_rows)
+    packed = pack_trees(trees[0].schema, trees)
+    leaves = interpreted_leaves(packed, cases, 0, cases.n_rows)
     for place, tree in enumerate(trees):
         ends: dict[int, list[tuple[int, float]]] = {row: [] for row in range(cases.n_rows)}
         for visits in leaf_visits(tree, cases):
@@ -68,7 +68,7 @@ def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any)
                 continue
             [(node, share)] = reached
             assert share == 1.0
-            assert grove.leaf_number[grove.starts[place] + node] == leaves[row, place]
+            assert packed.leaf_number[packed.starts[place] + node] == leaves[row, place]
             assert tree.attribute[node] == LEAF
 
 
@@ -76,34 +76,34 @@ def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any)
 @settings(max_examples=100)
 def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
     trees, cases = pair
-    grove = join_trees(trees[0].schema, trees)
-    for block in blocks(grove, cases):
-        for place, tree in enumerate(grove):
+    packed = pack_trees(trees[0].schema, trees)
+    for block in blocks(packed, cases):
+        for place, tree in enumerate(packed):
             of_node = np.arange(tree.n_nodes, dtype=np.float64).reshape(-1, 1)
-            of_leaf = np.zeros((int(grove.leaf_starts[-1]), 1))
-            of_leaf[grove.leaf_starts[place] : grove.leaf_starts[place + 1]] = of_node[tree.attribute == LEAF]
+            of_leaf = np.zeros((int(packed.leaf_starts[-1]), 1))
+            of_leaf[packed.leaf_starts[place] : packed.leaf_starts[place + 1]] = of_node[tree.attribute == LEAF]
             alone = TreeModel(tree)._mixed(cases, of_node)
             assert np.array_equal(block.said_by(place, of_leaf, of_node), alone[block.first : block.last])
 
 
 def test_whole_counts_are_kept_for_leaves_only() -> None:
     tree = fit(sample("play-tennis"), ID3()).tree
-    grove = join_trees(tree.schema, [tree])
-    assert grove.leaves_only
-    assert len(grove.statistics.weight) == tree.n_leaves
-    assert np.array_equal(grove[0].counts, tree.counts)
-    assert np.array_equal(grove[0].outcome, tree.outcome)
+    packed = pack_trees(tree.schema, [tree])
+    assert packed.leaves_only
+    assert len(packed.statistics.weight) == tree.n_leaves
+    assert np.array_equal(packed[0].counts, tree.counts)
+    assert np.array_equal(packed[0].outcome, tree.outcome)
 
 
 def test_a_forest_of_no_trees_is_refused() -> None:
     with pytest.raises(ParameterError, match="at least one tree"):
-        join_trees(sample("play-tennis").schema, [])
+        pack_trees(sample("play-tennis").schema, [])
 
 
 def test_a_tree_that_is_not_there_is_told() -> None:
     tree = fit(sample("play-tennis"), ID3()).tree
     with pytest.raises(ParameterError, match="the trees are 0 to 0"):
-        join_trees(tree.schema, [tree])[1]
+        pack_trees(tree.schema, [tree])[1]
 
 
 def test_deep_trees_need_no_recursion() -> None:
@@ -114,7 +114,7 @@ def test_deep_trees_need_no_recursion() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
     data = Dataset(schema, (x,), 600, (np.arange(600) % 2).astype(np.int32))
     tree: Tree = fit(data, CART()).tree
-    grove = join_trees(schema, [tree, tree])
-    assert np.array_equal(grove[1].counts, tree.counts)
-    [block] = blocks(grove, data)
+    packed = pack_trees(schema, [tree, tree])
+    assert np.array_equal(packed[1].counts, tree.counts)
+    [block] = blocks(packed, data)
     assert not len(block.lost)

@@ -17,7 +17,7 @@ from treewright.data.schema import Column, Kind, LabelType, Schema, Task
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.build import NodeRecord, build_tree
-from treewright.model.model import TreeModel, first_of_best, node_probabilities
+from treewright.model.model import TreeModel, first_maximum, node_probabilities
 from treewright.model.split import Split
 from treewright.model.tree import Stop, Tree
 
@@ -162,7 +162,7 @@ def test_ties_go_to_the_class_declared_first() -> None:
 
 
 def test_a_tie_is_seen_through_rounding() -> None:
-    assert first_of_best(np.array([[0.3, 0.1 + 0.2], [0.0, 0.0], [0.2, 0.8]])).tolist() == [0, 0, 1]
+    assert first_maximum(np.array([[0.3, 0.1 + 0.2], [0.0, 0.0], [0.2, 0.8]])).tolist() == [0, 0, 1]
 
 
 def test_a_divided_case_mixes_what_its_leaves_say() -> None:

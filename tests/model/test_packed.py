@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from treewright._base.errors import ModelFormatError
-from treewright.model.packed import DOUBLES, SIGNED, UNSIGNED, packed, unpacked, with_digests
+from treewright.model.packed import DOUBLES, SIGNED, UNSIGNED, decode_array, encode_array, with_digests
 
 
 @given(arrays.arrays(np.float64, st.integers(0, 20)))
 def test_doubles_come_back_bit_for_bit(values: Any) -> None:
-    again = unpacked({"a": packed(values)}, "a", DOUBLES, len(values))
+    again = decode_array({"a": encode_array(values)}, "a", DOUBLES, len(values))
     assert again.tobytes() == values.tobytes()
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1)))
 def test_whole_numbers_come_back(values: list[int]) -> None:
-    again = unpacked({"a": packed(np.array(values, dtype=np.int64))}, "a", (*SIGNED, *UNSIGNED), len(values))
+    again = decode_array({"a": encode_array(np.array(values, dtype=np.int64))}, "a", (*SIGNED, *UNSIGNED), len(values))
     assert again.tolist() == values
 
 
@@ -31,7 +31,7 @@ def test_whole_numbers_come_back(values: list[int]) -> None:
     [([0, 255], "<u1"), ([256], "<u2"), ([2**16], "<u4"), ([2**32], "<i8"), ([-1], "<i1"), ([-129], "<i2")],
 )
 def test_the_fewest_bytes_are_taken(values: list[int], type_: str) -> None:
-    assert packed(np.array(values))["type"] == type_
+    assert encode_array(np.array(values))["type"] == type_
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_the_fewest_bytes_are_taken(values: list[int], type_: str) -> None:
 )
 def test_what_is_no_packed_array_is_refused(value: Any, words: str) -> None:
     with pytest.raises(ModelFormatError, match=words):
-        unpacked({"a": value}, "a", UNSIGNED, 1)
+        decode_array({"a": value}, "a", UNSIGNED, 1)
 
 
 def test_a_digest_stands_for_the_data_and_changes_with_it() -> None:
-    one = with_digests({"trees": {"cut": packed(np.array([1.5]))}, "rest": [1]})
-    other = with_digests({"trees": {"cut": packed(np.array([2.5]))}, "rest": [1]})
+    one = with_digests({"trees": {"cut": encode_array(np.array([1.5]))}, "rest": [1]})
+    other = with_digests({"trees": {"cut": encode_array(np.array([2.5]))}, "rest": [1]})
     assert one["rest"] == [1]
     assert one["trees"]["cut"]["type"] == "<f8"
     assert one["trees"]["cut"]["sha256"] != other["trees"]["cut"]["sha256"]

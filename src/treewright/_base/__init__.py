@@ -1,1 +1,1 @@
-"""What every room may lean on: errors, exact arithmetic, atomic files, near names."""
+"""The lowest layer, which every package may import: errors, exact arithmetic, atomic file writes, name suggestions."""

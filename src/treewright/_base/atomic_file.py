@@ -1,4 +1,4 @@
-"""Writing a file so that at any moment either the old or the new one is there, never a part."""
+"""Atomic file writes: readers see either the complete old file or the complete new one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write text (as UTF-8) or bytes to `path` through a temporary file beside it and one rename.
 
-    The bytes are on the disk before the rename, so that a crash leaves the old file or the new.
-    A symbolic link is followed, and the permissions of an existing file are kept.
+    The data is synced to disk before the rename, so a crash leaves either the old or the new file.
+    Symbolic links are followed, and the permissions of an existing file are kept. A device or a pipe is written
+    directly.
     """
     target = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -22,7 +23,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:
-        # The temporary file is nobody's business: name the one that was asked for.
+        # Report the path that the caller asked for, not the temporary file.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     try:
         with os.fdopen(descriptor, "wb") as handle:
@@ -35,12 +36,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
-    with contextlib.suppress(OSError):  # some file systems cannot sync a folder
-        folder = os.open(target.parent, os.O_RDONLY)
+    with contextlib.suppress(OSError):  # some file systems cannot sync a directory
+        directory = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)
+            os.fsync(directory)
         finally:
-            os.close(folder)
+            os.close(directory)
 
 
 def _write_into(path: str | os.PathLike[str], data: bytes) -> None:

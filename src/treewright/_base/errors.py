@@ -1,29 +1,26 @@
-"""Every error that Treewright raises on purpose.
+"""The exceptions that Treewright raises on purpose.
 
-Vocabulary
-----------
-A `TreewrightError` carries one sentence that a person can act on. Its subclasses say whose
-matter it is, and the command line turns them into exit codes: the data (3), the call (2), or
-anything else (1). They also are `ValueError`, so that code written for scikit-learn's
-conventions catches them.
+The message of a `TreewrightError` is one sentence that a user can act on. The subclasses separate errors in the data,
+in the call, and elsewhere; the command line maps them to the exit codes 3, 2 and 1. All of them are `ValueError`, so
+code written for scikit-learn's conventions catches them.
 """
 
 from __future__ import annotations
 
 
 class TreewrightError(ValueError):
-    """Anything that Treewright refuses to do, with the reason."""
+    """Base class of all errors that Treewright raises on purpose."""
 
 
 class DataError(TreewrightError):
-    """The data are not what they should be.
+    """The data is invalid.
 
     Parameters
     ----------
     message : str
-        What is wrong and what was expected.
+        What is wrong, and what was expected.
     source, line, column : optional
-        Where: file name, 1-based line in the file, name of the column.
+        Location of the error: file name, 1-based line number, column name.
 
     Examples
     --------
@@ -39,36 +36,36 @@ class DataError(TreewrightError):
         line: int | None = None,
         column: str | None = None,
     ) -> None:
-        place = [source] if source else []
+        location = [source] if source else []
         if line is not None:
-            place.append(f"line {line}")
+            location.append(f"line {line}")
         if column is not None:
-            place.append(f"column {column!r}")
-        super().__init__(f"{', '.join(place)}: {message}" if place else message)
+            location.append(f"column {column!r}")
+        super().__init__(f"{', '.join(location)}: {message}" if location else message)
         self.source = source
         self.line = line
         self.column = column
 
 
 class SchemaError(DataError):
-    """A schema contradicts itself or the data it is meant for."""
+    """A schema is inconsistent, or does not match the data."""
 
 
 class ModelFormatError(TreewrightError):
-    """A model file is damaged, hostile, or from a version this one cannot read."""
+    """A model file is damaged, malicious, or of an unsupported version."""
 
 
 class ParameterError(TreewrightError):
-    """An argument has a value that is not allowed; the message lists what is."""
+    """An argument has an invalid value; the message lists the allowed values."""
 
 
 class MissingExtraError(TreewrightError, ImportError):
-    """An optional package is not installed; the message has the line that installs it."""
+    """An optional package is not installed; the message contains the install command."""
 
 
 class DataWarning(UserWarning):
-    """The data were usable, but not as they were meant to be."""
+    """The data is usable, but something in it was corrected or ignored."""
 
 
 class EngineError(TreewrightError):
-    """An engine that holds the data failed: no connection, a lost one, or a statement that it refuses."""
+    """An external engine failed: no connection, a lost connection, or a rejected statement."""

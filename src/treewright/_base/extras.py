@@ -1,4 +1,4 @@
-"""Optional packages: imported when first needed, with the exact install line when missing."""
+"""Optional dependencies: imported on first use; the error for a missing one contains the install command."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from types import ModuleType
 from treewright._base.errors import MissingExtraError
 
 
-def need(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module or say how to install it.
+def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or raise an error that says how to install it.
 
     Parameters
     ----------
     module : str
         Import name, such as ``"matplotlib.pyplot"``.
     extra : str
-        The extra of this package that brings it.
+        The extra of this package that installs the module.
     purpose : str
-        What it is needed for, to finish the sentence "... is needed to ...".
+        Completes the sentence "... is needed to ...".
 
     Examples
     --------
-    >>> need("no_such_module", "plots", "draw a curve")
+    >>> import_extra("no_such_module", "plots", "draw a curve")
     Traceback (most recent call last):
         ...
     treewright._base.errors.MissingExtraError: no_such_module is needed to draw a curve: pip install "treewright[plots]"

@@ -1,13 +1,10 @@
-"""Work that Ctrl-C can end: it runs in threads, while the main thread waits where an interrupt gets through.
+"""Cancellable work: it runs in a worker thread while the main thread waits, so that Ctrl-C takes effect.
 
-Python answers Ctrl-C in the main thread, between two steps of the interpreter. A kernel is one step, however long it
-takes; so kernels that may take long never run there.
+Python handles Ctrl-C in the main thread, between two bytecode instructions. A kernel is one such instruction, however
+long it takes, so long-running kernels never run in the main thread.
 
-Vocabulary
-----------
-stopper
-    What tells running work that nobody waits for it any more. Work that was begun under a stopper asks for flags to
-    watch (`watched`); kernels look at them from time to time.
+A `CancelToken` tells running work that its result is no longer wanted. Work started under a token gets flags from
+`cancel_flag`; kernels poll them.
 """
 
 from __future__ import annotations
@@ -24,111 +21,111 @@ import numpy.typing as npt
 Result = TypeVar("Result")
 Flag = npt.NDArray[np.bool_]
 
-PATIENCE = 0.5
-"""Seconds in which work that was stopped may come to its end before it is left to itself."""
+GRACE_SECONDS = 0.5
+"""Seconds that cancelled work gets to finish before the caller stops waiting for it."""
 
-BETWEEN = 0.1
-"""Seconds between two looks at what work in a thread has to tell."""
-
-
-class Stopped(Exception):  # noqa: N818  (no error, and nobody sees it)
-    """Ends work that was stopped; nobody waits for its result."""
+POLL_SECONDS = 0.1
+"""Interval at which the waiting thread calls `on_poll`."""
 
 
-class Stopper:
-    """Stops the work that is run under it.
+class Cancelled(Exception):  # noqa: N818  (not an error, and never seen by a caller)
+    """Ends cancelled work, whose result is no longer wanted."""
+
+
+class CancelToken:
+    """Cancels the work that runs under it.
 
     Examples
     --------
-    >>> stopper = Stopper()
-    >>> flag = stopper.run(watched)
-    >>> stopper.stop()
-    >>> flag.tolist(), stopper.run(watched).tolist()
+    >>> token = CancelToken()
+    >>> flag = token.run(cancel_flag)
+    >>> token.cancel()
+    >>> flag.tolist(), token.run(cancel_flag).tolist()
     ([True], [True])
     """
 
     def __init__(self) -> None:
         self._flags: list[Flag] = []
-        self._stopped = False
+        self._cancelled = False
 
     def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function in the calling thread, under this stopper."""
+        """Call a function in the current thread, under this token."""
         context = copy_context()
-        context.run(_stopper.set, self)
+        context.run(_token.set, self)
         return context.run(function, *arguments)
 
-    def watch(self, flag: Flag) -> None:
-        """Set this flag when the work is stopped, at once if it was already."""
+    def register(self, flag: Flag) -> None:
+        """Set this flag on cancellation, at once if the token is already cancelled."""
         self._flags.append(flag)
-        flag[0] |= self._stopped
+        flag[0] |= self._cancelled
 
-    def stop(self) -> None:
-        """Stop all work that was begun under this stopper."""
-        self._stopped = True
+    def cancel(self) -> None:
+        """Cancel all work started under this token."""
+        self._cancelled = True
         for flag in tuple(self._flags):
             flag[0] = True
 
 
-_stopper: ContextVar[Stopper | None] = ContextVar("stopper", default=None)
+_token: ContextVar[CancelToken | None] = ContextVar("cancel_token", default=None)
 
 
-def watched() -> Flag:
-    """Return a flag, not set, that becomes so when the work in this context is stopped."""
+def cancel_flag() -> Flag:
+    """Return a flag that is set once the work in this context is cancelled."""
     flag = np.zeros(1, dtype=bool)
-    stopper = _stopper.get()
-    if stopper is not None:
-        stopper.watch(flag)
+    token = _token.get()
+    if token is not None:
+        token.register(flag)
     return flag
 
 
-def apart(
+def run_in_worker(
     function: Callable[..., Result],
     *arguments: Any,
-    meanwhile: Callable[[], None] | None = None,
-    patience: float | None = PATIENCE,
+    on_poll: Callable[[], None] | None = None,
+    grace: float | None = GRACE_SECONDS,
 ) -> Result:
-    """Call a function in a thread of its own and wait: Ctrl-C ends the waiting and stops the work.
+    """Call a function in a worker thread and wait for it; Ctrl-C ends the wait and cancels the work.
 
     Parameters
     ----------
     function : callable
-        Called where it is if this is not the main thread, which alone is interrupted.
+        Called in the current thread if that is not the main thread, because only the main thread is interrupted.
     *arguments
-    meanwhile : callable or None
-        Called here from time to time, and at the end; what it raises stops the work, too.
-    patience : float or None
-        Seconds that work which was stopped gets for its end; None waits for it.
+    on_poll : callable or None
+        Called in the waiting thread every `POLL_SECONDS`, and at the end; an exception from it cancels the work.
+    grace : float or None
+        Seconds that cancelled work gets to finish; None waits for it without limit.
 
     Examples
     --------
-    >>> apart(max, 1, 2)
+    >>> run_in_worker(max, 1, 2)
     2
     """
     if threading.current_thread() is not threading.main_thread():
-        made = function(*arguments)
-        if meanwhile is not None:
-            meanwhile()
-        return made
-    stopper = Stopper()
-    outcome: Future[Result] = Future()
+        result = function(*arguments)
+        if on_poll is not None:
+            on_poll()
+        return result
+    token = CancelToken()
+    future: Future[Result] = Future()
 
     def work() -> None:
         try:
-            outcome.set_result(stopper.run(function, *arguments))
-        except BaseException as error:  # noqa: BLE001  (raised where somebody waits for it)
-            outcome.set_exception(error)
+            future.set_result(token.run(function, *arguments))
+        except BaseException as error:  # noqa: BLE001  (raised again in the waiting thread)
+            future.set_exception(error)
 
-    context = copy_context()  # settings that hold for the calling thread hold for the work
+    context = copy_context()  # context variables of the caller apply to the work as well
     threading.Thread(target=context.run, args=(work,), name="treewright", daemon=True).start()
     try:
-        while not wait([outcome], timeout=BETWEEN).done:
-            if meanwhile is not None:
-                meanwhile()
-        made = outcome.result()
-        if meanwhile is not None:
-            meanwhile()
+        while not wait([future], timeout=POLL_SECONDS).done:
+            if on_poll is not None:
+                on_poll()
+        result = future.result()
+        if on_poll is not None:
+            on_poll()
     except BaseException:
-        stopper.stop()
-        wait([outcome], timeout=patience)
+        token.cancel()
+        wait([future], timeout=grace)
         raise
-    return made
+    return result

@@ -1,4 +1,7 @@
-"""Loading what is large: scikit-learn and Numba define tens of thousands of objects, and none of them is garbage."""
+"""Pausing garbage collection during imports.
+
+scikit-learn and Numba create tens of thousands of objects at import time, and none of them is garbage.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,21 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def garbage_left() -> Iterator[None]:
-    """Do not look for garbage while modules are loaded: looking took a fifth of the time to a first tree.
+def garbage_collection_paused() -> Iterator[None]:
+    """Pause garbage collection while modules are imported; it took a fifth of the time to a first tree.
 
     Examples
     --------
-    >>> with garbage_left():
+    >>> with garbage_collection_paused():
     ...     gc.isenabled()
     False
     >>> gc.isenabled()
     True
     """
-    was_on = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()

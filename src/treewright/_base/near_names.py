@@ -1,4 +1,4 @@
-"""Near names: "did you mean ...?" for columns, options and values."""
+"""Error messages for unknown names: "did you mean ...?" for columns, options and values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string.
+    """Return ``"; did you mean 'x'?"`` for the closest known name, or an empty string.
 
     Examples
     --------
@@ -18,18 +18,18 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     lowered = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(wrong.casefold(), lowered, n=1, cutoff=0.6)
-    return f"; did you mean {lowered[near[0]]!r}?" if near else ""
+    close = difflib.get_close_matches(wrong.casefold(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
-def listed(names: Iterable[str], limit: int = 12) -> str:
-    """Join names for a message, shortened when there are many.
+def quoted_list(names: Iterable[str], limit: int = 12) -> str:
+    """Quote and join names for a message; show at most `limit` of them.
 
     Examples
     --------
-    >>> listed(["a", "b"])
+    >>> quoted_list(["a", "b"])
     "'a', 'b'"
-    >>> listed("abcdef", limit=3)
+    >>> quoted_list("abcdef", limit=3)
     "'a', 'b', 'c' and 3 more"
     """
     names = list(names)
@@ -38,7 +38,7 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
 
 
 def unknown_name(what: str, wrong: str, known: Iterable[str]) -> str:
-    """Return the whole message for a name that is not there.
+    """Return the error message for an unknown name.
 
     Examples
     --------
@@ -47,4 +47,4 @@ def unknown_name(what: str, wrong: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     hint = did_you_mean(wrong, names) or "."
-    return f"there is no {what} {wrong!r}{hint} There are: {listed(names)}"
+    return f"there is no {what} {wrong!r}{hint} There are: {quoted_list(names)}"

@@ -1,8 +1,7 @@
-"""n log2 n, the one function that every entropy here is made of.
+"""n log2 n, the function from which all entropies are computed.
 
-It is computed by the scalar logarithm of the C library, never by a vectorised one, whose last bit may differ: engines
-that count in other places must come to the same decision. Whole numbers, the usual case, are looked up in a table
-that grows on demand.
+It uses the scalar logarithm of the C library, never a vectorised one, whose last bit may differ: all engines must
+make the same decisions. Integers, the usual case, are looked up in a table that grows on demand.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 LARGEST_TABLE = 2**22
-"""Whole numbers from here on are computed one by one."""
+"""Integers from this size on are computed one by one."""
 
-WORTH_A_TABLE = 64
-"""The table grows for numbers up to so many times as many as are asked for: a few large ones are computed."""
+TABLE_ENTRIES_PER_COUNT = 64
+"""The table grows to at most this many entries per requested count; a few large counts are computed directly."""
 
 _table: npt.NDArray[np.float64] = np.zeros(2)
 
 
 def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return x log2 x of each number, 0 for 0.
+    """Return x log2 x for each number, 0 for 0.
 
     Examples
     --------
@@ -33,8 +32,8 @@ def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArra
     """
     if counts.dtype.kind != "f":
         largest = int(counts.max(initial=0))
-        worth_a_table = largest < max(len(_table), WORTH_A_TABLE * counts.size)
-        if largest < LARGEST_TABLE and worth_a_table:
+        table_pays_off = largest < max(len(_table), TABLE_ENTRIES_PER_COUNT * counts.size)
+        if largest < LARGEST_TABLE and table_pays_off:
             return _table_up_to(largest)[counts]
     flat = [x * log2(x) if x > 0 else 0.0 for x in counts.ravel().tolist()]
     return np.array(flat, dtype=np.float64).reshape(counts.shape)
@@ -42,7 +41,7 @@ def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArra
 
 def _table_up_to(largest: int) -> npt.NDArray[np.float64]:
     global _table  # noqa: PLW0603 - a cache of constants: whichever thread writes it, the numbers are the same
-    table = _table  # another thread may replace it meanwhile, by a longer or a shorter one
+    table = _table  # another thread may replace the global by a longer or a shorter table
     if largest >= len(table):
         size = 1 << (largest + 1).bit_length()
         table = np.concatenate((table, [n * log2(n) for n in range(len(table), size)]))

@@ -1,4 +1,4 @@
-"""Names from the data, made safe and legible for a terminal or a text file."""
+"""Formatting of names and numbers for a terminal or a text file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    r"""Escape what would break a line, colour a terminal or turn the reading direction.
+    r"""Escape characters that break a line, control a terminal or change the text direction.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def number(value: float, decimals: int = 1) -> str:
-    """Print a weight: whole numbers without decimals, others with a few.
+    """Format a weight: integers without decimals, other numbers with `decimals` of them.
 
     Examples
     --------
@@ -35,4 +35,4 @@ def number(value: float, decimals: int = 1) -> str:
     """
     text = f"{float(value):.{decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text  # what rounding left of nothing
+    return "0" if text == "-0" else text  # a small negative number that rounds to zero

@@ -1,4 +1,4 @@
-"""How many processors this process may use: what its affinity and the limits of its container leave."""
+"""The number of processors available to this process, given its CPU affinity and the limits of its container."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-LIMITS = Path("/sys/fs/cgroup")
-"""Where Linux tells the limits of a container."""
+CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux exposes the limits of a container."""
 
 
-def processors(limits: Path = LIMITS) -> int:
-    """Return the number of processors that the process may use, which may be fewer than the machine has.
+def processors(cgroup: Path = CGROUP) -> int:
+    """Return the number of processors that this process may use.
 
     Parameters
     ----------
-    limits : Path
-        Folder of the control group, of either version.
+    cgroup : Path
+        Directory of the control group, version 1 or 2.
 
     Examples
     --------
@@ -25,17 +25,17 @@ def processors(limits: Path = LIMITS) -> int:
     True
     """
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    share = _share(limits)
-    return allowed if share is None else max(1, min(allowed, ceil(share)))
+    quota = _quota(cgroup)
+    return allowed if quota is None else max(1, min(allowed, ceil(quota)))
 
 
-@cache  # read once: a fit of a few cases takes no longer than three files
-def _share(limits: Path) -> float | None:
-    """Return how many processors' time the control group grants, None where it sets no limit."""
+@cache  # reading the files takes as long as fitting a few cases
+def _quota(cgroup: Path) -> float | None:
+    """Return the CPU quota of the control group in processors, None if there is no limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
-            quota, period = " ".join((limits / file).read_text(encoding="ascii") for file in files).split()
+            quota, period = " ".join((cgroup / file).read_text(encoding="ascii") for file in files).split()
             return float(quota) / float(period) if quota != "max" and float(quota) > 0 < float(period) else None
-        except (OSError, ValueError):  # not told here, or not in this form
+        except (OSError, ValueError):  # the file is absent or has another format
             continue
     return None

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright._base.near_names import unknown_name
 from treewright.bench.growth import Growth
 from treewright.bench.made import Floats, Table
@@ -76,7 +76,7 @@ class _Peer:
     @property
     def version(self) -> str:
         """Of its package."""
-        return str(need(self.package, self.extra, "compare with it").__version__)
+        return str(import_extra(self.package, self.extra, "compare with it").__version__)
 
     def form(self, table: Table) -> Any:
         """Return the table as it is learned from."""

@@ -69,7 +69,7 @@ def _settings(
 
 def _require_growth(plot: str, actions: list[str]) -> None:
     """Raise before the work begins if the figure would be empty or could not be drawn."""
-    from treewright._base.extras import need
+    from treewright._base.extras import import_extra
     from treewright.show.figure import SUFFIXES
 
     require_place(plot)
@@ -77,7 +77,7 @@ def _require_growth(plot: str, actions: list[str]) -> None:
         raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
     if not {"rows", "columns"} & set(actions):
         raise click.UsageError("--plot draws growing data: add --case rows-nominal or another of the cases rows-...")
-    need("matplotlib", "plots", "draw a figure")
+    import_extra("matplotlib", "plots", "draw a figure")
 
 
 def _measure_and_tell(

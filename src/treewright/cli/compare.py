@@ -217,7 +217,7 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
     """Raise before the work begins if its picture could not be drawn."""
     if plot is None:
         return
-    from treewright._base.extras import need
+    from treewright._base.extras import import_extra
     from treewright.show.figure import SUFFIXES
 
     if len(sources) < 2:
@@ -225,7 +225,7 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.UsageError(f"--plot: a figure is saved as {', '.join(SUFFIXES)}, not {plot!r}")
     require_place(plot, *sources)
-    need("matplotlib", "plots", "draw a figure")
+    import_extra("matplotlib", "plots", "draw a figure")
 
 
 def _plan(name: str, seed: int) -> AnyPlan:

@@ -164,13 +164,13 @@ def _require_figure(plot: str, source: str) -> None:
     """Raise before the work begins if the figure could not be drawn or written."""
     import os
 
-    from treewright._base.extras import need
+    from treewright._base.extras import import_extra
     from treewright.show.figure import SUFFIXES
 
     require_place(plot, source)
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
-    need("matplotlib", "plots", "draw a figure")
+    import_extra("matplotlib", "plots", "draw a figure")
 
 
 def _require_folds(data: Dataset, folds: int | None) -> None:

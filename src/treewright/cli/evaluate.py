@@ -94,13 +94,13 @@ def command(
 
 def _require_figure(plot: str, *inputs: str) -> None:
     """Raise before the work begins if the figure could not be drawn."""
-    from treewright._base.extras import need
+    from treewright._base.extras import import_extra
     from treewright.show.figure import SUFFIXES
 
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} does not end in {', '.join(SUFFIXES)}", param_hint="--plot")
     require_place(plot, *inputs)
-    need("matplotlib", "plots", "draw a figure")
+    import_extra("matplotlib", "plots", "draw a figure")
 
 
 def _data(model: TreeModel | RuleModel | Forest, source: str, how: dict[str, Any]) -> Dataset:
@@ -137,10 +137,10 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
     strange = tuple(value for value in text.values if value in used and value not in target.values)
     if not strange:
         return schema
-    from treewright._base.near_names import listed
+    from treewright._base.near_names import quoted_list
 
     classes = "class" if len(strange) == 1 else f"{len(strange)} classes"
-    note(f"note: the model never saw the {classes} {listed(strange)}: all mistakes")
+    note(f"note: the model never saw the {classes} {quoted_list(strange)}: all mistakes")
     wider = replace(target, values=(*target.values, *strange))
     columns = tuple(wider if column.name == target.name else column for column in schema.columns)
     return replace(schema, columns=columns)

@@ -130,9 +130,9 @@ class Dataset:
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame of all that is here (needs pandas)."""
-        from treewright._base.extras import need
+        from treewright._base.extras import import_extra
 
-        pandas = need("pandas", "dev", "make a DataFrame")
+        pandas = import_extra("pandas", "dev", "make a DataFrame")
         table = {name: self.column(name) for name in self.schema.attribute_names}
         if self.target is not None and self.schema.target is not None:
             table[self.schema.target] = self.y

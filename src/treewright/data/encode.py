@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, DataWarning
-from treewright._base.near_names import did_you_mean, listed
+from treewright._base.near_names import did_you_mean, quoted_list
 from treewright.data.cells import NumberCells, OddCellError
 from treewright.data.dataset import Dataset
 from treewright.data.raw import Codes, Floats, NumberColumn, RawTable, TextColumn, numbers_as_text
@@ -50,7 +50,7 @@ def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with
     if absent:
         hints = did_you_mean(absent[0], raw.columns)
         missing = "the column" if len(absent) == 1 else "the columns"
-        raise raw.error(f"without {missing} {listed(absent)}{hints}; there are {listed(raw.columns)}")
+        raise raw.error(f"without {missing} {quoted_list(absent)}{hints}; there are {quoted_list(raw.columns)}")
     strangers: dict[str, int] = {}
     markers = frozenset(schema.missing_markers)
     columns = tuple(_encode_column(raw, attribute, markers, unseen, strangers) for attribute in schema.attributes)
@@ -85,7 +85,9 @@ def _encode_column(
 def _undeclared(raw: RawTable, text: TextColumn, row: int, column: Column) -> DataError:
     value = text.values[text.codes[row]]
     hint = did_you_mean(value, column.values)
-    return raw.error(f"value {value!r} is not declared{hint}; declared are {listed(column.values)}", row, column.name)
+    return raw.error(
+        f"value {value!r} is not declared{hint}; declared are {quoted_list(column.values)}", row, column.name
+    )
 
 
 def _to_declared(text: TextColumn, column: Column) -> Codes:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treewright._base.errors import ParameterError, SchemaError
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.data.raw import NumberColumn, RawTable, TextColumn, numbers_as_text
 from treewright.data.schema import MISSING_MARKERS, Column, Kind, Schema, Task, with_markers
 
@@ -58,7 +58,7 @@ class Overrides:
         named = [*self.nominal, *self.numeric, *self.ordinal, *self.ignore]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
-            raise ParameterError(f"given more than one kind: {listed(twice)}")
+            raise ParameterError(f"given more than one kind: {quoted_list(twice)}")
 
     def kinds(self, target: str | None) -> dict[str, Kind]:
         """Return the kinds that a reader must know before it reads."""

@@ -17,7 +17,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from treewright._base.errors import ParameterError
-from treewright._base.near_names import did_you_mean, listed
+from treewright._base.near_names import did_you_mean, quoted_list
 from treewright.data.raw import RawTable
 from treewright.data.read_arff import read_arff
 from treewright.data.read_names import names_and_data_paths, read_names
@@ -78,7 +78,7 @@ def read_raw(
     """
     if format is not None and format not in FORMATS:
         hint = did_you_mean(format, FORMATS) if isinstance(format, str) else ""
-        raise ParameterError(f"format {format!r} is not one of {listed(FORMATS)}{hint}")
+        raise ParameterError(f"format {format!r} is not one of {quoted_list(FORMATS)}{hint}")
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) and source != "-" else None
     opened: TextSource | None = None
     if path is None or not _is_names(path, format):

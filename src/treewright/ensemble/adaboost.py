@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.interrupt import apart
+from treewright._base.interrupt import run_in_worker
 from treewright.data.dataset import Dataset
 from treewright.ensemble.bootstrap import bootstrap, tree_key
 from treewright.ensemble.growing import Leaves, TreeMaker
@@ -44,9 +44,9 @@ from treewright.ensemble.weighing import MANY_CASES, Floats, QuickTally, Tally, 
 from treewright.grow.drawing import child_key
 from treewright.grow.engines import threads
 from treewright.model.forest import Combining, Forest
-from treewright.model.grove import join_trees
+from treewright.model.grove import pack_trees
 from treewright.model.grove_route import blocks
-from treewright.model.model import Smoothing, first_of_best, node_probabilities
+from treewright.model.model import Smoothing, first_maximum, node_probabilities
 from treewright.model.tree import LEAF, Tree
 
 GUESSING = 1e-10
@@ -85,8 +85,8 @@ class _Boosting:
     def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
         """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
         if leaves is not None:
-            return self.tally.judge_leaves(first_of_best(node_probabilities(tree, None)), leaves)
-        forest = Forest(join_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
+            return self.tally.judge_leaves(first_maximum(node_probabilities(tree, None)), leaves)
+        forest = Forest(pack_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
         parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
         return self.tally.judge(np.concatenate(parts))
 
@@ -163,10 +163,10 @@ class _Boosting:
             "resets": tuple(self.resets),
             "training_error": tuple(self.tally.mistakes),
         }
-        grove = join_trees(self.dataset.schema, self.trees)
+        packed = pack_trees(self.dataset.schema, self.trees)
         recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset)
         combining = Combining.VOTES if self.plan.votes == "class" else Combining.MEAN
-        return Forest(grove, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
+        return Forest(packed, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
 
 
 def boost(
@@ -230,7 +230,7 @@ def boost(
         while len(state.trees) < plan.trees and not state.over:
             told = len(state.trees)
             # The state is looked at next, and must be still.
-            apart(state.rounds, maker, min(last, time.monotonic() + REPORTED_AFTER), patience=None)
+            run_in_worker(state.rounds, maker, min(last, time.monotonic() + REPORTED_AFTER), grace=None)
             if progress is not None:
                 for done in range(told, len(state.trees)):
                     progress(done + 1, plan.trees)

@@ -25,7 +25,7 @@ from treewright.ensemble.plan import ForestPlan
 from treewright.grow.bins_of_numbers import bins_asked_for
 from treewright.grow.recipe import Intervals, Recipe
 from treewright.model.forest import Combining, Forest
-from treewright.model.grove import join_trees
+from treewright.model.grove import pack_trees
 from treewright.model.model import Smoothing
 from treewright.model.tree import Tree
 from treewright.prune.method import ErrorBased, ReducedError
@@ -98,7 +98,7 @@ def joined(
         recipe |= {"bootstrap": "poisson", "key": key}
     schema = trees[0].schema
     return Forest(
-        join_trees(schema, trees), np.ones(len(trees)), Combining.MEAN, recipe, provenance, {}, smoothing, costs
+        pack_trees(schema, trees), np.ones(len(trees)), Combining.MEAN, recipe, provenance, {}, smoothing, costs
     )
 
 

@@ -18,7 +18,7 @@ from treewright.ensemble.plan import ForestPlan
 from treewright.ensemble.random_forest import Sampling
 from treewright.grow.drawing import child_key
 from treewright.model.forest import Forest
-from treewright.model.grove import join_trees
+from treewright.model.grove import pack_trees
 from treewright.model.grove_route import Block, blocks
 from treewright.model.tree import LEAF, Tree
 
@@ -204,7 +204,7 @@ def _used(tree: Tree) -> list[int]:
 
 
 def _alone(forest: Forest, tree: Tree) -> Forest:
-    return Forest(join_trees(forest.schema, [tree]), np.ones(1), forest.combining)
+    return Forest(pack_trees(forest.schema, [tree]), np.ones(1), forest.combining)
 
 
 def _error(forest: Forest, cases: Dataset) -> float:

@@ -20,7 +20,7 @@ from treewright.ensemble.growing import TreeMaker, Weights
 from treewright.ensemble.plan import EnsemblePlan, ForestPlan, number_of_cases
 from treewright.ensemble.running import Interrupted, Progress, Run, run_trees
 from treewright.model.forest import Combining, Forest
-from treewright.model.grove import join_trees
+from treewright.model.grove import pack_trees
 from treewright.model.model import Smoothing
 from treewright.model.tree import Tree
 
@@ -131,7 +131,7 @@ def grow_forest(
     if not trees:
         raise KeyboardInterrupt
     forest = Forest(
-        join_trees(dataset.schema, trees),
+        pack_trees(dataset.schema, trees),
         np.ones(len(trees)),
         Combining.MEAN,
         fitting.to_dict(),

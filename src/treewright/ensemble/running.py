@@ -17,7 +17,7 @@ from itertools import count, islice
 from typing import Any, TypeVar
 
 from treewright._base.errors import ParameterError
-from treewright._base.interrupt import PATIENCE, Stopper
+from treewright._base.interrupt import GRACE_SECONDS, CancelToken
 from treewright._base.processors import processors
 from treewright.model.forest import Forest
 from treewright.model.tree import Tree
@@ -133,20 +133,20 @@ def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
 
     left = iter(items)
     pool = ThreadPoolExecutor(n_jobs)
-    stopper = Stopper()
+    token = CancelToken()
     waiting: list[Future[Result]] = []
     try:
         # A few more than there are threads: none waits, and little is in vain when the work ends early.
         ahead = n_jobs + 2 if n_jobs > 1 else 1
-        waiting += [pool.submit(stopper.run, job, item) for item in islice(left, ahead)]
+        waiting += [pool.submit(token.run, job, item) for item in islice(left, ahead)]
         while waiting:
             made = waiting.pop(0).result()
-            waiting += [pool.submit(stopper.run, job, item) for item in islice(left, 1)]
+            waiting += [pool.submit(token.run, job, item) for item in islice(left, 1)]
             yield made
     finally:
-        stopper.stop()  # what is still growing is grown in vain
+        token.cancel()  # the remaining trees are not needed
         pool.shutdown(wait=False, cancel_futures=True)
-        wait(waiting, timeout=PATIENCE)
+        wait(waiting, timeout=GRACE_SECONDS)
 
 
 def _by_joblib(joblib: Any, job: Job, first: int, last: int, n_jobs: int | None) -> Trees:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.model.model import first_of_best
+from treewright.model.model import first_maximum
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -121,7 +121,7 @@ class Tally:
     def vote(self, alpha: float) -> None:
         """Add the votes of the last tree, and note the mistakes of all."""
         self._votes[np.arange(len(self._said)), self._said] += alpha
-        wrong = first_of_best(self._votes) != self._target
+        wrong = first_maximum(self._votes) != self._target
         self._mistakes.append(float(self._begin[wrong].sum() / self._total))
 
     def multiply(self, alpha: float, classes: int) -> None:

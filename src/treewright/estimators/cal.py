@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from treewright._base.errors import DataError
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.data.dataset import Dataset, labels_of
 from treewright.data.encode import Unseen, encode
 from treewright.data.infer import infer_schema
@@ -31,7 +31,7 @@ from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.trace import Run, Step
 from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.model.model import TreeModel
-from treewright.model.predictor import raw_again
+from treewright.model.predictor import decoded_table
 from treewright.plans import Plan, cal2, cal3
 
 
@@ -168,7 +168,7 @@ class _CAL(TreeClassifier):
         if isinstance(X, Dataset):
             if X.schema.attributes == self.schema_.attributes:
                 return Dataset(self.schema_, X.columns, X.n_rows, source=X.source)
-            raw = raw_again(X)
+            raw = decoded_table(X)
         else:
             raw = self._raw(X, reset=False)
         return encode(raw, self.schema_, unseen=Unseen.MISSING, with_target=False)
@@ -179,7 +179,7 @@ class _CAL(TreeClassifier):
         texts = label_texts(labels)
         strange = sorted({text for text in texts if text not in place})
         if strange:
-            raise DataError(f"y has classes that were not declared at first: {listed(strange)}")
+            raise DataError(f"y has classes that were not declared at first: {quoted_list(strange)}")
         return np.array([place[text] for text in texts], dtype=np.int32)
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:

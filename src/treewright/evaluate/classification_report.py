@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.evaluate.estimate import wilson_interval
 from treewright.evaluate.mistake_costs import CostReport, cost_report, cost_table
 from treewright.evaluate.probability_report import ProbabilityReport, checked_probabilities, probability_report
@@ -202,7 +202,7 @@ def classification_report(
     true, said = _labels(truth, "truth"), _labels(predicted, "predicted")
     labels = _sorted_labels({*true, *said}) if classes is None else _labels(classes, "classes")
     if len(set(labels)) < len(labels) or len({str(label) for label in labels}) < len(labels):
-        raise ParameterError(f"classes must differ from each other, as they do not in {listed(map(str, labels))}")
+        raise ParameterError(f"classes must differ from each other, as they do not in {quoted_list(map(str, labels))}")
     codes = {label: code for code, label in enumerate(labels)}
     return report_of_codes(
         _codes(true, codes, "truth"),
@@ -300,7 +300,7 @@ def _sorted_labels(labels: set[Any]) -> list[Any]:
 def _codes(labels: list[Any], codes: dict[Any, int], what: str) -> Codes:
     strangers = [label for label in set(labels) if label not in codes]
     if strangers:
-        raise DataError(f"{what}: {strangers[0]!r} is none of the classes {listed(str(label) for label in codes)}")
+        raise DataError(f"{what}: {strangers[0]!r} is none of the classes {quoted_list(str(label) for label in codes)}")
     return np.array([codes[label] for label in labels], dtype=np.intp)
 
 

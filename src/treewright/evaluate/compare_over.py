@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treewright._base.errors import ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright._base.printable import printable
 from treewright.evaluate.comparison import NAME_WIDTH, Comparison, best_text, p_text
 from treewright.evaluate.result import Rows, html_report, shown_names, text_table
@@ -93,7 +93,7 @@ class ManyComparison:
 
     def to_dataframe(self, of: str = "scores") -> Any:
         """Return a pandas DataFrame of the ``"scores"`` or ``"ranks"``: tables by learners."""
-        pandas = need("pandas", "dev", "make a DataFrame")
+        pandas = import_extra("pandas", "dev", "make a DataFrame")
         if of not in ("scores", "ranks"):
             raise ParameterError(f"of must be 'scores' or 'ranks', not {of!r}")
         rows = self.scores if of == "scores" else self.ranks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treewright._base.errors import ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright._base.printable import printable
 from treewright.evaluate.result import Rows, html_report, shown_names, text_table
 from treewright.evaluate.tests_of_difference import (
@@ -225,7 +225,7 @@ class Comparison:
 
     def to_dataframe(self, of: str = "learners") -> Any:
         """Return a pandas DataFrame of the ``"learners"``, their ``"folds"`` or the ``"pairs"``."""
-        pandas = need("pandas", "dev", "make a DataFrame")
+        pandas = import_extra("pandas", "dev", "make a DataFrame")
         if of == "folds":
             return pandas.DataFrame({one.name: one.scores for one in self.learners}).rename_axis("fold")
         if of == "pairs":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.evaluate.result import FEW_CASES, Floats, percentage
 
 LOPSIDED = 0.9
@@ -61,7 +61,7 @@ def class_warnings(
         )
     never = [name for name, true, told in zip(classes, support, said, strict=True) if true > 0 and told == 0]
     if never:
-        sentences.append(f"Never predicted: {listed(never)}; every case of {_it(never)} is a mistake.")
+        sentences.append(f"Never predicted: {quoted_list(never)}; every case of {_it(never)} is a mistake.")
     return sentences
 
 
@@ -87,7 +87,7 @@ def probability_warnings(shares: Floats, log_loss: float | None, *, ordered: boo
 
 
 def _classes(names: list[str]) -> str:
-    return f"The class {listed(names)} has" if len(names) == 1 else f"The classes {listed(names)} have"
+    return f"The class {quoted_list(names)} has" if len(names) == 1 else f"The classes {quoted_list(names)} have"
 
 
 def _it(names: list[str]) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluate.estimate import Rows, wilson_interval
@@ -226,7 +226,7 @@ def _about_classes(baseline: float, usual: str | None, never: list[str], strange
     if LOPSIDED <= baseline < 1:
         told.append(f"accuracy misleads here: always saying {usual!r} is right in {percentage(baseline)}")
     if never and baseline < 1:
-        told.append(f"never predicted: {listed(never)}")
+        told.append(f"never predicted: {quoted_list(never)}")
     if strange:
         cases = "1 case was" if strange == 1 else f"{strange:,} cases were"
         told.append(f"{cases} of a class that the training part lacked, and could not be right")

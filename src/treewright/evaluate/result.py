@@ -61,9 +61,9 @@ class Report:
 
     def to_dataframe(self) -> Any:
         """Return the main table as a pandas DataFrame (needs pandas)."""
-        from treewright._base.extras import need
+        from treewright._base.extras import import_extra
 
-        pandas = need("pandas", "dev", "make a DataFrame")
+        pandas = import_extra("pandas", "dev", "make a DataFrame")
         return pandas.DataFrame(self.records())
 
     def __str__(self) -> str:

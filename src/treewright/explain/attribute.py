@@ -23,7 +23,7 @@ from treewright.grow.recipe import Cuts, MissingPolicy, Recipe
 from treewright.model.nested import plain_number
 from treewright.model.split import Split
 from treewright.model.tree import Node
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AttributeExplanation:
     """One attribute at the node, with every number that speaks for or against it."""
 
     name: str
-    verdict: Verdict
+    verdict: SplitStatus
     branches: tuple[Branch, ...] = ()
     unknown: float = 0.0
     known: float = 0.0
@@ -78,12 +78,12 @@ class AttributeExplanation:
         return number
 
 
-def explain_attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -> AttributeExplanation:
+def explain_attribute(node: Node, recipe: Recipe, measure: str, one: EvaluatedSplit) -> AttributeExplanation:
     """Compute from what was looked at all numbers of an attribute; `measure` is that of impurity."""
     column = node.tree.schema.attributes[one.attribute]
     split = one.split
     if split is None:
-        return AttributeExplanation(column.name, one.verdict, adjusted_p=one.p_value)
+        return AttributeExplanation(column.name, one.status, adjusted_p=one.p_value)
     counts = _with_learned_side(recipe, split, one)
     weights = counts[:, 0] if measure == "variance" else counts.sum(axis=1)
     totals = {"entropy": total_entropy, "gini": total_gini, "variance": total_variance}[measure](counts)
@@ -103,7 +103,7 @@ def explain_attribute(node: Node, recipe: Recipe, measure: str, one: Examined) -
     decrease = (before - after) * known / (known + unknown) - correction
     return AttributeExplanation(
         name=column.name,
-        verdict=one.verdict,
+        verdict=one.status,
         branches=branches,
         unknown=unknown,
         known=known,
@@ -136,7 +136,7 @@ def _further(counts: Counts, unknown: Counts, decrease: float, measure: str, rec
     return further
 
 
-def _with_learned_side(recipe: Recipe, split: Split, one: Examined) -> Counts:
+def _with_learned_side(recipe: Recipe, split: Split, one: EvaluatedSplit) -> Counts:
     if recipe.missing is not MissingPolicy.LEARNED:
         return one.counts
     counts = one.counts.astype(np.float64) if one.unknown.dtype.kind == "f" else one.counts.copy()
@@ -162,7 +162,7 @@ def _weight(row: Counts, measure: str) -> float:
     return float(row[0]) if measure == "variance" else float(row.sum())
 
 
-def _correction(recipe: Recipe, one: Examined, weight: float) -> float:
+def _correction(recipe: Recipe, one: EvaluatedSplit, weight: float) -> float:
     rule = recipe.numeric
     if one.tries and one.split is not None and one.split.cut is not None and isinstance(rule, Cuts) and rule.correction:
         return log2(one.tries) / weight

@@ -31,7 +31,7 @@ from treewright.explain.document import (
 )
 from treewright.explain.language import Words
 from treewright.explain.node import NodeExplanation
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 __all__ = ["MOST_ROWS", "aligned", "blackboard", "cases_line", "choice_blocks", "node_document", "outcome_text"]
 
@@ -44,7 +44,7 @@ MOST_CLASSES = 40
 _SYMBOL = {"entropy": "H", "gini": "Gini", "variance": "Var"}
 _TIE = 1e-9
 
-_BEST_BUT = {Verdict.SMALL_GAIN, Verdict.NOT_SIGNIFICANT, Verdict.PRUNED}
+_BEST_BUT = {SplitStatus.SMALL_GAIN, SplitStatus.NOT_SIGNIFICANT, SplitStatus.PRUNED}
 
 
 def blackboard(explanation: NodeExplanation, lang: str | None = None) -> str:
@@ -244,7 +244,7 @@ def _summary(explanation: NodeExplanation, say: Words) -> Table:
         cells = [name(one.name), *([_or_dash(one.own_score, ".4g")] if with_own else [])]
         cells.append("-" if one.decrease is None else _fix(one.decrease, measure))
         if with_ratio:
-            compared = one.verdict in {Verdict.CHOSEN, Verdict.CONSIDERED, *_BEST_BUT}
+            compared = one.verdict in {SplitStatus.CHOSEN, SplitStatus.CONSIDERED, *_BEST_BUT}
             cells.append(_or_dash(one.split_information))
             cells.append(_or_dash(one.ratio if compared else None))
         if with_gini:
@@ -253,7 +253,7 @@ def _summary(explanation: NodeExplanation, say: Words) -> Table:
             cells.append("-" if one.chi_square is None else f"{one.chi_square:.2f}")
             cells.append("-" if one.chi_square_p is None else f"{one.chi_square_p:.3g}")
         rows.append((*cells, _remark(explanation, one, say)))
-    chosen = frozenset(place for place, one in enumerate(attributes) if one.verdict is Verdict.CHOSEN)
+    chosen = frozenset(place for place, one in enumerate(attributes) if one.verdict is SplitStatus.CHOSEN)
     return Table((*heads, ""), tuple(rows), last_left=True, marked=chosen)
 
 
@@ -262,11 +262,11 @@ def _or_dash(value: float | None, form: str = ".3f") -> str:
 
 
 def _remark(explanation: NodeExplanation, one: AttributeExplanation, say: Words) -> str:
-    verdict = "" if one.verdict is Verdict.CONSIDERED else say(f"verdict.{one.verdict_code}")
+    verdict = "" if one.verdict is SplitStatus.CONSIDERED else say(f"verdict.{one.verdict_code}")
     if one.adjusted_p is not None:
         told = say("further.adjusted_p", p=f"{one.adjusted_p:.3g}")
         return f"{told}, {verdict}" if verdict else told
-    if one.verdict is Verdict.BELOW_AVERAGE and explanation.average_gain is not None:
+    if one.verdict is SplitStatus.BELOW_AVERAGE and explanation.average_gain is not None:
         return f"{verdict} {explanation.average_gain:.3f}"
     return verdict
 

@@ -36,7 +36,7 @@ from treewright.data.raw import number_text
 from treewright.data.schema import Column, Kind
 from treewright.explain.condition import Condition
 from treewright.explain.document import name
-from treewright.model.model import TreeModel, first_of_best, node_probabilities
+from treewright.model.model import TreeModel, first_maximum, node_probabilities
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Tree
 
@@ -270,7 +270,7 @@ def _leaf_says(model: TreeModel) -> list[str | float]:
         return [float(value) for value in tree.outcome]
     shares = node_probabilities(tree, None if model.costs is None else model.smoothing)
     worth = shares if model.costs is None else -(shares @ np.array(model.costs))
-    return [tree.schema.classes[code] for code in first_of_best(worth).tolist()]
+    return [tree.schema.classes[code] for code in first_maximum(worth).tolist()]
 
 
 def _narrowed(asked: _Asked | None, split: Split, branch: int, default: int) -> _Asked | None:

@@ -35,7 +35,7 @@ from treewright.grow.recipe import Choice, NominalTest, Recipe, recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.nested import plain_number
 from treewright.model.tree import Node, Tree
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class NodeExplanation(Explanation):
     @property
     def table(self) -> tuple[Branch, ...]:
         """The frequency table of the chosen attribute; empty for a leaf."""
-        chosen = [one.branches for one in self.attributes if one.verdict is Verdict.CHOSEN]
+        chosen = [one.branches for one in self.attributes if one.verdict is SplitStatus.CHOSEN]
         return chosen[0] if chosen else ()
 
     @property
@@ -216,8 +216,8 @@ def _worth(model: TreeModel, recipe: Recipe, explained: Sequence[AttributeExplan
 
 def _runner_up(explained: Sequence[AttributeExplanation], worth: str) -> tuple[str | None, float | None]:
     """Return the best of the attributes that were beaten, and by how much."""
-    winner = next((one for one in explained if one.verdict is Verdict.CHOSEN), None)
-    second = next((one for one in explained if one.verdict is Verdict.CONSIDERED), None)
+    winner = next((one for one in explained if one.verdict is SplitStatus.CHOSEN), None)
+    second = next((one for one in explained if one.verdict is SplitStatus.CONSIDERED), None)
     if winner is None or second is None or worth == "order":
         return None, None
     first, next_best = winner.worth(worth), second.worth(worth)
@@ -247,12 +247,12 @@ def _node_impurity(tree: Tree, node: int, measure: str) -> float:
 
 
 _PLACE = {
-    Verdict.CHOSEN: 0,
-    Verdict.SMALL_GAIN: 0,
-    Verdict.NOT_SIGNIFICANT: 0,
-    Verdict.PRUNED: 0,
-    Verdict.CONSIDERED: 1,
-    Verdict.BELOW_AVERAGE: 2,
+    SplitStatus.CHOSEN: 0,
+    SplitStatus.SMALL_GAIN: 0,
+    SplitStatus.NOT_SIGNIFICANT: 0,
+    SplitStatus.PRUNED: 0,
+    SplitStatus.CONSIDERED: 1,
+    SplitStatus.BELOW_AVERAGE: 2,
 }
 
 
@@ -277,7 +277,7 @@ def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[A
     many = {column.name: 0 < MANY_VALUES * rows <= len(column.values) for column in tree.schema.attributes}
     if all(many.values()):
         many = dict.fromkeys(many, False)
-    compared = {*_PLACE, Verdict.NO_SPLIT_INFORMATION}
+    compared = {*_PLACE, SplitStatus.NO_SPLIT_INFORMATION}
     gains = [
         one.decrease for one in explained if one.verdict in compared and one.decrease is not None and not many[one.name]
     ]

@@ -17,12 +17,12 @@ from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.grow.tree_engine import engine_for
 from treewright.model.model import TreeModel
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
 def counted_again(
     model: TreeModel, recipe: Recipe, node: int, data: Dataset | None
-) -> tuple[tuple[Examined, ...] | None, tuple[str, ...]]:
+) -> tuple[tuple[EvaluatedSplit, ...] | None, tuple[str, ...]]:
     """Return what speaks for and against each attribute at a node, counted from the data, and notes on the counting."""
     if data is None:
         raise ParameterError(
@@ -36,15 +36,15 @@ def counted_again(
     found = examine_tree(engine, recipe, model.tree, node).get(node)
     if found is not None and model.tree.node(node).stop not in (None, Stop.PRUNED):
         # The judge would have divided this leaf, but nobody did, and so nobody pruned it.
-        found = tuple(replace(one, verdict=_not_pruned(one.verdict)) for one in found)
+        found = tuple(replace(one, status=_not_pruned(one.status)) for one in found)
     return found, notes
 
 
-def _not_pruned(verdict: Verdict) -> Verdict:
-    return Verdict.CONSIDERED if verdict is Verdict.PRUNED else verdict
+def _not_pruned(status: SplitStatus) -> SplitStatus:
+    return SplitStatus.CONSIDERED if status is SplitStatus.PRUNED else status
 
 
-def _chaid_again(model: TreeModel, options: CHAID, node: int, cases: Dataset) -> tuple[Examined, ...] | None:
+def _chaid_again(model: TreeModel, options: CHAID, node: int, cases: Dataset) -> tuple[EvaluatedSplit, ...] | None:
     """Find the groups and adjusted p of every attribute at a node, as CHAID did."""
     tree = model.tree
     engine = MemoryEngine(cases)
@@ -68,7 +68,7 @@ def _chaid_again(model: TreeModel, options: CHAID, node: int, cases: Dataset) ->
     if tree.node(node).stop is not Stop.PRUNED or best is None:
         return entries
     return tuple(
-        replace(one, verdict=Verdict.PRUNED) if one.attribute == best.attribute and one.split is not None else one
+        replace(one, status=SplitStatus.PRUNED) if one.attribute == best.attribute and one.split is not None else one
         for one in entries
     )
 

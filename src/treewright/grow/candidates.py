@@ -27,7 +27,7 @@ from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, Ord
 from treewright.grow.subsets import ordered_cuts, subsets_to_compare, sums_of
 from treewright.grow.ties import first_of_ties
 from treewright.model.split import FRACTIONAL, KNOWN, Split
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 SHORT = 1 - 1e-9
 """A sum of weights that falls short of a bound by rounding only is not below it."""
@@ -46,7 +46,7 @@ class Candidate:
     Parameters
     ----------
     attribute : int
-    verdict : Verdict
+    status : Verdict
         `Verdict.CONSIDERED` while it may still win, otherwise why it cannot.
     counts, unknown : array
         Table of the branches of the test.
@@ -62,7 +62,7 @@ class Candidate:
     """
 
     attribute: int
-    verdict: Verdict
+    status: SplitStatus
     counts: Counts
     unknown: Counts
     split: Split | None = None
@@ -105,10 +105,10 @@ class Examiner:
         column = self._engine.schema.attributes[attribute]
         known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
         if known <= 0:
-            return Candidate(attribute, Verdict.ALL_MISSING, table.counts[:0], table.unknown)
+            return Candidate(attribute, SplitStatus.ALL_MISSING, table.counts[:0], table.unknown)
         outcomes = np.count_nonzero(table.cases)
         if outcomes + (column.is_numeric and self._learns_side(table)) < 2:
-            return Candidate(attribute, Verdict.ONE_VALUE, table.counts, table.unknown)
+            return Candidate(attribute, SplitStatus.ONE_VALUE, table.counts, table.unknown)
         if column.is_numeric and attribute not in self._bounds:
             return self._cut(attribute, table)
         if self._is_multiway(column):
@@ -132,13 +132,13 @@ class Examiner:
         least = self._recipe.stopping.min_branch
         groups = grouped(table.counts, table.unknown, least, by_ratio=self._recipe.choice is Choice.RATIO)
         if groups is None:
-            return Candidate(attribute, Verdict.NO_GAIN, table.counts, table.unknown)
+            return Candidate(attribute, SplitStatus.NO_GAIN, table.counts, table.unknown)
         weights = self._branch_weights(groups.counts)
         split = Split.subsets(attribute, groups.branch_of, self._missing(weights))
         branches = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
         branches[: len(groups.counts)] = groups.counts
         if np.count_nonzero(weights >= least * SHORT) < 2:
-            return Candidate(attribute, Verdict.TOO_FEW, branches, table.unknown, split)
+            return Candidate(attribute, SplitStatus.TOO_FEW, branches, table.unknown, split)
         return self._scored(split, branches, table.unknown, self._criterion.of_table(branches))
 
     # -- one branch per value ----------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Examiner:
             split = Split.multiway(attribute, len(column.values), missing)
         enough = np.count_nonzero((weights >= stopping.min_branch * SHORT) & (table.cases >= stopping.min_leaf))
         if enough < 2:
-            return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown, split)
+            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown, split)
         return self._scored(split, table.counts, table.unknown, self._criterion.of_table(table.counts))
 
     # -- two branches ------------------------------------------------------------------------------------------------
@@ -175,11 +175,11 @@ class Examiner:
             left, right
         )
         if not fits.any():
-            return Candidate(attribute, Verdict.TOO_FEW, table.counts, table.unknown)
+            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown)
         if self._signs:
             fits &= self._in_order(attribute, left, right, None if learned else table.unknown)
             if not fits.any():
-                return Candidate(attribute, Verdict.MONOTONIC, table.counts, table.unknown)
+                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts, table.unknown)
         scores = np.full(len(sides), -np.inf)
         scores[fits] = self._criterion.of_cuts(left[fits], right[fits])
         best = first_of_ties(scores)
@@ -208,11 +208,11 @@ class Examiner:
         places = places[self._large_enough(cases[places], int(cases[-1]))]
         places = places[self._heavy_enough(left[places], left[-1] - left[places])]
         if len(places) == 0:
-            return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
             places = places[self._in_order(attribute, left[places], left[-1] - left[places], table.unknown)]
             if len(places) == 0:
-                return Candidate(attribute, Verdict.MONOTONIC, table.counts[:0], table.unknown)
+                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
         best = first_of_ties(scores)
         place = int(places[best])
@@ -252,14 +252,14 @@ class Examiner:
             fits &= np.isin(np.arange(len(lower)), offered)
         places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
         if len(places) == 0:
-            return Candidate(attribute, Verdict.TOO_FEW, table.counts[:0], table.unknown)
+            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
             cuts = places != len(values) - 1  # known against missing has no order
             ordered = self._in_order(attribute, lower[places], whole - lower[places], None)
             anyway = self._in_order(None, lower[places], whole - lower[places], None)
             places = places[np.where(cuts, ordered, anyway)]
             if len(places) == 0:
-                return Candidate(attribute, Verdict.MONOTONIC, table.counts[:0], table.unknown)
+                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(lower[places], whole - lower[places])
         best = first_of_ties(scores)
         place, home = int(places[best]), 1
@@ -350,13 +350,13 @@ class Examiner:
         own_score = None
         if self._own is not None:
             if score == -np.inf:
-                return Candidate(split.attribute, Verdict.NO_GAIN, counts, unknown, split, tries=tries)
+                return Candidate(split.attribute, SplitStatus.NO_GAIN, counts, unknown, split, tries=tries)
             own_score = score
         known = float(self._branch_weights(counts).sum())
         weight = known + float(self._branch_weights(unknown[None, :]).sum())
         if self._recipe.missing is not MissingPolicy.LEARNED:
             score *= known / weight
-        verdict = Verdict.CONSIDERED
+        status = SplitStatus.CONSIDERED
         if (
             tries
             and split.cut is not None
@@ -365,9 +365,9 @@ class Examiner:
         ):
             score -= log2(tries) / weight
             if score <= 0:
-                verdict = Verdict.NO_GAIN
+                status = SplitStatus.NO_GAIN
         information = split_information(counts, unknown) if self._classification else 0.0
-        return Candidate(split.attribute, verdict, counts, unknown, split, score, information, tries, own_score)
+        return Candidate(split.attribute, status, counts, unknown, split, score, information, tries, own_score)
 
     def own_score(self, split: Split, counts: Counts, unknown: Counts) -> float | None:
         """Return what the user's criterion says of any test by its table; None without such a criterion or a score."""

@@ -16,7 +16,7 @@ from treewright.data.schema import Schema
 from treewright.grow.candidates import Candidate
 from treewright.grow.recipe import Choice
 from treewright.grow.ties import first_of_ties
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 EPSILON = 1e-3
 """C4.5's tolerance in comparisons of gains."""
@@ -27,7 +27,7 @@ MANY_VALUES = 0.3
 
 @dataclass(frozen=True)
 class Chosen:
-    """The candidates with their final verdicts, and the place of the winner (None: no test is admissible)."""
+    """The candidates with their final statuses, and the place of the winner (None: no test is admissible)."""
 
     candidates: tuple[Candidate, ...]
     winner: int | None
@@ -49,7 +49,7 @@ def choose(
 
 
 def _highest(candidates: Sequence[Candidate]) -> Chosen:
-    scores = np.array([c.score if c.verdict is Verdict.CONSIDERED else -np.inf for c in candidates])
+    scores = np.array([c.score if c.status is SplitStatus.CONSIDERED else -np.inf for c in candidates])
     return _with_winner(list(candidates), scores, None)
 
 
@@ -58,24 +58,24 @@ def _c45(rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases:
     judged: list[Candidate] = []
     worths = []
     for candidate in candidates:
-        verdict, worth = _worth(rule, candidate, average)
-        judged.append(replace(candidate, verdict=verdict))
+        status, worth = _worth(rule, candidate, average)
+        judged.append(replace(candidate, status=status))
         worths.append(worth)
     return _with_winner(judged, np.array(worths), average if rule is Choice.RATIO else None)
 
 
-def _worth(rule: Choice, candidate: Candidate, average: float) -> tuple[Verdict, float]:
-    if candidate.verdict is not Verdict.CONSIDERED or candidate.score <= -EPSILON:
-        return candidate.verdict, -np.inf
+def _worth(rule: Choice, candidate: Candidate, average: float) -> tuple[SplitStatus, float]:
+    if candidate.status is not SplitStatus.CONSIDERED or candidate.score <= -EPSILON:
+        return candidate.status, -np.inf
     if rule is Choice.GAIN:
         if candidate.split_info <= 0:
-            return Verdict.NO_SPLIT_INFORMATION, -np.inf
-        return Verdict.CONSIDERED, candidate.score
+            return SplitStatus.NO_SPLIT_INFORMATION, -np.inf
+        return SplitStatus.CONSIDERED, candidate.score
     if candidate.score < average - EPSILON:
-        return Verdict.BELOW_AVERAGE, -np.inf
+        return SplitStatus.BELOW_AVERAGE, -np.inf
     if candidate.split_info <= EPSILON:
-        return Verdict.NO_SPLIT_INFORMATION, -np.inf
-    return Verdict.CONSIDERED, candidate.score / candidate.split_info
+        return SplitStatus.NO_SPLIT_INFORMATION, -np.inf
+    return SplitStatus.CONSIDERED, candidate.score / candidate.split_info
 
 
 def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> float:
@@ -89,7 +89,7 @@ def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) 
     gains = [
         candidate.score
         for candidate in candidates
-        if candidate.verdict is Verdict.CONSIDERED and candidate.score > -EPSILON and not many[candidate.attribute]
+        if candidate.status is SplitStatus.CONSIDERED and candidate.score > -EPSILON and not many[candidate.attribute]
     ]
     return sum(gains) / len(gains) if gains else np.inf
 
@@ -100,5 +100,5 @@ def _with_winner(
     if len(scores) == 0 or not np.isfinite(scores.max()):
         return Chosen(tuple(candidates), None, average)
     winner = first_of_ties(scores)
-    candidates[winner] = replace(candidates[winner], verdict=Verdict.CHOSEN)
+    candidates[winner] = replace(candidates[winner], status=SplitStatus.CHOSEN)
     return Chosen(tuple(candidates), winner, average)

@@ -29,7 +29,7 @@ from treewright.grow.drawing import root_key, shuffled
 from treewright.grow.monotonic import ANYWHERE, Span
 from treewright.grow.recipe import NominalTest, Recipe
 from treewright.model.tree import Stop
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Decider(abc.ABC):
         self._recipe = recipe
         self._schema = engine.schema
         self._regression = self._schema.task is Task.REGRESSION
-        self._working: dict[int, tuple[Examined, ...]] = {}
+        self._working: dict[int, tuple[EvaluatedSplit, ...]] = {}
         self._cells_left = cells
         self._examiner: Examiner
 
@@ -130,7 +130,7 @@ class Decider(abc.ABC):
             for attribute, table in zip(asked, tables, strict=True)
         }
         for attribute in spare:
-            if any(candidate.verdict is Verdict.CONSIDERED for candidate in found.values()):
+            if any(candidate.status is SplitStatus.CONSIDERED for candidate in found.values()):
                 break
             [[table]] = self._count([(node, summary)], [[attribute]])
             found[attribute] = self._examiner.examine(attribute, table, span, node.key)
@@ -170,7 +170,7 @@ class Decider(abc.ABC):
     def _keep_working(self, node: Open, chosen: Chosen, stop: Stop | None) -> None:
         self._keep(node.record, examined_entries(chosen, stop, sorted(node.used), self._width))
 
-    def _keep(self, record: int, entries: tuple[Examined, ...]) -> None:
+    def _keep(self, record: int, entries: tuple[EvaluatedSplit, ...]) -> None:
         """Keep what was looked at in a node, if there is room."""
         cells = sum(one.cells for one in entries)
         if cells > self._cells_left:
@@ -186,29 +186,29 @@ class Decider(abc.ABC):
 
 def _not_drawn(attribute: int, width: int) -> Candidate:
     nothing = np.zeros((0, width), dtype=np.int64)
-    return Candidate(attribute, Verdict.NOT_DRAWN, nothing, nothing.sum(axis=0))
+    return Candidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
 
 
-def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[Examined, ...]:
+def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:
     """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
     barred = [_unused(attribute, width) for attribute in used]
     examined = [_examined(candidate, stop) for candidate in chosen.candidates]
     return tuple(sorted((*examined, *barred), key=lambda one: one.attribute))
 
 
-def _unused(attribute: int, width: int) -> Examined:
+def _unused(attribute: int, width: int) -> EvaluatedSplit:
     nothing = np.zeros((0, width), dtype=np.int64)
-    return Examined(attribute, Verdict.USED_ABOVE, None, nothing, nothing.sum(axis=0))
+    return EvaluatedSplit(attribute, SplitStatus.USED_ABOVE, None, nothing, nothing.sum(axis=0))
 
 
-def _examined(candidate: Candidate, stop: Stop | None) -> Examined:
-    verdict = candidate.verdict
-    if verdict is Verdict.CHOSEN and stop is not None:
-        verdict = Verdict.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else Verdict.SMALL_GAIN
+def _examined(candidate: Candidate, stop: Stop | None) -> EvaluatedSplit:
+    status = candidate.status
+    if status is SplitStatus.CHOSEN and stop is not None:
+        status = SplitStatus.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else SplitStatus.SMALL_GAIN
     counts, unknown = candidate.counts, candidate.unknown
     if candidate.split is None:
         counts = counts[:0]
     own_score = candidate.own_score
-    return Examined(
-        candidate.attribute, verdict, candidate.split, counts, unknown, candidate.tries, own_score=own_score
+    return EvaluatedSplit(
+        candidate.attribute, status, candidate.split, counts, unknown, candidate.tries, own_score=own_score
     )

@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.interrupt import apart
-from treewright._base.loading import garbage_left
+from treewright._base.interrupt import run_in_worker
+from treewright._base.loading import garbage_collection_paused
 from treewright._base.near_names import did_you_mean
 from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
@@ -59,7 +59,7 @@ def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
     """Say whether kernels grow the whole tree; otherwise the interpreted grower does, over whoever counts."""
     if not is_compiled(engine, dataset):
         return False
-    with garbage_left():
+    with garbage_collection_paused():
         announce_compilation()
         from treewright.grow.compiled.options import understood
 
@@ -123,7 +123,7 @@ def grow_tree(
     """
     jobs = threads(n_jobs)
     dataset = in_bins(dataset, recipe)
-    with garbage_left():
+    with garbage_collection_paused():
         if by_kernels(engine, dataset, recipe):
             return _grown_by_kernels(dataset, recipe, jobs, progress)
     counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
@@ -139,7 +139,7 @@ def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Pro
     if dataset.n_rows <= UNINTERRUPTED_CASES:
         return grower.grow(recipe, progress=progress)
     told = _Told(progress)
-    return apart(lambda: grower.grow(recipe, progress=told.hear), meanwhile=told.tell)
+    return run_in_worker(lambda: grower.grow(recipe, progress=told.hear), on_poll=told.tell)
 
 
 class _Told:

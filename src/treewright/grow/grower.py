@@ -28,7 +28,7 @@ from treewright.grow.trace_reuse import NO_TRACES, ReusableTraces, reusable_trac
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 WORKING_CELLS = 20_000
 """Table cells that a model keeps to explain itself; the top of the tree comes first."""
@@ -50,7 +50,7 @@ class Grown:
     """A tree and, for its nodes, the working that was kept."""
 
     tree: Tree
-    working: Mapping[int, tuple[Examined, ...]]
+    working: Mapping[int, tuple[EvaluatedSplit, ...]]
 
 
 def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:
@@ -66,7 +66,7 @@ def examine_tree(
     *,
     cells: int = WORKING_CELLS,
     grown: Grown | None = None,
-) -> dict[int, tuple[Examined, ...]]:
+) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
 
     Parameters
@@ -112,7 +112,7 @@ class _Grower(Decider):
 
     def examine(
         self, tree: Tree, wanted: int | None, cells: int, reuse: ReusableTraces = NO_TRACES
-    ) -> dict[int, tuple[Examined, ...]]:
+    ) -> dict[int, tuple[EvaluatedSplit, ...]]:
         if wanted is not None:
             self._cells_left = sys.maxsize
         elif self._cells_left:
@@ -161,7 +161,7 @@ class _Grower(Decider):
                     self._keep(node.record, reuse.traces[node.record])
 
     def _judge_as_in_tree(self, node: Open, tree: Tree) -> None:
-        """Give the verdict to the test that the tree has, where the recipe would have decided otherwise."""
+        """Give the status to the test that the tree has, where the recipe would have decided otherwise."""
         entries = self._working.get(node.record)
         if entries is None:
             return
@@ -169,18 +169,20 @@ class _Grower(Decider):
         judged = []
         for one in entries:
             if split is not None and one.split == split:
-                judged.append(replace(one, verdict=Verdict.CHOSEN))
+                judged.append(replace(one, status=SplitStatus.CHOSEN))
             elif split is not None and one.attribute == split.attribute:
                 [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
                 counts = branch_counts(table, split)
                 tries = one.tries if split.cut is not None else 0
                 own_score = self._examiner.own_score(split, counts, one.unknown)
                 judged.append(
-                    Examined(one.attribute, Verdict.CHOSEN, split, counts, one.unknown, tries, own_score=own_score)
+                    EvaluatedSplit(
+                        one.attribute, SplitStatus.CHOSEN, split, counts, one.unknown, tries, own_score=own_score
+                    )
                 )
-            elif one.verdict is Verdict.CHOSEN:
-                beaten = Verdict.CONSIDERED if split is not None else Verdict.PRUNED
-                judged.append(replace(one, verdict=beaten))
+            elif one.status is SplitStatus.CHOSEN:
+                beaten = SplitStatus.CONSIDERED if split is not None else SplitStatus.PRUNED
+                judged.append(replace(one, status=beaten))
             else:
                 judged.append(one)
         self._working[node.record] = tuple(judged)
@@ -257,7 +259,7 @@ class _Grower(Decider):
         record = decision.node.record
         if record in self._working:
             self._working[record] = tuple(
-                replace(one, verdict=Verdict.CONSIDERED) if one.verdict is Verdict.CHOSEN else one
+                replace(one, status=SplitStatus.CONSIDERED) if one.status is SplitStatus.CHOSEN else one
                 for one in self._working[record]
             )
         self._carry_out(Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))

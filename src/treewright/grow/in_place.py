@@ -30,7 +30,7 @@ from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.grow.sieve import NumberSieve
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.tree import Stop, Tree
-from treewright.model.working import Examined
+from treewright.model.working import EvaluatedSplit
 
 FINISH_ROWS = 200_000
 """A node with at most so many cases is finished in memory."""
@@ -68,7 +68,7 @@ class GrowthState:
 
     records: list[NodeRecord]
     open_nodes: list[OpenNode]
-    working: dict[int, tuple[Examined, ...]]
+    working: dict[int, tuple[EvaluatedSplit, ...]]
     bounds: dict[int, tuple[float, ...]]
 
 
@@ -108,7 +108,7 @@ def grow_in_place(
     return _InPlaceGrower(engine, by_middles(recipe), finish_rows, progress, checkpoint, state, on_level).grow()
 
 
-def examine_in_place(engine: DistantEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[Examined, ...]]:
+def examine_in_place(engine: DistantEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Examine a tree as `treewright.grow.grower.examine_tree` does, a level in one pass; cuts are middles."""
     return _InPlaceGrower(engine, by_middles(recipe), 0, None, None, None).examine(tree, None, WORKING_CELLS)
 
@@ -235,7 +235,7 @@ class _InPlaceGrower(_Grower):
 
     def _fit_working(self) -> None:
         """Keep the working that a grower in memory would have kept: level by level until the cells are used up."""
-        kept: dict[int, tuple[Examined, ...]] = {}
+        kept: dict[int, tuple[EvaluatedSplit, ...]] = {}
         left = WORKING_CELLS if self._keeps else 0
         level = [0]
         while level:
@@ -320,7 +320,7 @@ class _Place:
 @dataclass(frozen=True)
 class _Subtree:
     records: list[NodeRecord]
-    working: dict[int, tuple[Examined, ...]]
+    working: dict[int, tuple[EvaluatedSplit, ...]]
 
 
 def grow_subtree(cases: Dataset, recipe: Recipe, place: _Place) -> _Subtree:

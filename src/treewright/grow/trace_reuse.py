@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from treewright.model.tree import STOPS, Stop, Tree
-from treewright.model.working import Examined
+from treewright.model.working import EvaluatedSplit
 
 BEFORE_COUNTING = frozenset(
     STOPS.index(stop) for stop in (Stop.EMPTY, Stop.PURE, Stop.DEPTH, Stop.TOO_FEW, Stop.NO_ATTRIBUTES)
@@ -27,13 +27,13 @@ class ReusableTraces:
 
     Parameters
     ----------
-    traces : dict of int to tuple of Examined
+    traces : dict of int to tuple of EvaluatedSplit
         Split trace of a node, with the statuses that growth gave.
     known : frozenset of int
         The nodes with a trace, and those that have none because growth stopped before it counted.
     """
 
-    traces: Mapping[int, tuple[Examined, ...]]
+    traces: Mapping[int, tuple[EvaluatedSplit, ...]]
     known: frozenset[int]
 
     def unknown_and_ancestors(self, tree: Tree) -> Container[int]:
@@ -52,14 +52,14 @@ NO_TRACES = ReusableTraces({}, frozenset())
 """Of a tree whose growth is not known."""
 
 
-def reusable_traces(grown: Tree, traces: Mapping[int, tuple[Examined, ...]], pruned: Tree) -> ReusableTraces:
+def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]], pruned: Tree) -> ReusableTraces:
     """Return the split traces of a grown tree that hold for the pruned one, by its node numbers.
 
     Parameters
     ----------
     grown : Tree
         Before pruning.
-    traces : dict of int to tuple of Examined
+    traces : dict of int to tuple of EvaluatedSplit
         Split traces of its nodes, as far as they were kept.
     pruned : Tree
         After pruning.
@@ -75,7 +75,7 @@ def reusable_traces(grown: Tree, traces: Mapping[int, tuple[Examined, ...]], pru
     >>> sorted(reusable.traces), reusable.known == set(range(7))
     ([0, 2, 3, 4], True)
     """
-    kept: dict[int, tuple[Examined, ...]] = {}
+    kept: dict[int, tuple[EvaluatedSplit, ...]] = {}
     known = []
     same_cases = [(0, 0)]
     while same_cases:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
 from treewright.model.split import Split, Surrogate
-from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree, stretches
+from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree, gather_slices
 
 
 @dataclass
@@ -130,7 +130,7 @@ def _counts(
     return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
 
 
-def rebuilt(
+def rebuild_tree(
     tree: Tree,
     source: npt.NDArray[np.int32],
     *,
@@ -157,14 +157,14 @@ def rebuilt(
     >>> tree = fit(sample("play-tennis"), ID3()).tree
     >>> stump = np.arange(len(tree), dtype=np.int32)
     >>> stump[[1, 5]] = 2  # a leaf
-    >>> rebuilt(tree, stump, stop=np.where(tree.stop < 0, 0, tree.stop)).n_leaves
+    >>> rebuild_tree(tree, stump, stop=np.where(tree.stop < 0, 0, tree.stop)).n_leaves
     3
     """
     reached = np.zeros(tree.n_nodes, dtype=bool)
     level = np.zeros(1, dtype=np.int32)
     while len(level):
         reached[level] = True
-        level = stretches(tree.children, tree.child_start, source[level])
+        level = gather_slices(tree.children, tree.child_start, source[level])
     kept = np.flatnonzero(reached)  # branches are taken over from below only, so the order stays depth first
     tests = source[kept]
     number = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -185,11 +185,11 @@ def rebuilt(
         cut=tree.cut[tests],
         missing=tree.missing[tests],
         child_start=_starts(np.diff(tree.child_start)[tests]),
-        children=number[stretches(tree.children, tree.child_start, tests)],
+        children=number[gather_slices(tree.children, tree.child_start, tests)],
         value_start=_starts(np.diff(tree.value_start)[tests]),
-        value_branch=stretches(tree.value_branch, tree.value_start, tests),
+        value_branch=gather_slices(tree.value_branch, tree.value_start, tests),
         bound_start=_starts(np.diff(tree.bound_start)[tests]),
-        bounds=stretches(tree.bounds, tree.bound_start, tests),
+        bounds=gather_slices(tree.bounds, tree.bound_start, tests),
         weight=tree.weight[kept] if counts is None else new_counts.sum(axis=1).astype(np.float64),
         counts=whole if np.array_equal(whole, new_counts) else new_counts,
         outcome=(tree.outcome if outcome is None else outcome)[kept],

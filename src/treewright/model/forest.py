@@ -25,9 +25,9 @@ import numpy.typing as npt
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.model.grove import Grove
+from treewright.model.grove import PackedForest
 from treewright.model.grove_route import Block, blocks
-from treewright.model.model import Smoothing, check_costs, check_smoothing, first_of_best, node_probabilities
+from treewright.model.model import Smoothing, check_costs, check_smoothing, first_maximum, node_probabilities
 from treewright.model.predictor import Predictor
 from treewright.model.quick_route import by_kernel, sums
 from treewright.model.route import main_leaves
@@ -50,7 +50,7 @@ class Forest(Predictor):
 
     Parameters
     ----------
-    grove : Grove
+    grove : PackedForest
         The trees.
     weights : array of float
         Weight of the answer of each tree.
@@ -76,7 +76,7 @@ class Forest(Predictor):
     (20, ['No', 'No', 'Yes'])
     """
 
-    grove: Grove
+    grove: PackedForest
     weights: Floats
     combining: Combining = Combining.MEAN
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -141,15 +141,15 @@ class Forest(Predictor):
     def codes_of(self, answers: Floats) -> Codes:
         """Return the classes that combined answers say."""
         if self.costs is not None:
-            return first_of_best(-(answers @ np.array(self.costs)))
-        return first_of_best(answers)
+            return first_maximum(-(answers @ np.array(self.costs)))
+        return first_maximum(answers)
 
     def answers(self, cases: Dataset) -> Floats:
         """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
         total = float(np.sum(self.weights))
         if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove), self.grove.n_nodes):
-            grove = self.grove
-            added = sums(grove, grove.starts[:-1], cases, grove.leaf_number, self._of_leaf, self.weights)
+            packed = self.grove
+            added = sums(packed, packed.starts[:-1], cases, packed.leaf_number, self._of_leaf, self.weights)
             lost = np.flatnonzero(np.isnan(added[:, 0]))
             if len(lost):
                 added[lost] = self._added_up(cases.take(lost))
@@ -187,11 +187,11 @@ class Forest(Predictor):
         """Return the class that one tree says of each case of a block."""
         codes = self._leaf_codes[block.leaves[:, place]]
         if len(block.lost):
-            codes[block.lost] = first_of_best(block.said_by(place, self._of_leaf, self._of_node(place))[block.lost])
+            codes[block.lost] = first_maximum(block.said_by(place, self._of_leaf, self._of_node(place))[block.lost])
         return codes
 
     def nodes(self, cases: Dataset) -> npt.NDArray[np.int64]:
-        """Return the node that each case ends in, in every tree, numbered as in the grove (cases x trees).
+        """Return the node that each case ends in, in every tree, numbered as in the packed forest (cases x trees).
 
         A divided case counts for the leaf that gets most of it.
         """
@@ -233,7 +233,7 @@ class Forest(Predictor):
 
     @cached_property
     def _leaf_codes(self) -> Codes:
-        return first_of_best(self._of_leaf)
+        return first_maximum(self._of_leaf)
 
     def _of_node(self, place: int) -> Floats:
         tree = self.trees[place]

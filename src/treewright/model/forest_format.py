@@ -1,8 +1,8 @@
 """Forests as plain data for the model file, and back with every check, without a loop over nodes.
 
-The arrays of the grove are packed (`treewright.model.packed`), and what follows from other arrays is left out: the
-first child of a node is the next node, a threshold has two branches, the weight of a leaf is the sum of its counts, its
-class the one of most cases.
+The arrays of the packed forest are encoded by `treewright.model.packed`. Values that follow from other arrays are
+omitted: the first child of a node is the next node, a threshold has two branches, the weight of a leaf is the sum of
+its counts, and its class is the majority class.
 
 Vocabulary
 ----------
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from treewright._base.errors import ModelFormatError
 from treewright.data.schema import Schema, Task
 from treewright.model.forest import Combining, Forest
-from treewright.model.grove import Floats, Grove, Longs, Statistics, majorities
-from treewright.model.packed import DOUBLES, SIGNED, UNSIGNED, packed, unpacked
+from treewright.model.grove import Floats, Longs, PackedForest, Statistics, majority_classes
+from treewright.model.packed import DOUBLES, SIGNED, UNSIGNED, decode_array, encode_array
 from treewright.model.split import STAY, Test
 from treewright.model.tree import LEAF, STOPS, TESTS
 from treewright.model.tree_format import object_at, surrogate_to_plain, surrogates_from_plain
@@ -39,9 +39,9 @@ def forest_to_plain(model: Forest) -> dict[str, Any]:
         "combining": str(model.combining),
         "smoothing": model.smoothing,
         "costs": None if model.costs is None else [list(row) for row in model.costs],
-        "weights": packed(model.weights),
-        "log": {name: packed(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(model.log.items())},
-        "trees": grove_to_plain(model.grove),
+        "weights": encode_array(model.weights),
+        "log": {name: encode_array(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(model.log.items())},
+        "trees": packed_forest_to_plain(model.grove),
     }
 
 
@@ -53,67 +53,68 @@ def forest_from_plain(
     costs: tuple[tuple[float, ...], ...] | None,
 ) -> Forest:
     """Make a forest again, and validate it."""
-    grove = grove_from_plain(schema, object_at(document, "trees"))
+    packed = packed_forest_from_plain(schema, object_at(document, "trees"))
     try:
         combining = Combining(str(document.get("combining")))
     except ValueError as error:
         raise ModelFormatError(f"unknown combining {document.get('combining')!r:.40}") from error
-    weights = unpacked(document, "weights", DOUBLES, len(grove)).astype(np.float64)
+    weights = decode_array(document, "weights", DOUBLES, len(packed)).astype(np.float64)
     log = object_at(document, "log")
-    numbers = {name: tuple(unpacked(log, name, DOUBLES, len(grove)).tolist()) for name in log}
-    return Forest(grove, weights, combining, recipe, provenance, numbers, document.get("smoothing"), costs)
+    numbers = {name: tuple(decode_array(log, name, DOUBLES, len(packed)).tolist()) for name in log}
+    return Forest(packed, weights, combining, recipe, provenance, numbers, document.get("smoothing"), costs)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def grove_to_plain(grove: Grove) -> dict[str, Any]:
-    """Return the arrays of a grove, packed."""
-    inner = grove.attribute != LEAF
+def packed_forest_to_plain(packed: PackedForest) -> dict[str, Any]:
+    """Return the arrays of a packed forest, encoded."""
+    inner = packed.attribute != LEAF
     nodes = np.flatnonzero(inner)
-    branches = np.diff(grove.child_start)[inner]
+    branches = np.diff(packed.child_start)[inner]
     owner = np.repeat(nodes, branches)
-    later = np.ones(len(grove.children), dtype=bool)
-    later[grove.child_start[nodes]] = False
-    tests = grove.test[inner]
+    later = np.ones(len(packed.children), dtype=bool)
+    later[packed.child_start[nodes]] = False
+    tests = packed.test[inner]
     plain: dict[str, Any] = {
-        "sizes": packed(np.diff(grove.starts)),
-        "attribute": packed(grove.attribute),
-        "later": packed(grove.children[later].astype(np.int64) - owner[later]),
-        "cut": packed(grove.cut[inner & (grove.test == _CODE[Test.THRESHOLD])]),
-        "missing": packed(grove.missing[inner]),
-        "stop": packed(grove.stop[~inner]),
+        "sizes": encode_array(np.diff(packed.starts)),
+        "attribute": encode_array(packed.attribute),
+        "later": encode_array(packed.children[later].astype(np.int64) - owner[later]),
+        "cut": encode_array(packed.cut[inner & (packed.test == _CODE[Test.THRESHOLD])]),
+        "missing": encode_array(packed.missing[inner]),
+        "stop": encode_array(packed.stop[~inner]),
     }
     if np.any(branches != 2):
-        plain["branches"] = packed(branches)
+        plain["branches"] = encode_array(branches)
     if np.any(tests != _CODE[Test.THRESHOLD]):
-        plain["test"] = packed(tests)
-        chosen = inner & _is(grove.test, Test.SUBSET, Test.EQUALS)
-        plain["values"] = packed(grove.value_branch[np.repeat(chosen, np.diff(grove.value_start))])
-        plain["bound_counts"] = packed(np.diff(grove.bound_start)[inner & _is(grove.test, Test.INTERVALS)])
-        plain["bounds"] = packed(grove.bounds)
-    if grove.surrogates:
+        plain["test"] = encode_array(tests)
+        chosen = inner & _is(packed.test, Test.SUBSET, Test.EQUALS)
+        plain["values"] = encode_array(packed.value_branch[np.repeat(chosen, np.diff(packed.value_start))])
+        plain["bound_counts"] = encode_array(np.diff(packed.bound_start)[inner & _is(packed.test, Test.INTERVALS)])
+        plain["bounds"] = encode_array(packed.bounds)
+    if packed.surrogates:
         plain["surrogates"] = {
-            str(node): [surrogate_to_plain(one) for one in grove.surrogates[node]] for node in sorted(grove.surrogates)
+            str(node): [surrogate_to_plain(one) for one in packed.surrogates[node]]
+            for node in sorted(packed.surrogates)
         }
-    return plain | _statistics_to_plain(grove)
+    return plain | _statistics_to_plain(packed)
 
 
-def _statistics_to_plain(grove: Grove) -> dict[str, Any]:
-    known = grove.statistics
-    plain: dict[str, Any] = {"statistics": "leaves" if grove.leaves_only else "nodes"}
+def _statistics_to_plain(packed: PackedForest) -> dict[str, Any]:
+    known = packed.statistics
+    plain: dict[str, Any] = {"statistics": "leaves" if packed.leaves_only else "nodes"}
     if known.sse is not None:
         whole = np.array_equal(known.weight, np.floor(known.weight)) and float(known.weight.max()) < 2**53
-        plain["weight"] = packed(known.weight.astype(np.int64) if whole else known.weight)
-        plain["outcome"] = packed(known.outcome.astype(np.float64))
+        plain["weight"] = encode_array(known.weight.astype(np.int64) if whole else known.weight)
+        plain["outcome"] = encode_array(known.outcome.astype(np.float64))
         if np.any(known.sse != 0):
-            plain["sse"] = packed(known.sse)
+            plain["sse"] = encode_array(known.sse)
         return plain
-    plain["counts"] = packed(known.counts)
+    plain["counts"] = encode_array(known.counts)
     if not np.array_equal(known.weight, known.counts.sum(axis=1)):
-        plain["weight"] = packed(known.weight)
-    if not np.array_equal(known.outcome, majorities(known.counts)):
-        plain["outcome"] = packed(known.outcome)
+        plain["weight"] = encode_array(known.weight)
+    if not np.array_equal(known.outcome, majority_classes(known.counts)):
+        plain["outcome"] = encode_array(known.outcome)
     return plain
 
 
@@ -127,31 +128,31 @@ def _is(test: npt.NDArray[np.int8], *forms: Test) -> Mask:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
-    """Make a grove again; whatever is wrong with it is told."""
-    sizes = unpacked(plain, "sizes", UNSIGNED).astype(np.int64)
+def packed_forest_from_plain(schema: Schema, plain: Mapping[str, Any]) -> PackedForest:
+    """Make a packed forest again; raise `ModelFormatError` for anything wrong with it."""
+    sizes = decode_array(plain, "sizes", UNSIGNED).astype(np.int64)
     if len(sizes) == 0 or np.any(sizes < 1) or np.any(sizes >= 2**31):
         raise ModelFormatError("a forest has at least one tree, and every tree at least one node")
     starts = np.concatenate(([0], np.cumsum(sizes)))
     n = int(starts[-1])
     if n >= 2**31:
         raise ModelFormatError(f"{n} nodes are too many")
-    attribute = unpacked(plain, "attribute", SIGNED, n).astype(np.int32)
+    attribute = decode_array(plain, "attribute", SIGNED, n).astype(np.int32)
     if attribute.min() < LEAF or attribute.max() >= len(schema.attributes):
         raise ModelFormatError("a node tests an attribute that the schema does not have")
     inner = attribute != LEAF
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     many = np.full(len(nodes), 2, dtype=np.int64)
     if "branches" in plain:
-        many = unpacked(plain, "branches", UNSIGNED, len(nodes)).astype(np.int64)
+        many = decode_array(plain, "branches", UNSIGNED, len(nodes)).astype(np.int64)
     child_start, children = _children(plain, starts, inner, nodes, many)
     test = np.zeros(n, dtype=np.int8)
     if "test" in plain:
-        tests = unpacked(plain, "test", ("<u1",), len(nodes))
+        tests = decode_array(plain, "test", ("<u1",), len(nodes))
         if np.any(tests >= len(TESTS)):
             raise ModelFormatError("a node has an unknown form of test")
         test[nodes] = tests
-    where_missing = unpacked(plain, "missing", (*SIGNED, *UNSIGNED), len(nodes))
+    where_missing = decode_array(plain, "missing", (*SIGNED, *UNSIGNED), len(nodes))
     if np.any(where_missing < STAY) or np.any(where_missing >= many):
         raise ModelFormatError("missing values go to a branch that is not there")
     missing = np.full(n, -1, dtype=np.int32)
@@ -166,12 +167,12 @@ def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
         by_cut = np.flatnonzero(inner & _is(test, Test.THRESHOLD))
         value_start, value_branch = _values(schema, plain, attribute, test, inner, branches, missing, child_start)
         bound_start, bounds = _bounds(plain, inner & _is(test, Test.INTERVALS), branches, missing)
-    cuts = unpacked(plain, "cut", DOUBLES, len(by_cut))
+    cuts = decode_array(plain, "cut", DOUBLES, len(by_cut))
     if not np.all(np.isfinite(cuts)):
         raise ModelFormatError("a cut is not finite")
     cut = np.full(n, np.nan)
     cut[by_cut] = cuts
-    stops = unpacked(plain, "stop", ("<u1",), len(leaves))
+    stops = decode_array(plain, "stop", ("<u1",), len(leaves))
     if np.any(stops >= len(STOPS)):
         raise ModelFormatError("a leaf has an unknown reason to stop")
     stop = np.full(n, -1, dtype=np.int8)
@@ -184,7 +185,7 @@ def grove_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Grove:
     if not leaves_only and plain.get("statistics") != "nodes":
         raise ModelFormatError("'statistics' must be 'leaves' or 'nodes'")
     statistics = _statistics(schema, plain, len(leaves) if leaves_only else n)
-    return Grove(
+    return PackedForest(
         schema,
         starts,
         attribute,
@@ -237,7 +238,7 @@ def _children(
         branch = np.arange(len(every)) - child_start[every]
         later = np.flatnonzero(branch)
         owner, turn = every[later], branch[later]
-    behind = owner + unpacked(plain, "later", UNSIGNED, len(owner))
+    behind = owner + decode_array(plain, "later", UNSIGNED, len(owner))
     if np.any(behind <= owner) or np.any(behind >= n):
         raise ModelFormatError("a child must come after its parent, inside the forest")
     children[first] = nodes + 1
@@ -279,7 +280,7 @@ def _values(
         raise ModelFormatError("a nominal test has one branch for each value")
     said = np.zeros(0, dtype=np.int64)
     if listed.any() or "values" in plain:
-        said = unpacked(plain, "values", (*SIGNED, *UNSIGNED), int(lengths[listed].sum())).astype(np.int64)
+        said = decode_array(plain, "values", (*SIGNED, *UNSIGNED), int(lengths[listed].sum())).astype(np.int64)
     start = np.concatenate(([0], np.cumsum(lengths)))
     owner = np.repeat(np.arange(len(test)), lengths)
     branch = np.arange(len(owner)) - start[owner]
@@ -305,11 +306,11 @@ def _bounds(
     lengths = np.zeros(len(by_bounds), dtype=np.int64)
     if not by_bounds.any():
         return np.concatenate(([0], lengths.cumsum())), np.zeros(0)
-    lengths[by_bounds] = unpacked(plain, "bound_counts", UNSIGNED, int(by_bounds.sum()))
+    lengths[by_bounds] = decode_array(plain, "bound_counts", UNSIGNED, int(by_bounds.sum()))
     own_branch = (missing == many - 1) & (many == lengths + 2)
     if np.any(by_bounds & ((lengths < 1) | ((many != lengths + 1) & ~own_branch))):
         raise ModelFormatError("bounds do not make these branches")
-    bounds = unpacked(plain, "bounds", DOUBLES, int(lengths.sum())).astype(np.float64)
+    bounds = decode_array(plain, "bounds", DOUBLES, int(lengths.sum())).astype(np.float64)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     same = owner[1:] == owner[:-1]
     if not np.all(np.isfinite(bounds)) or np.any(same & (bounds[1:] <= bounds[:-1])):
@@ -319,23 +320,23 @@ def _bounds(
 
 def _statistics(schema: Schema, plain: Mapping[str, Any], rows: int) -> Statistics:
     if schema.task is Task.REGRESSION:
-        weight = unpacked(plain, "weight", (*UNSIGNED, *DOUBLES), rows).astype(np.float64)
-        outcome = unpacked(plain, "outcome", DOUBLES, rows).astype(np.float64)
-        sse = unpacked(plain, "sse", DOUBLES, rows).astype(np.float64) if "sse" in plain else np.zeros(rows)
+        weight = decode_array(plain, "weight", (*UNSIGNED, *DOUBLES), rows).astype(np.float64)
+        outcome = decode_array(plain, "outcome", DOUBLES, rows).astype(np.float64)
+        sse = decode_array(plain, "sse", DOUBLES, rows).astype(np.float64) if "sse" in plain else np.zeros(rows)
         counts: npt.NDArray[Any] = np.zeros((rows, 0))
         _check_numbers(weight, sse)
         if not np.all(np.isfinite(outcome)):
             raise ModelFormatError("an outcome is not finite")
         return Statistics(weight, counts, outcome, sse)
     classes = len(schema.classes)
-    counts = unpacked(plain, "counts", (*UNSIGNED, *DOUBLES), rows * classes).reshape(rows, classes)
+    counts = decode_array(plain, "counts", (*UNSIGNED, *DOUBLES), rows * classes).reshape(rows, classes)
     if counts.dtype.kind != "u":
         _check_numbers(counts)
     if counts.dtype.kind == "i" and np.any(counts >= 2**53):
         raise ModelFormatError("a count is too large")
     counts = counts.astype(np.float64 if counts.dtype.kind == "f" else np.int64)
     if "weight" in plain:
-        weight = unpacked(plain, "weight", DOUBLES, rows).astype(np.float64)
+        weight = decode_array(plain, "weight", DOUBLES, rows).astype(np.float64)
     elif counts.dtype.kind == "f":
         weight = counts.sum(axis=1)
     else:
@@ -344,8 +345,8 @@ def _statistics(schema: Schema, plain: Mapping[str, Any], rows: int) -> Statisti
             weight += column
     _check_numbers(weight)
     if "outcome" not in plain:
-        return Statistics(weight, counts, majorities(counts), None)
-    codes = unpacked(plain, "outcome", UNSIGNED, rows).astype(np.int64)
+        return Statistics(weight, counts, majority_classes(counts), None)
+    codes = decode_array(plain, "outcome", UNSIGNED, rows).astype(np.int64)
     if np.any(codes >= classes) or np.any(codes < 0):
         raise ModelFormatError("an outcome is not a class")
     return Statistics(weight, counts, codes.astype(np.int32), None)

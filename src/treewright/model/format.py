@@ -26,11 +26,11 @@ from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
 from treewright.model.ruleset import RuleSet
 from treewright.model.tree_format import (
-    examined_to_plain,
+    evaluated_split_to_plain,
     object_at,
+    trace_from_plain,
     tree_from_plain,
     tree_to_plain,
-    working_from_plain,
 )
 
 FORMAT = "treewright-model"
@@ -90,7 +90,7 @@ def _parts(model: Predictor) -> dict[str, Any]:
         "costs": None if model.costs is None else [list(row) for row in model.costs],
         "tree": tree_to_plain(model.tree),
         "working": {
-            str(node): [examined_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
+            str(node): [evaluated_split_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
         },
     }
 
@@ -143,7 +143,7 @@ def _model_from_document(document: Any) -> TreeModel | RuleModel | Forest:
     if document.get("kind") != "tree":
         raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
     tree = tree_from_plain(schema, object_at(document, "tree"))
-    working = working_from_plain(tree, object_at(document, "working"))
+    working = trace_from_plain(tree, object_at(document, "working"))
     voting, costs = _voting(document), _costs(document)
     return TreeModel(tree, recipe, provenance, working, document.get("smoothing"), voting, costs)
 

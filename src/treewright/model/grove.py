@@ -2,9 +2,9 @@
 
 Vocabulary
 ----------
-grove
+packed forest
     The nodes of all trees, one tree after the other, numbered through. Children, values and bounds of node i lie
-    between two starts, as in `Tree`; `children` are numbers in the grove.
+    between two starts, as in `Tree`; `children` are numbers in the packed forest.
 statistics
     What a node knows of its training cases: class counts or, for numbers, nothing but weight, mean and sum of squares.
 leaves only
@@ -69,8 +69,8 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Grove:
-    """Many trees; made by `join_trees` or read from a file, which keep it consistent.
+class PackedForest:
+    """Many trees; made by `pack_trees` or read from a file, which keep it consistent.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class Grove:
     >>> from treewright.grow.recipe import ID3
     >>> from treewright.learn import fit
     >>> tree = fit(sample("play-tennis"), ID3()).tree
-    >>> grove = join_trees(tree.schema, [tree, tree])
-    >>> len(grove), grove.n_nodes, grove[1].to_dict() == tree.to_dict()
+    >>> packed = pack_trees(tree.schema, [tree, tree])
+    >>> len(packed), packed.n_nodes, packed[1].to_dict() == tree.to_dict()
     (2, 16, True)
     """
 
@@ -164,7 +164,7 @@ class Grove:
         children = (children - first).astype(np.int32)
         if self.leaves_only:
             leaves = slice(int(self.leaf_starts[place]), int(self.leaf_starts[place + 1]))
-            known = added_up(self.statistics.take(leaves), attribute == LEAF, child_start, children)
+            known = statistics_from_leaves(self.statistics.take(leaves), attribute == LEAF, child_start, children)
         else:
             known = self.statistics.take(slice(first, last))
         return Tree(
@@ -188,7 +188,7 @@ class Grove:
         )
 
 
-def join_trees(schema: Schema, trees: Sequence[Tree]) -> Grove:
+def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
     """Put trees over one schema one after the other."""
     if not trees:
         raise ParameterError("a forest needs at least one tree")
@@ -210,7 +210,7 @@ def join_trees(schema: Schema, trees: Sequence[Tree]) -> Grove:
     joined = dict(zip(listed, apply(np.concatenate, listed.values()), strict=True))
     joined |= dict(zip(begun, apply(_joined_starts, begun.values()), strict=True))
     statistics = Statistics(joined.pop("weight"), joined.pop("counts"), joined.pop("outcome"), joined.pop("sse", None))
-    return Grove(
+    return PackedForest(
         schema=schema,
         starts=starts,
         children=np.concatenate([tree.children + np.int32(first) for first, tree in parts]),
@@ -234,7 +234,9 @@ def _leaf_statistics(tree: Tree) -> Statistics:
     return _all_statistics(tree).take(np.flatnonzero(tree.attribute == LEAF))
 
 
-def added_up(leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Longs, children: Ints) -> Statistics:
+def statistics_from_leaves(
+    leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Longs, children: Ints
+) -> Statistics:
     """Return the statistics of all nodes of a tree from those of its leaves.
 
     The nodes are visited level by level, the deepest first: a node has the sums over its children.
@@ -252,7 +254,7 @@ def added_up(leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Lo
         np.add.at(weight, parent[level], weight[level])
         np.add.at(counts, parent[level], counts[level])
     if leaves.sse is None:
-        outcome = majorities(counts)
+        outcome = majority_classes(counts)
         outcome[is_leaf] = leaves.outcome
         return Statistics(weight, counts, outcome, None)
     mean, sse = np.zeros(n), np.zeros(n)
@@ -291,7 +293,7 @@ def _adds_up(tree: Tree) -> bool:
             sums = np.zeros_like(tree.counts)
             np.add.at(sums, owner, tree.counts[tree.children])
             counts = sums[inner]
-        return np.array_equal(counts, above) and np.array_equal(majorities(above), tree.outcome[inner])
+        return np.array_equal(counts, above) and np.array_equal(majority_classes(above), tree.outcome[inner])
     if np.any(tree.missing[inner] == STAY):  # then inner nodes answer, too
         return False
     sums = np.bincount(owner, (tree.weight * tree.outcome)[tree.children], tree.n_nodes)
@@ -305,7 +307,7 @@ def _adds_up(tree: Tree) -> bool:
     )
 
 
-def majorities(counts: Counts) -> Ints:
+def majority_classes(counts: Counts) -> Ints:
     """Return the first class of the greatest weight of each row, roundings apart (as the grower does)."""
     if counts.shape[1] > FEW_COLUMNS:
         best = counts.max(axis=1, keepdims=True).astype(np.float64)

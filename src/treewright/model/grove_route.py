@@ -1,4 +1,4 @@
-"""Sending cases down all trees of a grove at once.
+"""Sending cases down all trees of a packed forest at once.
 
 Vocabulary
 ----------
@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.model.grove import Grove
+from treewright.model.grove import PackedForest
 from treewright.model.quick_route import by_kernel, ends
-from treewright.model.route import mixed
+from treewright.model.route import mix_leaf_values
 from treewright.model.split import Test
 from treewright.model.tree import LEAF, TESTS
 
@@ -42,69 +42,71 @@ _INTERVALS = TESTS.index(Test.INTERVALS)
 class Router(Protocol):
     """Finds leaves."""
 
-    def __call__(self, grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+    def __call__(self, packed: PackedForest, cases: Dataset, first: int, last: int) -> Ints:
         """Return for the cases from `first` to before `last` the leaf in every tree (cases x trees).
 
-        Leaves are numbered as in `Grove.leaf_number`; `LOST` where the case has to go the long way.
+        Leaves are numbered as in `PackedForest.leaf_number`; `LOST` where the case has to go the long way.
         """
 
 
-def interpreted_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+def interpreted_leaves(packed: PackedForest, cases: Dataset, first: int, last: int) -> Ints:
     """Find the leaves by NumPy, one step of all visits at a time."""
-    n, trees = last - first, len(grove)
+    n, trees = last - first, len(packed)
     table = np.empty((len(cases.columns), n))
-    used = np.unique(grove.attribute)
+    used = np.unique(packed.attribute)
     for place in used[used != LEAF].tolist():
         table[place] = cases.columns[place][first:last]  # codes of values are whole and small: doubles hold them
     flat = table.ravel()
     found = np.full(n * trees, LOST, dtype=np.int32)
     visits = np.arange(n * trees)
     rows = visits // trees
-    nodes = np.tile(grove.starts[:-1], n)
-    only_cuts = bool(np.all(grove.test[grove.attribute != LEAF] == _THRESHOLD))
-    stands_in = np.zeros(grove.n_nodes, dtype=bool)
-    stands_in[list(grove.surrogates)] = True
+    nodes = np.tile(packed.starts[:-1], n)
+    only_cuts = bool(np.all(packed.test[packed.attribute != LEAF] == _THRESHOLD))
+    stands_in = np.zeros(packed.n_nodes, dtype=bool)
+    stands_in[list(packed.surrogates)] = True
     while len(visits):
-        attributes = grove.attribute[nodes]
+        attributes = packed.attribute[nodes]
         inner = attributes != LEAF
-        found[visits[~inner]] = grove.leaf_number[nodes[~inner]]
+        found[visits[~inner]] = packed.leaf_number[nodes[~inner]]
         visits, rows, nodes, attributes = visits[inner], rows[inner], nodes[inner], attributes[inner]
         values = flat[attributes.astype(np.int64) * n + rows]
-        branches = _branches(grove, nodes, values, only_cuts=only_cuts)
+        branches = _branches(packed, nodes, values, only_cuts=only_cuts)
         unknown = np.flatnonzero(branches < 0)
         if len(unknown):
-            branches[unknown] = np.where(stands_in[nodes[unknown]], LOST, grove.missing[nodes[unknown]])
+            branches[unknown] = np.where(stands_in[nodes[unknown]], LOST, packed.missing[nodes[unknown]])
             kept = branches >= 0
             visits, rows, nodes, branches = visits[kept], rows[kept], nodes[kept], branches[kept]
-        nodes = grove.children[grove.child_start[nodes] + branches].astype(np.int64)
+        nodes = packed.children[packed.child_start[nodes] + branches].astype(np.int64)
     return found.reshape(n, trees)
 
 
-def _branches(grove: Grove, nodes: npt.NDArray[np.int64], values: Floats, *, only_cuts: bool) -> npt.NDArray[np.int64]:
+def _branches(
+    packed: PackedForest, nodes: npt.NDArray[np.int64], values: Floats, *, only_cuts: bool
+) -> npt.NDArray[np.int64]:
     """Return the branch of each visit, -1 where its value is missing or belongs to no branch."""
-    branches = (values > grove.cut[nodes]).astype(np.int64)  # comparing with NaN is False: those are corrected below
+    branches = (values > packed.cut[nodes]).astype(np.int64)  # comparing with NaN is False: those are corrected below
     if only_cuts:
         branches[np.isnan(values)] = -1
         return branches
-    tests = grove.test[nodes]
+    tests = packed.test[nodes]
     by_cut = tests == _THRESHOLD
     branches[by_cut & np.isnan(values)] = -1
     by_bounds = np.flatnonzero(tests == _INTERVALS)
     for node in np.unique(nodes[by_bounds]).tolist():
         here = by_bounds[nodes[by_bounds] == node]
-        bounds = grove.bounds[grove.bound_start[node] : grove.bound_start[node + 1]]
+        bounds = packed.bounds[packed.bound_start[node] : packed.bound_start[node + 1]]
         branches[here] = np.where(np.isnan(values[here]), -1, np.searchsorted(bounds, values[here], side="left"))
     by_value = np.flatnonzero(~by_cut & (tests != _INTERVALS))
     codes = values[by_value].astype(np.int64)
-    places = grove.value_start[nodes[by_value]] + np.maximum(codes, 0)
-    branches[by_value] = np.where(codes < 0, -1, grove.value_branch[places])
+    places = packed.value_start[nodes[by_value]] + np.maximum(codes, 0)
+    branches[by_value] = np.where(codes < 0, -1, packed.value_branch[places])
     return branches
 
 
-def kernel_leaves(grove: Grove, cases: Dataset, first: int, last: int) -> Ints:
+def kernel_leaves(packed: PackedForest, cases: Dataset, first: int, last: int) -> Ints:
     """Find the leaves by a kernel."""
-    found = ends(grove, grove.starts[:-1], cases, first, last).T  # as it lies in memory
-    numbers: Ints = grove.leaf_number[found]
+    found = ends(packed, packed.starts[:-1], cases, first, last).T  # as it lies in memory
+    numbers: Ints = packed.leaf_number[found]
     numbers[found < 0] = LOST
     return numbers.T
 
@@ -115,7 +117,7 @@ class Block:
 
     Parameters
     ----------
-    grove : Grove
+    packed : PackedForest
     first, last : int
         The cases from `first` to before `last`.
     leaves : array, cases x trees
@@ -124,7 +126,7 @@ class Block:
     lost_cases : Dataset
     """
 
-    grove: Grove
+    packed: PackedForest
     first: int
     last: int
     leaves: Ints
@@ -143,17 +145,17 @@ class Block:
         """
         said: Floats = of_leaf[self.leaves[:, tree]]  # lost cases get the last row first, and their own below
         if len(self.lost) and of_node is not None:
-            said[self.lost] = mixed(self.grove.trees[tree], self.lost_cases, of_node)
+            said[self.lost] = mix_leaf_values(self.packed.trees[tree], self.lost_cases, of_node)
         return said
 
 
-def blocks(grove: Grove, cases: Dataset) -> Iterator[Block]:
+def blocks(packed: PackedForest, cases: Dataset) -> Iterator[Block]:
     """Yield the cases in order, with their leaves."""
-    quick = by_kernel(cases.n_rows * len(grove), grove.n_nodes)
+    quick = by_kernel(cases.n_rows * len(packed), packed.n_nodes)
     router: Router = kernel_leaves if quick else interpreted_leaves
-    size = max(1, VISITS_AT_ONCE // len(grove))
+    size = max(1, VISITS_AT_ONCE // len(packed))
     for first in range(0, cases.n_rows, size):
         last = min(first + size, cases.n_rows)
-        leaves = router(grove, cases, first, last)
+        leaves = router(packed, cases, first, last)
         lost = np.flatnonzero((leaves == LOST).any(axis=1))
-        yield Block(grove, first, last, leaves, lost, cases.take(first + lost))
+        yield Block(packed, first, last, leaves, lost, cases.take(first + lost))

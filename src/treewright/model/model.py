@@ -21,10 +21,10 @@ from treewright.model.forms import InNotebook, TreeForms
 from treewright.model.j48_votes import class_probabilities, predicted_codes
 from treewright.model.predictor import Predictor
 from treewright.model.release8_votes import class_sums
-from treewright.model.route import main_leaves, mixed
+from treewright.model.route import main_leaves, mix_leaf_values
 from treewright.model.split import FRACTIONAL, Test
 from treewright.model.tree import LEAF, TESTS, Tree
-from treewright.model.working import Examined
+from treewright.model.working import EvaluatedSplit
 
 Smoothing = None | str | float
 """None: plain shares of the leaf; ``"laplace"``; or the m of the m-estimate."""
@@ -55,7 +55,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         How it was grown, as plain data.
     provenance : dict
         What it was grown from, as plain data.
-    working : dict of int to tuple of Examined
+    working : dict of int to tuple of EvaluatedSplit
         What was looked at, for the nodes for which that was kept.
     smoothing : None, "laplace" or float
         How class probabilities are estimated from the cases of a leaf.
@@ -78,7 +78,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     tree: Tree
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    working: Mapping[int, tuple[Examined, ...]] = field(default_factory=dict)
+    working: Mapping[int, tuple[EvaluatedSplit, ...]] = field(default_factory=dict)
     smoothing: Smoothing = None
     voting: Voting = Voting.SHARES
     costs: tuple[tuple[float, ...], ...] | None = None
@@ -86,7 +86,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     def __post_init__(self) -> None:
         check_smoothing(self.smoothing)
         if self.voting is not Voting.SHARES:
-            check_divisible(self.tree)
+            check_fractional_splits(self.tree)
         if self.costs is not None:
             check_costs(self.costs, self.schema)
 
@@ -114,13 +114,13 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         changes probabilities, not the class of a leaf. With costs the class of least expected cost is taken.
         """
         if self.costs is not None:
-            return first_of_best(-(self._probabilities(cases) @ np.array(self.costs)))
+            return first_maximum(-(self._probabilities(cases) @ np.array(self.costs)))
         if self.voting is Voting.RELEASE8:
             codes: npt.NDArray[np.intp] = np.argmax(class_sums(self.tree, cases), axis=1)
             return codes
         if self.voting is Voting.J48:
             return predicted_codes(class_probabilities(self.tree, cases))
-        return first_of_best(self._mixed(cases, node_probabilities(self.tree, None)))
+        return first_maximum(self._mixed(cases, node_probabilities(self.tree, None)))
 
     def _probabilities(self, cases: Dataset) -> npt.NDArray[np.float64]:
         if self.smoothing is None and self.voting is Voting.RELEASE8:
@@ -137,7 +137,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
 
     def _mixed(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Mix what the leaves say by the share of the case that reaches them."""
-        return mixed(self.tree, cases, of_node)
+        return mix_leaf_values(self.tree, cases, of_node)
 
     def __str__(self) -> str:
         return self.tree.to_text()
@@ -169,12 +169,12 @@ FEW_COLUMNS = 16
 """Up to so many columns are compared one after the other, more of them row by row."""
 
 
-def first_of_best(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def first_maximum(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """Return the first column whose share is the largest, sums of roundings apart.
 
     Examples
     --------
-    >>> first_of_best(np.array([[0.1 + 0.2, 0.3], [0.2, 0.8]])).tolist()
+    >>> first_maximum(np.array([[0.1 + 0.2, 0.3], [0.2, 0.8]])).tolist()
     [0, 1]
     """
     columns = shares.T
@@ -214,7 +214,7 @@ def check_costs(costs: tuple[tuple[float, ...], ...], schema: Schema) -> None:
         raise ParameterError(f"costs must be numbers from 0 to {LARGEST_COST:g}")
 
 
-def check_divisible(tree: Tree) -> None:
+def check_fractional_splits(tree: Tree) -> None:
     """Raise unless the tree is one that Release 8 or J48 could have made: classes, every test divides missing cases."""
     inner = tree.attribute != LEAF
     tests = set(tree.test[inner].tolist())

@@ -28,7 +28,7 @@ from typing import NoReturn
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.near_names import listed, unknown_name
+from treewright._base.near_names import quoted_list, unknown_name
 from treewright._base.printable import printable
 from treewright.data.schema import Schema, Task
 from treewright.model.build import NodeRecord, build_tree
@@ -305,7 +305,7 @@ class _Reader:
         values = () if split is None else self._schema.attributes[split.attribute].values
         branches = "1 branch" if found == 1 else f"{found} branches"
         name = self._shown(self._open[-1])
-        _refuse(position, f"{name} has {len(values)} values ({listed(values)}), but this is {branches}")
+        _refuse(position, f"{name} has {len(values)} values ({quoted_list(values)}), but this is {branches}")
 
     def _shown(self, number: int) -> str:
         split = self.records[number].split

@@ -25,12 +25,12 @@ SIGNED = ("<i1", "<i2", "<i4")
 DOUBLES = ("<f8",)
 
 
-def packed(values: npt.NDArray[Any]) -> dict[str, str]:
+def encode_array(values: npt.NDArray[Any]) -> dict[str, str]:
     """Return an array as plain data; whole numbers take the fewest bytes they can.
 
     Examples
     --------
-    >>> packed(np.array([1, 2, 300])), packed(np.array([-1, 5]))
+    >>> encode_array(np.array([1, 2, 300])), encode_array(np.array([-1, 5]))
     ({'type': '<u2', 'data': 'AQACACwB'}, {'type': '<i1', 'data': '/wU='})
     """
     type_ = "<f8" if values.dtype.kind == "f" else _smallest(values)
@@ -45,7 +45,7 @@ def _smallest(values: npt.NDArray[Any]) -> str:
     return next(one for one in UNSIGNED if high <= np.iinfo(one).max)
 
 
-def unpacked(
+def decode_array(
     plain: Mapping[str, Any], name: str, types: tuple[str, ...], length: int | None = None
 ) -> npt.NDArray[Any]:
     """Read a packed array of one of these types, of this length if it is known."""

@@ -48,7 +48,7 @@ class Predictor:
         if isinstance(data, Dataset):
             if data.schema.attributes == self.schema.attributes:
                 return data
-            data = raw_again(data)
+            data = decoded_table(data)
         raw = data if isinstance(data, RawTable) else raw_table(data, names=self._names_for(data))
         return encode(raw, self.schema, unseen=Unseen.MISSING, with_target=False)
 
@@ -73,6 +73,6 @@ class Predictor:
         save_model(self, path)
 
 
-def raw_again(data: Dataset) -> RawTable:
+def decoded_table(data: Dataset) -> RawTable:
     """Decode a dataset, to be encoded by another schema."""
     return raw_table({name: data.column(name) for name in data.schema.attribute_names})

@@ -55,7 +55,7 @@ def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: 
 
     Parameters
     ----------
-    trees : Tree or Grove
+    trees : Tree or PackedForest
     roots : array of int
     cases : Dataset
     first, last : int
@@ -82,7 +82,7 @@ def sums(
 
     Parameters
     ----------
-    trees : Tree or Grove
+    trees : Tree or PackedForest
     roots : array of int
     cases : Dataset
     number : array of int

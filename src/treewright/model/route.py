@@ -79,7 +79,7 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
     return leaves
 
 
-def mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
+def mix_leaf_values(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
     if by_kernel(cases.n_rows, tree.n_nodes):
         itself = np.arange(tree.n_nodes, dtype=np.int32)

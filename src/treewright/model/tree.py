@@ -160,7 +160,7 @@ class Tree(TreeForms, InNotebook):
         level: Ints = np.zeros(1, dtype=np.int32)
         while len(level):
             yield level
-            level = stretches(self.children, self.child_start, level)
+            level = gather_slices(self.children, self.child_start, level)
 
     @property
     def depth(self) -> int:
@@ -336,12 +336,12 @@ class Node:
         return steps[::-1]
 
 
-def stretches(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return what an array holds for these nodes, one after the other; `starts` says where that of each node begins.
 
     Examples
     --------
-    >>> stretches(np.array([1, 2, 5, 3, 4]), np.array([0, 3, 3, 5]), np.array([2, 0])).tolist()
+    >>> gather_slices(np.array([1, 2, 5, 3, 4]), np.array([0, 3, 3, 5]), np.array([2, 0])).tolist()
     [3, 4, 1, 2, 5]
     """
     first = starts[nodes]

@@ -18,7 +18,7 @@ from treewright.data.schema import Schema
 from treewright.model.nested import plain_number
 from treewright.model.split import Split, Surrogate, Test
 from treewright.model.tree import STOPS, TESTS, Tree
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 _INTEGERS = ("attribute", "missing", "child_start", "children", "value_start", "value_branch", "bound_start")
 _NUMBERS = ("weight", "bounds")
@@ -206,9 +206,9 @@ def _is_node(key: str, n_nodes: int) -> bool:
 # -- working ---------------------------------------------------------------------------------------------------------
 
 
-def examined_to_plain(one: Examined) -> dict[str, Any]:
+def evaluated_split_to_plain(one: EvaluatedSplit) -> dict[str, Any]:
     """Return the working of one attribute."""
-    plain: dict[str, Any] = {"attribute": one.attribute, "verdict": str(one.verdict)}
+    plain: dict[str, Any] = {"attribute": one.attribute, "verdict": str(one.status)}
     if one.split is not None:
         plain |= _split_to_plain(one.split)
     plain["counts"] = [_plain_list(row) for row in one.counts]
@@ -233,17 +233,17 @@ def _split_to_plain(split: Split) -> dict[str, Any]:
     return plain
 
 
-def working_from_plain(tree: Tree, plain: Mapping[str, Any]) -> dict[int, tuple[Examined, ...]]:
+def trace_from_plain(tree: Tree, plain: Mapping[str, Any]) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Read the working of the nodes of a tree."""
     working = {}
     for key, entries in plain.items():
         if not _is_node(key, tree.n_nodes) or not isinstance(entries, list):
             raise ModelFormatError(f"'working' has no node {key!r:.40}")
-        working[int(key)] = tuple(_examined_from_plain(tree, entry) for entry in entries)
+        working[int(key)] = tuple(_evaluated_split_from_plain(tree, entry) for entry in entries)
     return working
 
 
-def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
+def _evaluated_split_from_plain(tree: Tree, plain: Any) -> EvaluatedSplit:
     if not isinstance(plain, dict):
         raise ModelFormatError("'working' must hold objects")
     attribute, tries = plain.get("attribute"), plain.get("tries", 0)
@@ -258,16 +258,16 @@ def _examined_from_plain(tree: Tree, plain: Any) -> Examined:
         raise ModelFormatError("'working' has a table that does not fit its test")
     unknown = _matrix([plain.get("unknown")], width, "working unknown")[0]
     try:
-        verdict = Verdict(str(plain.get("verdict")))
+        status = SplitStatus(str(plain.get("verdict")))
     except ValueError as error:
-        raise ModelFormatError(f"'working' has an unknown verdict {plain.get('verdict')!r:.40}") from error
+        raise ModelFormatError(f"'working' has an unknown status {plain.get('verdict')!r:.40}") from error
     p_value = _number(plain["p_value"], "p_value") if "p_value" in plain else None
     if p_value is not None and not 0 <= p_value < float("inf"):
         raise ModelFormatError("'working' has a damaged p-value")
     own_score = _number(plain["own_score"], "own_score") if "own_score" in plain else None
     if own_score is not None and not np.isfinite(own_score):
         raise ModelFormatError("'working' has a damaged score")
-    return Examined(attribute, verdict, split, counts, unknown, tries, p_value, own_score)
+    return EvaluatedSplit(attribute, status, split, counts, unknown, tries, p_value, own_score)
 
 
 def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) -> Split:

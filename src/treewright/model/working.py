@@ -1,6 +1,6 @@
-"""What was looked at when a node was divided: the counted tables and the verdict on each attribute.
+"""What was looked at when a node was divided: the counted tables and the status on each attribute.
 
-Only counts and verdicts are kept, never derived numbers: whoever explains a node computes gains and entropies from
+Only counts and statuses are kept, never derived numbers: whoever explains a node computes gains and entropies from
 these, and gets the same ones on every machine. The score by a criterion of the user's is kept, as nobody else can
 compute it.
 """
@@ -20,7 +20,7 @@ from treewright.model.split import Split
 Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-class Verdict(StrEnum):
+class SplitStatus(StrEnum):
     """What became of an attribute at a node."""
 
     CHOSEN = "chosen"
@@ -41,13 +41,13 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Examined:
+class EvaluatedSplit:
     """One attribute at one node.
 
     Parameters
     ----------
     attribute : int
-    verdict : Verdict
+    status : Verdict
     split : Split or None
         The best test of this attribute; None where there is none.
     counts : array, branches x classes
@@ -64,7 +64,7 @@ class Examined:
     """
 
     attribute: int
-    verdict: Verdict
+    status: SplitStatus
     split: Split | None
     counts: Counts
     unknown: Counts
@@ -78,7 +78,7 @@ class Examined:
         return int(self.counts.size + self.unknown.size)
 
 
-class LaterWorking(Mapping[int, tuple[Examined, ...]]):
+class LazyTrace(Mapping[int, tuple[EvaluatedSplit, ...]]):
     """What was looked at, found out when it is first asked for.
 
     Parameters
@@ -88,22 +88,22 @@ class LaterWorking(Mapping[int, tuple[Examined, ...]]):
 
     Examples
     --------
-    >>> later = LaterWorking(dict)
+    >>> later = LazyTrace(dict)
     >>> len(later), later == {}
     (0, True)
     """
 
-    def __init__(self, make: Callable[[], Mapping[int, tuple[Examined, ...]]]) -> None:
-        self._make: Callable[[], Mapping[int, tuple[Examined, ...]]] | None = make
-        self._made: dict[int, tuple[Examined, ...]] = {}
+    def __init__(self, make: Callable[[], Mapping[int, tuple[EvaluatedSplit, ...]]]) -> None:
+        self._make: Callable[[], Mapping[int, tuple[EvaluatedSplit, ...]]] | None = make
+        self._made: dict[int, tuple[EvaluatedSplit, ...]] = {}
 
-    def _known(self) -> dict[int, tuple[Examined, ...]]:
+    def _known(self) -> dict[int, tuple[EvaluatedSplit, ...]]:
         if self._make is not None:
             self._made = dict(self._make())
             self._make = None  # and with it the cases
         return self._made
 
-    def __getitem__(self, node: int) -> tuple[Examined, ...]:
+    def __getitem__(self, node: int) -> tuple[EvaluatedSplit, ...]:
         return self._known()[node]
 
     def __iter__(self) -> Iterator[int]:

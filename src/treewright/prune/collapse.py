@@ -21,7 +21,7 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
-from treewright.model.build import rebuilt
+from treewright.model.build import rebuild_tree
 from treewright.model.split import STAY
 from treewright.model.tree import LEAF, STOPS, Floats, Stop, Tree
 
@@ -82,7 +82,7 @@ def cut_at(tree: Tree, nodes: Collection[int] | npt.NDArray[np.intp]) -> Tree:
     source[wanted] = np.argmax(tree.attribute == LEAF)
     stop = tree.stop.copy()
     stop[wanted] = STOPS.index(Stop.PRUNED)
-    return rebuilt(tree, source, stop=stop)
+    return rebuild_tree(tree, source, stop=stop)
 
 
 def end_of_subtree(tree: Tree, node: int) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from treewright._base.errors import ParameterError
-from treewright._base.near_names import did_you_mean, listed
+from treewright._base.near_names import did_you_mean, quoted_list
 from treewright.data.dataset import Dataset
 from treewright.model.tree import Tree
 from treewright.prune.chi_square import prune_chi_square
@@ -232,7 +232,7 @@ def pruner_named(name: str, **parameters: Any) -> Method:
     known = [field.name for field in fields(pruner)]
     for parameter in parameters:
         if parameter not in known:
-            allowed = f"; it has {listed(known)}" if known else ""
+            allowed = f"; it has {quoted_list(known)}" if known else ""
             hint = did_you_mean(parameter, known)
             raise ParameterError(f"{pruner.__name__} has no parameter {parameter!r}{hint}{allowed}")
     if pruner is CostComplexity and "alpha" not in parameters:
@@ -292,7 +292,7 @@ def prune(
             return prune_cost_complexity(tree, alpha, risk, criterion)
         case _:
             raise ParameterError(
-                f"{method!r} is not a pruning method; there are {listed(one.__name__ for one in PRUNERS.values())}"
+                f"{method!r} is not a pruning method; there are {quoted_list(one.__name__ for one in PRUNERS.values())}"
             )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -24,8 +24,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F
 
 def new_figure(width: float = 6.4, height: float = 4.2) -> tuple[Any, Any]:
     """Return an empty figure and its axes, without a window or any global state."""
-    need("matplotlib", "plots", "draw a figure")
-    figure_module = need("matplotlib.figure", "plots", "draw a figure")
+    import_extra("matplotlib", "plots", "draw a figure")
+    figure_module = import_extra("matplotlib.figure", "plots", "draw a figure")
     figure = figure_module.Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
@@ -39,7 +39,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str], form: str | None = No
     suffix = os.path.splitext(name)[1].lower() if form is None else f".{form}"
     if suffix not in SUFFIXES:
         raise ParameterError(f"a figure is saved as {', '.join(SUFFIXES)}, not {suffix or 'without a suffix'!r}")
-    matplotlib = need("matplotlib", "plots", "draw a figure")
+    matplotlib = import_extra("matplotlib", "plots", "draw a figure")
     undated: dict[str, Any] = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with matplotlib.rc_context({"svg.hashsalt": "treewright", "svg.fonttype": "none"}):
         drawn = io.BytesIO()

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from treewright._base.errors import ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright.export.sketch import Shape, Sketched
 from treewright.show.layout import (
     BAR,
@@ -66,9 +66,9 @@ class _Painter:
 
     def __init__(self, placed: Placed) -> None:
         self.placed = placed
-        figures = need("matplotlib.figure", "plots", "draw a tree as PDF or PNG")
-        self.patches = need("matplotlib.patches", "plots", "draw a tree as PDF or PNG")
-        self.paths = need("matplotlib.path", "plots", "draw a tree as PDF or PNG")
+        figures = import_extra("matplotlib.figure", "plots", "draw a tree as PDF or PNG")
+        self.patches = import_extra("matplotlib.patches", "plots", "draw a tree as PDF or PNG")
+        self.paths = import_extra("matplotlib.path", "plots", "draw a tree as PDF or PNG")
         self.figure = figures.Figure(figsize=(placed.width / 96, placed.height / 96), facecolor=LIGHT.page)
         self.axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
         self.axes.set_axis_off()
@@ -231,7 +231,7 @@ def printed(text: str) -> str:
 @lru_cache(maxsize=1)
 def _characters() -> frozenset[int]:
     """Return what both the plain and the bold face of the font can print."""
-    manager = need("matplotlib.font_manager", "plots", "draw a tree as PDF or PNG")
+    manager = import_extra("matplotlib.font_manager", "plots", "draw a tree as PDF or PNG")
     faces = [
         manager.get_font(manager.findfont(manager.FontProperties(family=_FONT, weight=weight)))
         for weight in ("normal", "bold")

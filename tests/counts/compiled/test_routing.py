@@ -18,7 +18,7 @@ from treewright.ensemble.plan import forest
 from treewright.grow.recipe import C45, CART
 from treewright.learn import fit
 from treewright.model.grove_route import interpreted_leaves, kernel_leaves
-from treewright.model.route import leaf_visits, mixed
+from treewright.model.route import leaf_visits, mix_leaf_values
 from treewright.model.tree import Tree
 
 
@@ -42,16 +42,16 @@ def test_answers_are_the_same_with_and_without_the_kernel(seed: int, monkeypatch
         tree = fit(table, recipe).tree
         said = np.random.default_rng(seed).random((tree.n_nodes, 2))
         monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits, nodes: False)
-        expected = mixed(tree, table, said)
+        expected = mix_leaf_values(tree, table, said)
         monkeypatch.setattr("treewright.model.route.by_kernel", lambda visits, nodes: True)
-        assert np.array_equal(mixed(tree, table, said), expected)
+        assert np.array_equal(mix_leaf_values(tree, table, said), expected)
 
 
 def test_all_trees_of_a_forest_are_asked_at_once() -> None:
     table = made_table(4)
-    grove = fit(table, forest(trees=3)).grove
+    packed = fit(table, forest(trees=3)).grove
     assert np.array_equal(
-        kernel_leaves(grove, table, 0, table.n_rows), interpreted_leaves(grove, table, 0, table.n_rows)
+        kernel_leaves(packed, table, 0, table.n_rows), interpreted_leaves(packed, table, 0, table.n_rows)
     )
 
 
@@ -134,10 +134,10 @@ def test_a_tree_of_one_leaf_keeps_all_cases() -> None:
 @pytest.mark.parametrize("order", ["rows", "columns"])
 @pytest.mark.parametrize("trees", [1, 3])
 def test_odd_cases_go_down_alone_and_the_others_side_by_side(trees: int, order: str) -> None:
-    grove = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).grove
+    packed = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).grove
     table = in_memory(numbers_with_classes(700, missing=0.05), order)
-    found = kernel_leaves(grove, table, 0, 700)
-    assert np.array_equal(found, interpreted_leaves(grove, table, 0, 700))
+    found = kernel_leaves(packed, table, 0, 700)
+    assert np.array_equal(found, interpreted_leaves(packed, table, 0, 700))
     assert len(np.unique(found)) > 10
 
 

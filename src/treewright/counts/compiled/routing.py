@@ -43,7 +43,7 @@ class Router:
 
     Parameters
     ----------
-    trees : Tree or Grove
+    trees : Tree or PackedForest
         Whatever has the arrays.
     roots : array of int
     cases : Dataset

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright.counts.bags import Bags
 from treewright.counts.counted import Counted, by_interval, class_summary, number_summary
 from treewright.counts.dask_engine.answers import Found
@@ -106,7 +106,7 @@ class DaskEngine(OutsideEngine):
         bags: Bags | None = None,
     ) -> None:
         super().__init__(schema, source, bags)
-        self._dask: Any = need("dask", "dask", "learn with Dask")
+        self._dask: Any = import_extra("dask", "dask", "learn with Dask")
         layout = layout_of(frame, source)
         used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
         for name in used:
@@ -148,7 +148,7 @@ class DaskEngine(OutsideEngine):
         **options: Any,
     ) -> DaskEngine:
         """Return an engine whose schema is inferred from the frame."""
-        need("dask", "dask", "learn with Dask")
+        import_extra("dask", "dask", "learn with Dask")
         schema = inferred(frame, target, overrides, nominal_limit=nominal_limit, source=source)
         return cls(frame, schema, source=source, scans=1, **options)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treewright._base.errors import DataError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright._base.near_names import unknown_name
 from treewright.counts.bags import require_unique
 from treewright.counts.dask_engine.partitions import Layout, holds_texts
@@ -26,14 +26,17 @@ PARTITION_ROWS = 1_000_000
 
 def frame_of(table: Table) -> Any:
     """Return the Dask frame of Parquet files."""
-    frames = need("dask.dataframe", "dask", "learn with Dask")
+    frames = import_extra("dask.dataframe", "dask", "learn with Dask")
     files = files_of(table.path)
     if not files:
         raise DataError("there is no such file", source=table.source)
     if not all(path.endswith(".parquet") for path in files):
         raise DataError("Dask counts Parquet files here", source=table.source)
-    pandas, parquet = need("pandas", "dask", "learn with Dask"), need("pyarrow.parquet", "dask", "learn with Dask")
-    arrow: Any = need("pyarrow", "dask", "learn with Dask")
+    pandas, parquet = (
+        import_extra("pandas", "dask", "learn with Dask"),
+        import_extra("pyarrow.parquet", "dask", "learn with Dask"),
+    )
+    arrow: Any = import_extra("pyarrow", "dask", "learn with Dask")
     pieces: list[tuple[str, tuple[int, ...]]] = []
     names: list[str] | None = None
     with told(table.source, arrow.ArrowException):
@@ -84,7 +87,7 @@ def inferred(
     frame: Any, target: str | None, overrides: Overrides | None, *, nominal_limit: int = 0, source: str | None = None
 ) -> Schema:
     """Propose the schema that reading the same frame into memory would propose, in one pass."""
-    dask: Any = need("dask", "dask", "learn with Dask")
+    dask: Any = import_extra("dask", "dask", "learn with Dask")
     chosen = overrides or Overrides()
     layout = layout_of(frame, source)
     for name in (target, chosen.weight, *chosen.kinds(target), *chosen.ignore):
@@ -113,7 +116,7 @@ def inferred(
 
 def keyed(frame: Any, layout: Layout, key: str, source: str | None) -> tuple[Any, int]:
     """Return the label of a key and the number of rows; raise unless it names every one of them. It takes one pass."""
-    dask: Any = need("dask", "dask", "learn with Dask")
+    dask: Any = import_extra("dask", "dask", "learn with Dask")
     if key not in layout.names:
         raise DataError(unknown_name("column", key, layout.names), source=source)
     label = layout.labels[layout.names.index(key)]

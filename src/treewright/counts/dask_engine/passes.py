@@ -17,7 +17,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright.counts.bags import Bags
 from treewright.counts.dask_engine.counting import Request, add_coded, add_numbers, add_steps, counted_part, runs_of
 from treewright.counts.dask_engine.partitions import Coding, Steps, all_at, in_bag, routed
@@ -49,7 +49,7 @@ class Passes:
         fits: Callable[[], bool],
         source: str | None,
     ) -> None:
-        self._dask: Any = need("dask", "dask", "learn with Dask")
+        self._dask: Any = import_extra("dask", "dask", "learn with Dask")
         self._all = list(partitions)
         self._coding = coding
         self._bags = bags

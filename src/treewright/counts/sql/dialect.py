@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 
 
 def sqlglot() -> ModuleType:
     """Import sqlglot, or say how to install it."""
-    return need("sqlglot", "sql", "write SQL")
+    return import_extra("sqlglot", "sql", "write SQL")
 
 
 @dataclass(frozen=True)

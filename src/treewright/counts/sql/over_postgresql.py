@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright.counts.sql.columns import StoredColumn, stored_column
 from treewright.counts.sql.connection import Answer, Connection, from_tuples
 from treewright.counts.sql.dialect import POSTGRESQL
@@ -26,7 +26,7 @@ class PostgreSQLConnection(Connection):
     def __init__(self, table: Table, *, temporary: bool = False) -> None:
         super().__init__(POSTGRESQL, POSTGRESQL.quoted(*table.parts), table.source, secrets_of(table.url))
         self.may_copy = temporary
-        self._psycopg: Any = need("psycopg", "postgresql", "learn from PostgreSQL")
+        self._psycopg: Any = import_extra("psycopg", "postgresql", "learn from PostgreSQL")
         with self._told("cannot be reached"):
             self._connection = self._psycopg.connect(
                 table.url, options="-c datestyle=ISO -c application_name=treewright"

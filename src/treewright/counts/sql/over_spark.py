@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from treewright._base.errors import DataError, EngineError, ParameterError
-from treewright._base.extras import need
+from treewright._base.extras import import_extra
 from treewright.counts.sql.columns import StoredColumn, stored_column
 from treewright.counts.sql.connection import Answer, Connection, first_line, from_tuples, without
 from treewright.counts.sql.dialect import SPARK
@@ -36,7 +36,7 @@ class SparkConnection(Connection):
         super().__init__(SPARK, SPARK.quoted(view), source, secrets)
         self._frame, self._view, self._stop = frame, view, stop
         self._session = frame.sparkSession
-        self._errors: Any = need("pyspark.errors", "spark", "learn with Spark").PySparkException
+        self._errors: Any = import_extra("pyspark.errors", "spark", "learn with Spark").PySparkException
         with self._told("cannot read the table"):
             frame.createOrReplaceTempView(view)
 
@@ -72,12 +72,12 @@ class SparkConnection(Connection):
 
 def spark_connection(table: Table) -> SparkConnection:
     """Connect to the table of an address; a session that is running already is taken."""
-    sql = need("pyspark.sql", "spark", "learn with Spark")
-    failure: Any = need("pyspark.errors", "spark", "learn with Spark").PySparkException
+    sql = import_extra("pyspark.sql", "spark", "learn with Spark")
+    failure: Any = import_extra("pyspark.errors", "spark", "learn with Spark").PySparkException
     files = _files(table) if table.is_file else []
     by_connect = table.url.startswith("sc://")
     if by_connect:
-        need("grpc", "spark-connect", "reach Spark by Connect")
+        import_extra("grpc", "spark-connect", "reach Spark by Connect")
     running = sql.SparkSession.getActiveSession()
     builder = sql.SparkSession.builder.appName("treewright")
     secrets = secrets_of(table.url)

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.near_names import did_you_mean, listed
+from treewright._base.near_names import did_you_mean, quoted_list
 from treewright.counts.sql.columns import StoredColumn
 from treewright.counts.sql.dialect import Dialect
 from treewright.counts.sql.statements import ROOT, Statements
-from treewright.model.model import TreeModel, Voting, first_of_best, node_probabilities
+from treewright.model.model import TreeModel, Voting, first_maximum, node_probabilities
 from treewright.model.split import FRACTIONAL, STAY
 from treewright.model.tree import Tree
 
@@ -68,7 +68,7 @@ def prediction_statement(
     absent = [name for name in model.schema.attribute_names if name not in names]
     if absent:
         hint = did_you_mean(absent[0], names)
-        raise DataError(f"without the columns {listed(absent)}{hint}; there are {listed(names)}")
+        raise DataError(f"without the columns {quoted_list(absent)}{hint}; there are {quoted_list(names)}")
     writer = _Writer(model, columns, relation, dialect)
     kept = columns if keep else ()
     added = [PREDICTED, *((f"p({label})" for label in model.schema.classes) if proba else ())]
@@ -146,7 +146,7 @@ class _Writer:
         worths = self._worths()
         if self._tree.is_regression:
             return self._by_leaf(lambda leaf: self._dialect.number(worths[0][leaf]), "w0")
-        codes = first_of_best(np.stack(worths, axis=1))
+        codes = first_maximum(np.stack(worths, axis=1))
         best = f"GREATEST({', '.join(f'w{code}' for code in range(len(worths)))})" if len(worths) > 1 else "w0"
         bound = f"{best} - {self._dialect.number(1e-12)} * ABS({best})"
         cases = [f"WHEN w{code} >= {bound} THEN {self._label(code)}" for code in range(len(worths))]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError
-from treewright._base.near_names import did_you_mean, listed
+from treewright._base.near_names import did_you_mean, quoted_list
 from treewright.counts.counted import Counted
 from treewright.counts.sql.columns import StoredColumn
 from treewright.counts.sql.connection import Answer, AnswerColumn
@@ -102,7 +102,7 @@ class Decoder:
         if text in self._markers:
             return -1
         hint = did_you_mean(text, declared.values)
-        message = f"value {text!r} is not declared{hint}; declared are {listed(declared.values)}"
+        message = f"value {text!r} is not declared{hint}; declared are {quoted_list(declared.values)}"
         raise DataError(message, source=self._source, column=declared.name)
 
     # -- tables ------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ from operator import index
 import numpy as np
 
 from treewright._base.errors import DataError, ParameterError, SchemaError
-from treewright._base.near_names import listed
+from treewright._base.near_names import quoted_list
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.grow.cal.options import CalOptions
@@ -334,7 +334,7 @@ def _check_schema(schema: Schema, name: str) -> None:
         raise SchemaError("the target declares no classes", column=schema.target)
     numeric = [column.name for column in schema.attributes if column.is_numeric]
     if numeric:
-        raise SchemaError(f"{name} tests nominal attributes only; declare as nominal, or cut: {listed(numeric)}")
+        raise SchemaError(f"{name} tests nominal attributes only; declare as nominal, or cut: {quoted_list(numeric)}")
 
 
 def _rows(dataset: Dataset) -> Iterator[tuple[int, Sequence[int]]]:

@@ -13,10 +13,12 @@ from treewright.data.dataset import Dataset
 from treewright.grow.chaid.growing import ChaidGrowth, ChaidNode, Finding
 from treewright.grow.grower import WORKING_CELLS
 from treewright.model.split import KNOWN
-from treewright.model.working import Examined, Verdict
+from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
-def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CELLS) -> dict[int, tuple[Examined, ...]]:
+def chaid_working(
+    dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CELLS
+) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Return the working of a tree from its root down, until the tables have so many cells.
 
     Parameters
@@ -33,7 +35,7 @@ def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CE
     >>> from treewright.grow.chaid.options import CHAID
     >>> lenses = sample("contact-lenses")
     >>> growth = grow_chaid(lenses, CHAID(min_samples_split=10, min_samples_leaf=2))
-    >>> [(one.attribute, str(one.verdict)) for one in chaid_working(lenses, growth)[0]]
+    >>> [(one.attribute, str(one.status)) for one in chaid_working(lenses, growth)[0]]
     [(0, 'all values in one group'), (1, 'all values in one group'), (2, 'considered'), (3, 'chosen')]
     """
     return chaid_working_over(MemoryEngine(dataset), growth, cells)
@@ -41,9 +43,9 @@ def chaid_working(dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CE
 
 def chaid_working_over(
     engine: Engine, growth: ChaidGrowth, cells: int = WORKING_CELLS
-) -> dict[int, tuple[Examined, ...]]:
+) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Return the working as `chaid_working` does, a level in one pass over the data."""
-    working: dict[int, tuple[Examined, ...]] = {}
+    working: dict[int, tuple[EvaluatedSplit, ...]] = {}
     level = [(0, engine.root())]
     while level and cells > 0:
         below: list[tuple[int, int]] = []
@@ -75,21 +77,23 @@ def _with_numbers(table: FrequencyTable, bounds: tuple[float, ...] | None) -> Fr
     return replace(table, values=np.append(np.array(bounds), KNOWN))
 
 
-def examined(node: ChaidNode, finding: Finding, table: FrequencyTable) -> Examined:
+def examined(node: ChaidNode, finding: Finding, table: FrequencyTable) -> EvaluatedSplit:
     """Return one attribute with the table that was tested: the missing cases are in their group."""
     nothing = np.zeros_like(table.unknown)
     if finding.split is None:
-        return Examined(
-            finding.attribute, Verdict.ONE_GROUP, None, table.counts[:0], table.unknown, 0, finding.adjusted
+        return EvaluatedSplit(
+            finding.attribute, SplitStatus.ONE_GROUP, None, table.counts[:0], table.unknown, 0, finding.adjusted
         )
     counts = branch_counts(table, finding.split)
     if finding.split.missing >= 0:
         counts[finding.split.missing] += table.unknown
-    return Examined(finding.attribute, _verdict(node, finding), finding.split, counts, nothing, 0, finding.adjusted)
+    return EvaluatedSplit(
+        finding.attribute, _status(node, finding), finding.split, counts, nothing, 0, finding.adjusted
+    )
 
 
-def _verdict(node: ChaidNode, finding: Finding) -> Verdict:
+def _status(node: ChaidNode, finding: Finding) -> SplitStatus:
     if finding is node.chosen:
-        return Verdict.CHOSEN
+        return SplitStatus.CHOSEN
     best = min(node.findings, key=lambda one: one.log_adjusted)
-    return Verdict.NOT_SIGNIFICANT if node.chosen is None and finding is best else Verdict.CONSIDERED
+    return SplitStatus.NOT_SIGNIFICANT if node.chosen is None and finding is best else SplitStatus.CONSIDERED

@@ -34,7 +34,7 @@ def weigh_anew(weights: Array, wrong: Array, if_wrong: Number, if_right: Number,
 def cast_votes(said: Array, target: Array, alpha: Number, votes: Array, weights: Array, kept: Array) -> Number:
     """Add the votes of a tree, and put the weights of cases together that all votes so far get wrong.
 
-    Returns how many these are. The first class of nearly the most votes is said, as `first_of_best` does.
+    Returns how many these are. The first class of nearly the most votes is said, as `first_maximum` does.
     """
     n = np.uint64(0)
     classes = votes.shape[1]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.interrupt import watched
+from treewright._base.interrupt import cancel_flag
 from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.engine import Engine
 from treewright.data.dataset import Dataset
@@ -174,7 +174,7 @@ class _Growth:
             self._slots = np.where(numeric, np.cumsum(numeric) - 1, -1)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
         self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
-        self._cancelled = watched()
+        self._cancelled = cancel_flag()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
         self._ahead: Ahead | None = None

@@ -38,7 +38,7 @@ from treewright.grow.drawing import shuffled
 from treewright.grow.midpoint import midpoint
 from treewright.grow.recipe import MissingPolicy
 from treewright.model.split import FRACTIONAL, KNOWN, Split
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 NO_FLAGS: Flags = np.zeros(0, dtype=bool)
 
@@ -92,7 +92,7 @@ class Search:
             order = free[shuffled(self._key, len(free))]
             found = self._candidates(order[: t.draws])
             for attribute in order[t.draws :]:
-                if any(one.verdict is Verdict.CONSIDERED for one in found.values()):
+                if any(one.status is SplitStatus.CONSIDERED for one in found.values()):
                     break
                 found |= self._candidates(np.array([attribute]))
         chosen = choose(t.recipe.choice, [found[attribute] for attribute in sorted(found)], t.schema, t.n_cases).best
@@ -123,7 +123,7 @@ class Search:
         for attribute in attributes[(tests > MULTIWAY) | ((tests == CUT) & drawn_cuts)].tolist():
             found[attribute] = self._examined(attribute, histogram)
         if len(cuts):
-            known = max((one.score for one in found.values() if one.verdict is Verdict.CONSIDERED), default=-np.inf)
+            known = max((one.score for one in found.values() if one.status is SplitStatus.CONSIDERED), default=-np.inf)
             found |= self._by_cuts(np.sort(cuts), histogram, known)
         return found
 
@@ -261,7 +261,7 @@ class Search:
         if t.options["correction"][0]:
             score -= log2(tries) / (float(left[at].sum()) + float(right[at].sum()) + unknown)
             if score <= 0:
-                return _candidate(attribute, score, information, Verdict.NO_GAIN)
+                return _candidate(attribute, score, information, SplitStatus.NO_GAIN)
         return _candidate(attribute, score, information)
 
     def _split(self, attribute: int) -> Split:
@@ -297,6 +297,8 @@ def _scaled(scores: Floats, scale: Floats) -> Floats:
         return np.where(scores > -np.inf, scores * scale, -np.inf)
 
 
-def _candidate(attribute: int, score: float, information: float, verdict: Verdict = Verdict.CONSIDERED) -> Candidate:
+def _candidate(
+    attribute: int, score: float, information: float, status: SplitStatus = SplitStatus.CONSIDERED
+) -> Candidate:
     """Return a candidate whose table nobody will ask for."""
-    return Candidate(attribute, verdict, NO_WEIGHTS, NO_WEIGHTS, None, score, information)
+    return Candidate(attribute, status, NO_WEIGHTS, NO_WEIGHTS, None, score, information)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.interrupt import Stopped
+from treewright._base.interrupt import Cancelled
 
 
 class Threads(ThreadPoolExecutor):
@@ -27,4 +27,4 @@ class Threads(ThreadPoolExecutor):
 def go_on_unless(cancelled: npt.NDArray[np.bool_]) -> None:
     """End the work if the growth was stopped."""
     if cancelled[0]:
-        raise Stopped
+        raise Cancelled

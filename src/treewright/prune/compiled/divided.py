@@ -25,7 +25,7 @@ from treewright.counts.compiled.flags import Array, Number, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
 from treewright.grow.compiled.drawing import mixed
-from treewright.model.build import rebuilt
+from treewright.model.build import rebuild_tree
 from treewright.model.tree import LEAF, Tree
 from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, SLOT, Grown, grown_of
 from treewright.prune.compiled.settling import (
@@ -284,7 +284,7 @@ def prune_divided_cases(
     cases = Cases(order.astype(np.int32), weights)
     limits = Limits(float(confidence), squared_deviate(confidence))
     prune_divided_kernel(grown, places, cases, desk, leaf, raising, limits)
-    return rebuilt(
+    return rebuild_tree(
         tree,
         places.source,
         counts=places.counts,

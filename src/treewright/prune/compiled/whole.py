@@ -21,7 +21,7 @@ import numpy as np
 from treewright.counts.compiled.flags import Array, Number, inlined_kernel, kernel
 from treewright.data.dataset import Dataset
 from treewright.grow.compiled.blocks import longer
-from treewright.model.build import rebuilt
+from treewright.model.build import rebuild_tree
 from treewright.model.tree import LEAF, Tree
 from treewright.prune.compiled.grown import (
     BRANCHES,
@@ -321,7 +321,7 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
     rows[:] = np.arange(dataset.n_rows, dtype=np.int32)
     leaf = int(np.argmax(tree.attribute == LEAF))
     prune_kernel(grown, state, rows, later, room, leaf, raising, confidence, squared_deviate(confidence))
-    return rebuilt(
+    return rebuild_tree(
         tree,
         state.source,
         counts=state.counts,

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from treewright.explain.language import LANGUAGES, catalogue, words
 from treewright.model.tree import STOPS
-from treewright.model.working import Verdict
+from treewright.model.working import SplitStatus
 
 
 def page_words(lang: str | None = None) -> dict[str, str]:
@@ -26,7 +26,7 @@ def page_words(lang: str | None = None) -> dict[str, str]:
     say = words(lang)
     place = LANGUAGES.index(say.lang)
     told = {key: texts[place] for key, texts in page_catalogue().items()}
-    keys = [f"verdict.{verdict.name.lower()}" for verdict in Verdict]
+    keys = [f"verdict.{verdict.name.lower()}" for verdict in SplitStatus]
     keys += [f"stop.{stop.name.lower()}" for stop in STOPS]
     keys += [key for key in catalogue() if key.startswith("note.")]
     return told | {key: say(key) for key in keys}
