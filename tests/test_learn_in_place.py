@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -285,3 +288,23 @@ def test_a_forest_is_learned_from_a_table_with_a_key(tmp_path: Path) -> None:
         fit_table(treewright.Table(str(path)), plan, target="y", key="id", state=tmp_path / "s.json")
     with pytest.raises(ParameterError, match="copies are of one tree"):
         fit_table(treewright.Table(str(path)), plan, target="y", key="id", temporary=True)
+
+
+WITHOUT_OTHER_LEARNERS = """
+import sys
+from treewright.cli.main import run
+code = run(["train", sys.argv[1], "-t", "y", "--engine", "duckdb", "--no-save", *sys.argv[2:]])
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+OTHER_LEARNERS = r"treewright\.(grow\.(cal|chaid|j48|release8)\.(?!options|trace|arithmetic)|prune\.(j48|release8))\S*"
+
+
+@pytest.mark.parametrize("options", [[], ["-a", "cart"], ["-a", "forest", "--trees", "2", "--key", "a"]], ids=str)
+def test_other_learners_are_not_imported_out_of_core(options: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n1,x,p\n2,y,q\n3,x,p\n4,z,q\n", encoding="utf-8")
+    command = [sys.executable, "-c", WITHOUT_OTHER_LEARNERS, str(path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "treewright.grow.in_place" in done.stderr
+    assert re.findall(OTHER_LEARNERS, done.stderr) == []

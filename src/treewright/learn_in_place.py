@@ -27,9 +27,7 @@ from treewright.data.table import ENGINES, Table, is_address
 from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
 from treewright.grow.bins_of_numbers import bins_asked_for
-from treewright.grow.chaid.growing import grow_chaid_over
 from treewright.grow.chaid.options import CHAID
-from treewright.grow.chaid.working import chaid_working_over
 from treewright.grow.forest_in_place import grow_forest_over
 from treewright.grow.grower import Grown, Progress
 from treewright.grow.growth_state import GrowthFile
@@ -367,6 +365,9 @@ def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
 
 
 def _grown_by_chaid(engine: DistantEngine, options: CHAID, *, keep_working: bool) -> Grown:
+    from treewright.grow.chaid.growing import grow_chaid_over
+    from treewright.grow.chaid.working import chaid_working_over
+
     growth = grow_chaid_over(engine, options)
     return Grown(growth.tree, chaid_working_over(engine, growth) if keep_working else {})
 

@@ -21,21 +21,15 @@ from treewright._base.errors import ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.options import CAL2, CAL3
-from treewright.grow.chaid.growing import grow_chaid
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import announce_compilation, with_compiled_criterion
 from treewright.grow.grower import grow
-from treewright.grow.j48.growing import grow_j48
 from treewright.grow.recipe import Draw, MissingPolicy, Recipe
-from treewright.grow.release8.growing import grow_release8
 from treewright.grow.release8.options import Release8
 from treewright.model.tree import Tree
 from treewright.plans import Plan
-from treewright.prune.j48 import prune_j48
 from treewright.prune.method import ReducedError, prune, split_off
-from treewright.prune.release8 import prune_release8
 from treewright.rpart_plan import MedianLearner, RpartLearner
 
 if TYPE_CHECKING:
@@ -200,22 +194,35 @@ class TreeMaker:
         return tree
 
     def _grown(self, learner: Any, cases: Dataset) -> tuple[Tree, Dataset]:
-        """Grow by any learner; those that know no weights see a case as often as it was drawn."""
+        """Grow by any learner; those that know no weights see a case as often as it was drawn.
+
+        A learner's module is imported when it is used: trees by recipes, also those out of core, need none of them.
+        """
         if isinstance(learner, Recipe):
             return InterpretedGrower(cases).grow(learner, cases.weights), cases
         if isinstance(learner, CHAID):
+            from treewright.grow.chaid.growing import grow_chaid
+
             return grow_chaid(cases, learner).tree, cases
         if isinstance(learner, (RpartLearner, MedianLearner)):
             learned = learner.learn(cases)
             return learned.tree, learned.cases
         cases = _repeated(cases, self._plan.name)
         if isinstance(learner, (CAL2, CAL3)):
+            from treewright.grow.cal.case_by_case import CaseByCase
+
             case_by_case = CaseByCase.begin(cases, learner)
             case_by_case.learn_all(cases)
             return case_by_case.tree, cases
         if isinstance(learner, Release8):
+            from treewright.grow.release8.growing import grow_release8
+            from treewright.prune.release8 import prune_release8
+
             grown = grow_release8(cases, learner)
             return (prune_release8(cases, grown, learner.confidence) if learner.prune else grown.tree), cases
+        from treewright.grow.j48.growing import grow_j48
+        from treewright.prune.j48 import prune_j48
+
         return prune_j48(cases, grow_j48(cases, learner), learner), cases
 
 
