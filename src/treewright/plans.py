@@ -127,7 +127,7 @@ class Plan:
             return ", ".join([*_told(self.learner), *pruned])
         if isinstance(self.learner, (RpartLearner, MedianLearner)):
             return ", ".join([*self.learner.told(), *pruned])
-        told = self.learner.criterion_told if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
+        told = self.learner.criterion_label if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
         words = [told]
         bins = bins_asked_for(self.learner)
         if bins is not None:

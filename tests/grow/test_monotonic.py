@@ -196,9 +196,9 @@ def test_what_cannot_be_constrained_is_refused() -> None:
     with pytest.raises(ParameterError, match="raising"):
         cart(monotonic=[1], prune="error_based")
     assert cart(monotonic=[1], prune="error_based", raising=False).pruning
-    with pytest.raises(ParameterError, match="two branches"):
+    with pytest.raises(ParameterError, match="binary splits"):
         replace(C45(), monotonic=(("x", 1),))
-    with pytest.raises(ParameterError, match="divide no case"):
+    with pytest.raises(ParameterError, match="without fractional cases"):
         replace(CART(missing=MissingPolicy.MAJORITY), missing=MissingPolicy.FRACTIONAL, monotonic=(("x", 1),))
 
 

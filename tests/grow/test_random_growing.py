@@ -156,5 +156,5 @@ def test_the_drawing_is_saved_with_the_recipe() -> None:
 def test_intervals_have_no_random_cuts() -> None:
     from dataclasses import replace
 
-    with pytest.raises(ParameterError, match="not for intervals"):
+    with pytest.raises(ParameterError, match="not intervals"):
         replace(ID3(), draw=Draw(1, 0, random_cuts=True))

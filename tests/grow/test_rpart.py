@@ -532,11 +532,11 @@ def test_the_sort_sorts(numbers: list[int]) -> None:
         ({"priors": (0.5, 0.6)}, "sum to 1"),
         ({"priors": (1.5, -0.5)}, "at least 0"),
         ({"priors": [0.5, 0.5]}, "tuple"),
-        ({"priors": (0.5, 0.5), "criterion": "variance"}, "belong to classes"),
+        ({"priors": (0.5, 0.5), "criterion": "variance"}, "are for classification"),
         ({"loss": ((0.0, 1.0),)}, "square"),
         ({"loss": ((1.0, 1.0), (1.0, 0.0))}, "diagonal"),
         ({"loss": ((0.0, 0.0), (1.0, 0.0))}, "every row"),
-        ({"loss": ((0.0, 1.0), (1.0, 0.0)), "criterion": "variance"}, "belong to classes"),
+        ({"loss": ((0.0, 1.0), (1.0, 0.0)), "criterion": "variance"}, "are for classification"),
     ],
 )
 def test_bad_options_are_refused_with_what_is_allowed(options: dict[str, Any], allowed: str) -> None:

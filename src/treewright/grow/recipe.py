@@ -1,8 +1,8 @@
 """Recipes: an algorithm is a value, not a branch in the code.
 
-A recipe says how tests are formed (nominal, ordinal, numeric attributes, missing values), how they are scored, which
-rule chooses among them, and when to stop. ID3, C4.5 and CART are three such values; a user makes another one with
-`dataclasses.replace`.
+A recipe states how splits are formed (nominal, ordinal and numeric attributes, missing values), how they are scored,
+which rule chooses among them, and when growth stops. ID3, C4.5 and CART are three such values; `dataclasses.replace`
+makes another one.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class OrdinalTest(StrEnum):
 
 
 class Placement(StrEnum):
-    """Where a cut between two neighbouring numbers is put."""
+    """The threshold chosen between two neighbouring values."""
 
     MIDPOINT = "midpoint"
     DATA_VALUE = "largest value in the data not above the midpoint"
 
 
 class MissingPolicy(StrEnum):
-    """What becomes of cases without a value."""
+    """How cases with a missing value are routed."""
 
     FRACTIONAL = "fractional"
     MAJORITY = "heaviest branch"
@@ -66,20 +66,20 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True)
 class Cuts:
-    """How numeric attributes are cut in two.
+    """Binary splits of numeric attributes.
 
     Parameters
     ----------
     placement : Placement
     gap : float
-        Neighbouring numbers must be further apart than this.
+        Neighbouring values must be further apart than this.
     relative_side : bool
-        C4.5's minimum side: a tenth of the known weight per class, at least the minimum of objects, at most 25.
+        C4.5's minimum weight of a side: a tenth of the known weight per class, at least `min_objects`, at most 25.
     correction : bool
-        Whether log2(tries)/cases is taken off the gain of the best cut, and what remains must be positive.
+        Subtract log2(tries)/cases from the gain of the best cut and reject the cut unless the rest is positive.
     bins : int or None
-        Numbers are put into as many bins of about as many cases each, and only the borders of these are tried; None
-        tries every number (see `treewright.grow.bins_of_numbers`).
+        Number of equal-frequency bins; only bin borders are tried as cuts. None tries every value
+        (see `treewright.grow.bins_of_numbers`).
     """
 
     placement: Placement = Placement.MIDPOINT
@@ -94,12 +94,12 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Numeric attributes are made nominal before growing.
+    """Numeric attributes are discretised before growing.
 
     Parameters
     ----------
     method : str
-        ``"mdl"``: entropy cuts as long as they pay by description length (Fayyad and Irani).
+        ``"mdl"``: entropy cuts, accepted while the description length falls (Fayyad and Irani).
     """
 
     method: str = "mdl"
@@ -107,25 +107,25 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a node is left as it is.
+    """When a node becomes a leaf.
 
     Parameters
     ----------
     max_depth, max_leaves : int or None
     min_cases : int
-        Cases that a node needs to be divided (counted, not weighed).
+        Least number of cases (unweighted) of a node to be split.
     min_leaf : int
-        Cases that every branch of a cut needs (counted).
+        Least number of cases (unweighted) of every branch of a cut.
     min_weight : float
-        Weight that a node needs to be divided.
+        Least weight of a node to be split.
     min_branch : float
-        Weight that at least two branches need.
+        Least weight of at least two branches.
     min_share : float
-        Share of the weight of all cases that each branch of a test with two branches needs.
+        Least weight of each branch of a binary split, as a share of the weight of all cases.
     significance : float or None
-        The chosen test must be significant at this level by chi-square (classes only).
+        The chosen split must be significant at this level by a chi-square test (classification only).
     min_decrease : float
-        Least score of the chosen test times the share of all cases in the node.
+        Least score of the chosen split, times the share of all cases that are in the node.
     """
 
     max_depth: int | None = None
@@ -154,20 +154,20 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Draw:
-    """Chance in growing: only some attributes are looked at, and on request cuts are drawn, too.
+    """Random growth: splits are sought among sampled attributes and, on request, at random cuts.
 
     Parameters
     ----------
     attributes : int
-        How many.
+        Number of sampled attributes.
     seed : int
-        Decides the drawing together with the place of the node, so that the order of growing does not matter.
+        Hashed with the path of the node, so that the sample does not depend on the order of growth.
     per_tree : bool
-        Whether the attributes are drawn once, for the whole tree, instead of anew at each node. Then an attribute that
-        cannot be tested is not replaced by another.
+        Sample the attributes once for the whole tree instead of at each node. Then an attribute that offers no split
+        is not replaced by another.
     random_cuts : bool
-        Whether a number is cut at a place drawn between the least and the greatest of the node instead of at the best
-        one (extremely randomised trees; see `treewright.grow.drawing.random_cut`).
+        Cut a numeric attribute at a random point between the least and the greatest value of the node instead of at
+        the best threshold (extremely randomised trees; see `treewright.grow.drawing.random_cut`).
     """
 
     attributes: int
@@ -176,7 +176,7 @@ class Draw:
     random_cuts: bool = False
 
     def __post_init__(self) -> None:
-        _check_limit("the number of attributes drawn", self.attributes, 1)
+        _check_limit("the number of sampled attributes", self.attributes, 1)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Recipe:
     Parameters
     ----------
     name : str
-        For people.
+        Display name.
     criterion : str
         Name in `treewright.grow.criteria.CRITERIA`, or ``"own"``.
     nominal, ordinal : NominalTest, OrdinalTest
@@ -194,13 +194,13 @@ class Recipe:
     missing : MissingPolicy
     choice : Choice
     once_per_path : bool
-        Whether a test with a branch per value bars its attribute further down.
+        Whether a split with one branch per value excludes its attribute from the nodes below.
     stopping : Stopping
     draw : Draw or None
     nominal_limit : int
-        Whole-number columns with at most this many values are proposed as nominal when the schema is inferred.
+        Integer columns with at most this many values are proposed as nominal when the schema is inferred.
     monotonic : tuple of pairs
-        Attributes and the sign by which the prediction may change with them (see `treewright.grow.monotonic`).
+        Attributes and the sign with which the prediction may change with them (see `treewright.grow.monotonic`).
     own : OwnCriterion or None
         The user's own criterion (see `treewright.grow.own_criterion`).
 
@@ -226,35 +226,35 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if (self.criterion == OWN) != (self.own is not None):
-            raise ParameterError(f"criterion {OWN!r} goes with a function of the user's, and such a function with it")
+            raise ParameterError(f"criterion {OWN!r} and a custom criterion function must be given together")
         if self.own is None:
             criterion_named(self.criterion)
         elif self.choice is not Choice.HIGHEST or self.nominal is NominalTest.GROUPS:
-            raise ParameterError("a criterion of the user's goes with the highest score, and not with grouped values")
+            raise ParameterError("a custom criterion requires Choice.HIGHEST and does not support grouped values")
         elif isinstance(self.numeric, Cuts) and self.numeric.correction:
-            raise ParameterError("the correction of cuts is in bits, which a criterion of the user's is not")
+            raise ParameterError("the MDL correction of cuts is in bits and does not apply to a custom criterion")
         if self.criterion == "gain_ratio" and self.choice is not Choice.RATIO:
-            raise ParameterError("the gain ratio goes with its own rule of choice, Choice.RATIO")
+            raise ParameterError("the gain ratio requires Choice.RATIO")
         if self.missing is MissingPolicy.LEARNED and (
             self.nominal is not NominalTest.SUBSETS or self.ordinal is not OrdinalTest.ORDERED
         ):
-            raise ParameterError("a side for missing values is learned only by tests with two branches")
+            raise ParameterError("MissingPolicy.LEARNED requires binary splits")
         if self.monotonic and (
             self.nominal is not NominalTest.SUBSETS
             or self.ordinal is not OrdinalTest.ORDERED
             or self.missing is MissingPolicy.FRACTIONAL
         ):
-            raise ParameterError("monotonic is for tests with two branches that divide no case, as in CART")
+            raise ParameterError("monotonic constraints require binary splits without fractional cases, as in CART")
         if self.draw is not None and self.draw.random_cuts and isinstance(self.numeric, Cuts) and self.numeric.bins:
-            raise ParameterError("random_cuts are drawn between numbers as they are, not between bins")
+            raise ParameterError("random_cuts cannot be combined with bins")
         if self.draw is not None and self.draw.random_cuts and isinstance(self.numeric, Intervals):
-            raise ParameterError("random_cuts is for numbers that are cut in two, not for intervals")
+            raise ParameterError("random_cuts requires binary numeric splits, not intervals")
         if isinstance(self.numeric, Intervals) and self.numeric.method != "mdl":
-            raise ParameterError(f"the method of intervals must be 'mdl', not {self.numeric.method!r}")
+            raise ParameterError(f"the discretisation method must be 'mdl', not {self.numeric.method!r}")
 
     @property
-    def criterion_told(self) -> str:
-        """The criterion in words; a criterion of the user's by the name of its function."""
+    def criterion_label(self) -> str:
+        """The criterion for people to read; a custom criterion by the name of its function."""
         return self.criterion.replace("_", " ") if self.own is None else f"{self.own.name} (own criterion)"
 
     def to_dict(self) -> dict[str, Any]:
@@ -269,7 +269,7 @@ class Recipe:
             del plain["monotonic"]
         del plain["own"]
         if self.own is not None:
-            plain["own_criterion"] = self.own.name  # and never the function: loading must not run anything
+            plain["own_criterion"] = self.own.name  # never the function: loading a model must not run code
         return plain
 
 
@@ -282,7 +282,7 @@ def ID3(  # noqa: N802 - the algorithm's own name
     min_decrease: float = 0.0,
     significance: float | None = None,
 ) -> Recipe:
-    """Return Quinlan's ID3: information gain, one branch per value, numbers made nominal first."""
+    """Return Quinlan's ID3: information gain, one branch per value, numeric attributes discretised first."""
     allowed = ("gain", "gini", "chi2")
     if not callable(criterion) and criterion not in allowed:
         hint = did_you_mean(str(criterion), allowed)
@@ -344,7 +344,7 @@ def CART(  # noqa: N802 - the algorithm's own name
     monotonic: Constraints = (),
     bins: int | None = None,
 ) -> Recipe:
-    """Return CART's growth: two branches, Gini (or entropy), variance for a numeric target."""
+    """Return CART's growth: binary splits by Gini (or entropy), by variance for a numeric target."""
     return Recipe(
         "CART",
         **named_or_own(criterion),
@@ -362,12 +362,12 @@ def CART(  # noqa: N802 - the algorithm's own name
 def for_regression(recipe: Recipe) -> Recipe:
     """Return the recipe with variance as its criterion, for a numeric target."""
     if recipe.own is not None:
-        raise ParameterError(f"the criterion {recipe.own.name!r} is for classes, and the target is a number")
+        raise ParameterError(f"the criterion {recipe.own.name!r} is for classification, but the target is numeric")
     return replace(recipe, criterion="variance")
 
 
 def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
-    """Make the recipe again that a model file describes.
+    """Return the recipe that a model file describes.
 
     Examples
     --------
@@ -395,4 +395,4 @@ def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
             own=OwnCriterion(str(plain["own_criterion"])) if "own_criterion" in plain else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFormatError(f"the recipe in the model cannot be understood: {error!r:.100}") from error
+        raise ModelFormatError(f"the recipe in the model is not valid: {error!r:.100}") from error

@@ -225,7 +225,7 @@ class CalLearner:
         if not leaf.closed:
             after = leaf.counts.copy()
             after[class_code] += 1
-            event = self._possible(self.options.judge(after, class_code), codes, depth=len(way) - 1)
+            event = self._possible(self.options.leaf_event(after, class_code), codes, depth=len(way) - 1)
             if event is Event.SKIPPED:
                 return event, way
             leaf.counts = after
@@ -262,7 +262,7 @@ class CalLearner:
         own = self._new_node()
         own.counts[class_code] = 1
         # CAL2's new leaf has the class, CAL3's has a counter of one: the judge says which.
-        own.stop = _STOP_AFTER[self.options.judge(own.counts, class_code)]
+        own.stop = _STOP_AFTER[self.options.leaf_event(own.counts, class_code)]
         leaf.branches = {value: len(self._nodes)}
         self._nodes.append(own)
 

@@ -19,11 +19,11 @@ class CAL2:
     Parameters
     ----------
     max_steps : int or None
-        Cases that one call of `CalLearner.learn_all` presents at most, over all passes; None: until it ends by itself.
+        Most cases that one call of `CalLearner.learn_all` presents, over all passes; None sets no limit.
 
     Examples
     --------
-    >>> CAL2().judge([2, 1], 1)
+    >>> CAL2().leaf_event([2, 1], 1)
     <Event.SPLIT: 'split'>
     """
 
@@ -31,16 +31,16 @@ class CAL2:
 
     name: ClassVar[str] = "CAL2"
     another_pass: ClassVar[frozenset[Event]] = frozenset({Event.SPLIT})
-    """The events after which the data must be presented once more."""
+    """The events that require another pass over the data."""
     ended: ClassVar[Ended] = Ended.NO_ERROR
-    """What a pass without those events is, if no leaf was exhausted."""
+    """How a run ends after a pass without those events, if no leaf was exhausted."""
 
     def __post_init__(self) -> None:
         _check_whole("max_steps", self.max_steps, or_none=True)
 
-    def judge(self, counts: Sequence[int], case_class: int) -> Event:
-        """Say what becomes of a leaf that has counted this, a case of this class the last."""
-        if counts[case_class] < sum(counts):  # until it is exhausted, a leaf has counted its own class only
+    def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
+        """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
+        if counts[case_class] < sum(counts):  # until it is exhausted, a leaf has only counted its own class
             return Event.SPLIT
         return Event.PUT if counts[case_class] == 1 else Event.NOTHING
 
@@ -52,15 +52,15 @@ class CAL3:
     Parameters
     ----------
     s1 : int, default 4
-        Cases that a leaf counts before it is judged; at least 1.
+        Cases that a leaf counts before its class shares decide; at least 1.
     s2 : float, default 0.7
-        Share from which on a class closes a leaf; above 0.5, so that no two classes have it, and at most 1.
+        Class share that closes a leaf; at most 1, and above 0.5 so that only one class can reach it.
     max_steps : int or None
-        Cases that one call of `CalLearner.learn_all` presents at most, over all passes; None: until it ends by itself.
+        Most cases that one call of `CalLearner.learn_all` presents, over all passes; None sets no limit.
 
     Examples
     --------
-    >>> CAL3(s1=4, s2=0.7).judge([3, 1], 0), CAL3(s1=4, s2=0.8).judge([3, 1], 0)
+    >>> CAL3(s1=4, s2=0.7).leaf_event([3, 1], 0), CAL3(s1=4, s2=0.8).leaf_event([3, 1], 0)
     (<Event.CLOSED: 'closed'>, <Event.SPLIT: 'split'>)
     """
 
@@ -70,9 +70,9 @@ class CAL3:
 
     name: ClassVar[str] = "CAL3"
     another_pass: ClassVar[frozenset[Event]] = frozenset({Event.COUNTED, Event.CLOSED, Event.SPLIT})
-    """The events after which the data must be presented once more."""
+    """The events that require another pass over the data."""
     ended: ClassVar[Ended] = Ended.NO_CHANGE
-    """What a pass without those events is, if no leaf was exhausted."""
+    """How a run ends after a pass without those events, if no leaf was exhausted."""
 
     def __post_init__(self) -> None:
         _check_whole("s1", self.s1)
@@ -81,8 +81,8 @@ class CAL3:
         if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0.5 < share <= 1:
             raise ParameterError(f"s2 must be a number above 0.5 and at most 1, not {share!r}")
 
-    def judge(self, counts: Sequence[int], case_class: int) -> Event:
-        """Say what becomes of a leaf that has counted this, a case of this class the last."""
+    def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
+        """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
         total = sum(counts)
         if total < self.s1:
             return Event.COUNTED

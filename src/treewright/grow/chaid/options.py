@@ -9,7 +9,7 @@ import numpy as np
 from treewright._base.errors import ParameterError
 
 LARGEST_LOG = 709.0
-"""The exponential of this still is a double."""
+"""The exponential of this is still a finite double."""
 
 
 @dataclass(frozen=True)
@@ -19,24 +19,24 @@ class CHAID:
     Parameters
     ----------
     alpha_merge : float, default 0.05
-        Groups whose difference has a larger p are merged; 1 merges nothing. Exhaustive CHAID does not use it.
+        Groups are merged while the p-value of their difference is larger; 1 merges nothing. Unused by exhaustive CHAID.
     alpha_split : float, default 0.05
-        Adjusted p up to which a node is divided.
+        Largest adjusted p-value at which a node is split.
     resplit : bool, default False
-        Let a merged group of three or more levels be divided again.
+        Allow a merged group of three or more levels to be split again.
     exhaustive : bool, default False
-        Merge down to two groups and take the best stage (Biggs, de Ville and Suen 1991).
+        Merge down to two groups and keep the best stage (Biggs, de Ville and Suen 1991).
     min_samples_split : int, default 20
-        Cases that a node needs to be divided.
+        Least number of cases of a node to be split.
     min_samples_leaf : int, default 7
-        Cases that a group needs; smaller ones are merged with the group most like them.
+        Least number of cases of a group; smaller ones are merged with the most similar group.
     max_depth : int or None
     bins : int, default 10
-        Intervals that numeric attributes are cut into before growing.
+        Number of intervals into which numeric attributes are discretised before growing.
     like_r : bool, default False
-        Follow R's CHAID 0.1-2 (classes only). Where that program draws random tables to get a p-value, the chi-square
-        distribution is used instead and the finding is marked. Numeric attributes, which it refuses, are cut
-        into ordered intervals here, too.
+        Follow R's CHAID 0.1-2 (classification only). Where that program simulates tables to get a p-value, the
+        chi-square distribution is used instead and the result is marked. Numeric attributes, which R's CHAID rejects,
+        are discretised into ordered intervals here, too.
 
     Examples
     --------
@@ -74,5 +74,5 @@ class CHAID:
                 raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if sum(map(bool, (self.resplit, self.exhaustive, self.like_r))) > 1:
             raise ParameterError(
-                "at most one of resplit, exhaustive and like_r can be True: these are three procedures"
+                "at most one of resplit, exhaustive and like_r can be True: they select different procedures"
             )

@@ -16,19 +16,19 @@ class J48:
     Parameters
     ----------
     min_objects : int, default 2
-        Weight that at least two branches of a test must have (``-M``).
+        Least weight of at least two branches of a split (``-M``).
     confidence : float, default 0.25
-        Confidence of the error estimates (``-C``); smaller prunes more, above 0.5 no errors are added.
+        Confidence level of the error estimates (``-C``); smaller values prune more, above 0.5 no errors are added.
     prune : bool, default True
         Prune by estimated errors (off: ``-U``).
     raising : bool, default True
-        Let pruning put the largest branch in place of its node (off: ``-S``).
+        Let pruning replace a node by its largest branch, subtree raising (off: ``-S``).
     binary : bool, default False
-        Test nominal attributes for one value against the rest (``-B``).
+        Split nominal attributes into one category against the rest (``-B``).
     mdl_correction : bool, default True
-        Charge numeric attributes for the number of cuts tried (off: ``-J``).
+        Reduce the gain of numeric attributes by the cost of the number of cuts tried (off: ``-J``).
     collapse : bool, default True
-        Remove what does not reduce training errors (off: ``-O``).
+        Collapse subtrees that do not reduce training errors (off: ``-O``).
 
     Examples
     --------

@@ -16,15 +16,15 @@ class Release8:
     Parameters
     ----------
     min_objects : int
-        ``-m``: a test needs two branches with at least this many cases.
+        ``-m``: at least two branches of a split need this weight.
     criterion : {"gain_ratio", "gain"}
         ``-g`` is "gain".
     subset : bool
-        ``-s``: group the values of nominal attributes.
+        ``-s``: group the categories of nominal attributes.
     confidence : float
-        ``-c`` as a fraction: the confidence level of pruning, above 0 and up to 1. It does not switch pruning off at 1.
+        ``-c`` as a fraction: the confidence level of pruning, above 0 and up to 1 (which does not disable pruning).
     prune : bool
-        Whether the pruned tree is wanted.
+        Whether the tree is pruned.
 
     Examples
     --------

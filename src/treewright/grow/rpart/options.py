@@ -1,4 +1,4 @@
-"""The options of trees as rpart grows them."""
+"""The options of rpart."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ class Rpart:
     Parameters
     ----------
     criterion : {"gini", "information", "variance"}, default "gini"
-        What splits improve; a numeric target needs "variance", classes one of the others.
+        Impurity measure; a numeric target needs "variance", classes one of the others.
     min_split : int, default 20
-        Cases that a node needs to be divided.
+        Least number of cases of a node to be split.
     min_bucket : int or None
-        Cases that both branches need; None means a third of `min_split`.
+        Least number of cases of both branches; None means a third of `min_split`.
     cp : float, default 0.01
-        What each split must save, as a share of the root's risk.
+        Complexity parameter: least risk decrease of each split, as a share of the root's risk.
     max_depth : int or None, default 30
         Greatest depth of a node, the root having depth 0; None sets no limit.
     competitors : int, default 4
-        How many of the next best splits are reported.
+        Number of competitor splits that are reported.
     max_surrogates : int, default 5
-        How many surrogates a split has at most.
+        Most surrogates of a split.
     priors : tuple of float or None
-        Share of each declared class where the tree will be used; None takes the shares in the data.
+        Prior probability of each class; None takes the class shares in the data.
     loss : tuple of tuples of float or None
-        Cost of calling a case of class i (row) a j (column); None means 1 for every error.
+        Cost of predicting class j (column) for a case of class i (row); None means 1 for every error.
     faults : bool, default False
-        Reproduce what is odd in the program: nominal surrogates are refused unless two cases disagree; without
+        Reproduce the quirks of the program: nominal surrogates are rejected unless two cases disagree; without
         surrogates, cases with a missing value stay in the node while growing; in cross-validation losses are
-        transposed, cases that no side claims go right, and a root alone is not assessed; equal numbers may have a risk
-        by rounding. Also a number that is exactly a cut then goes with the higher ones, as in rpart; otherwise with the
-        lower ones, as elsewhere in Treewright.
+        transposed, cases that neither side takes go right, and a tree without splits is not assessed; equal targets may
+        have a risk caused by rounding. A value equal to a threshold then goes right, as in rpart; otherwise left, as
+        elsewhere in Treewright.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Rpart:
 
     def _check_priors(self, priors: tuple[float, ...]) -> None:
         if self.criterion == "variance":
-            raise ParameterError("priors belong to classes; a numeric target has none")
+            raise ParameterError("priors are for classification; a numeric target has none")
         if not isinstance(priors, tuple) or not all(_is_amount(prior) for prior in priors):
             raise ParameterError(f"priors must be a tuple of numbers of at least 0, not {priors!r:.80}")
         if not math.isclose(sum(priors), 1.0, abs_tol=1e-6):
@@ -93,21 +93,21 @@ class Rpart:
 
     def _check_loss(self, loss: Matrix) -> None:
         if self.criterion == "variance":
-            raise ParameterError("losses belong to classes; a numeric target has none")
+            raise ParameterError("losses are for classification; a numeric target has none")
         if (
             not isinstance(loss, tuple)
             or not all(isinstance(row, tuple) and len(row) == len(loss) for row in loss)
             or not all(_is_amount(cost) for row in loss for cost in row)
         ):
             raise ParameterError(f"loss must be a square tuple of tuples of numbers of at least 0, not {loss!r:.80}")
-        if any(row[place] != 0 for place, row in enumerate(loss)):
-            raise ParameterError("loss must be 0 on the diagonal: a right answer costs nothing")
+        if any(row[index] != 0 for index, row in enumerate(loss)):
+            raise ParameterError("loss must be 0 on the diagonal: a correct prediction costs nothing")
         if not all(any(row) for row in loss):
             raise ParameterError("loss must have a positive number in every row")
 
     @property
     def least_bucket(self) -> int:
-        """Cases that both branches need."""
+        """Least number of cases of both branches."""
         return max(1, round(self.min_split / 3)) if self.min_bucket is None else int(self.min_bucket)
 
 
