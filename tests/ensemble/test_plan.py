@@ -58,7 +58,7 @@ def test_cases_drawn() -> None:
         (lambda: forest(per="leaf"), "per must be 'node' or 'tree'"),
         (lambda: forest(chaid()), "CHAID draws no attributes"),
         (lambda: forest(c45(dialect="r8")), "draws no attributes"),
-        (lambda: forest(ID3(), random_cuts=True), "not for intervals"),
+        (lambda: forest(ID3(), random_cuts=True), "not intervals"),
         (lambda: bagging(bootstrap=False, max_samples=0.5), "bootstrap is False"),
         (lambda: bagging(bootstrap=False, balanced=True), "bootstrap is False"),
         (lambda: bagging("oak"), "must be one of 'cart', 'c45'"),

@@ -184,7 +184,7 @@ def test_what_does_not_go_with_a_function_is_refused() -> None:
         cart(criterion=hellinger, cp=0.01)
     with pytest.raises(ParameterError, match="in bits"):
         replace(CART(criterion=hellinger), numeric=Cuts(correction=True))
-    with pytest.raises(ParameterError, match="Choice.HIGHEST"):
+    with pytest.raises(ParameterError, match=r"Choice\.HIGHEST"):
         replace(CART(criterion=hellinger), choice=Choice.GAIN)
     with pytest.raises(ParameterError, match="must be given together"):
         Recipe("X", "own")
