@@ -18,10 +18,10 @@ from treewright.learn import fit
 from treewright.model.split import STAY
 from treewright.plans import c45
 from treewright.prune import error_based
-from treewright.prune.compiled.divided import _seal, prune_divided_cases
+from treewright.prune.compiled.divided import _digest_of, prune_fractional_cases
 from treewright.prune.compiled.settling import extra_errors_of
 from treewright.prune.compiled.shares import Cases
-from treewright.prune.compiled.whole import prune_whole_cases
+from treewright.prune.compiled.whole import prune_unit_cases
 from treewright.prune.error_based import never_divided, prune_error_based
 from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
@@ -47,7 +47,7 @@ def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> N
             continue
         for confidence in (0.25, 0.9):
             expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
-            found = prune_whole_cases(tree, cases, confidence, raising=raising)
+            found = prune_unit_cases(tree, cases, confidence, raising=raising)
             assert difference(expected, found, exact=True) is None
             assert np.array_equal(np.asarray(expected.estimate), np.asarray(found.estimate))
 
@@ -81,7 +81,7 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
             continue
         for confidence in (0.25, 0.9):
             expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
-            found = prune_divided_cases(tree, cases, settled_order(cases), confidence, raising=raising)
+            found = prune_fractional_cases(tree, cases, settled_order(cases), confidence, raising=raising)
             assert difference(expected, found, exact=False) is None
             assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)
 
@@ -96,17 +96,17 @@ def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.Mo
     assert difference(readable, prune_error_based(tree, table), exact=False) is None
 
 
-def test_a_seal_tells_other_cases_and_other_weights() -> None:
+def test_a_digest_distinguishes_other_cases_and_other_weights() -> None:
     rows, weights = np.arange(2_000_000, 2_000_010, dtype=np.int32), np.linspace(0.1, 1.0, 10)
-    seal = _seal(Cases(rows, weights), 0, 10)
-    assert _seal(Cases(rows.copy(), weights.copy()), 0, 10) == seal
+    digest = _digest_of(Cases(rows, weights), 0, 10)
+    assert _digest_of(Cases(rows.copy(), weights.copy()), 0, 10) == digest
     other_rows, other_weights = rows.copy(), weights.copy()
     other_rows[9] -= 1 << 20  # what is taken from the row is added to the exponent of the weight
     other_weights[9] *= 2
-    assert _seal(Cases(other_rows, other_weights), 0, 10) != seal
-    assert _seal(Cases(rows, other_weights), 0, 10) != seal
-    assert _seal(Cases(other_rows, weights), 0, 10) != seal
-    assert _seal(Cases(rows, weights), 0, 9) != seal
+    assert _digest_of(Cases(other_rows, other_weights), 0, 10) != digest
+    assert _digest_of(Cases(rows, other_weights), 0, 10) != digest
+    assert _digest_of(Cases(other_rows, weights), 0, 10) != digest
+    assert _digest_of(Cases(rows, weights), 0, 9) != digest
 
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
@@ -129,10 +129,10 @@ def test_the_engine_of_a_fit_prunes_too(engine: str, missing: bool, monkeypatch:
 
         monkeypatch.setattr(f"{module}.{kernel}", call)
 
-    counted("treewright.prune.compiled.whole", "prune_whole_cases")
-    counted("treewright.prune.compiled.divided", "prune_divided_cases")
+    counted("treewright.prune.compiled.whole", "prune_unit_cases")
+    counted("treewright.prune.compiled.divided", "prune_fractional_cases")
     pruned = fit(table, c45(min_objects=1), keep_working=False, engine=engine).tree
-    expected = "prune_divided_cases" if missing else "prune_whole_cases"
+    expected = "prune_fractional_cases" if missing else "prune_unit_cases"
     assert called == ([expected] if engine == "compiled" else [])
     again = prune(fit(table, C45(min_objects=1)).tree, ErrorBased(), table, engine="interpreted")
     assert difference(again, pruned, exact=False) is None

@@ -64,12 +64,12 @@ def prune_error_based(
     cases = weighing_cases(tree, dataset)
     if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
         if never_divided(tree, cases):
-            from treewright.prune.compiled.whole import prune_whole_cases
+            from treewright.prune.compiled.whole import prune_unit_cases
 
-            return prune_whole_cases(tree, cases, confidence, raising=raising)
-        from treewright.prune.compiled.divided import prune_divided_cases
+            return prune_unit_cases(tree, cases, confidence, raising=raising)
+        from treewright.prune.compiled.divided import prune_fractional_cases
 
-        return prune_divided_cases(tree, cases, settled_order(cases), confidence, raising=raising)
+        return prune_fractional_cases(tree, cases, settled_order(cases), confidence, raising=raising)
     return ErrorBasedPruner(tree, cases, confidence, raising).run()
 
 

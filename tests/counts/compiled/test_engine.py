@@ -7,7 +7,7 @@ import pytest
 
 from made_tables import made_table
 from treewright.counts.compiled import engine as compiled
-from treewright.counts.compiled.encoding import code_table, encode_numbers, few_distinct, plan_column
+from treewright.counts.compiled.encoding import code_table, distinct_values, encode_numbers, plan_column
 from treewright.counts.compiled.engine import CompiledEngine
 from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import FrequencyTable
@@ -71,8 +71,8 @@ def test_numbers_get_the_code_of_their_bin() -> None:
 
 
 def test_few_distinct_numbers_are_found_and_many_are_given_up() -> None:
-    assert sorted(few_distinct(np.array([2.0, 1.0, np.nan, 2.0, -0.0, 0.0]), 5).tolist()) == [0.0, 1.0, 2.0]
-    assert len(few_distinct(np.arange(100.0), 10)) == 11
+    assert sorted(distinct_values(np.array([2.0, 1.0, np.nan, 2.0, -0.0, 0.0]), 5).tolist()) == [0.0, 1.0, 2.0]
+    assert len(distinct_values(np.arange(100.0), 10)) == 11
 
 
 def test_columns_are_coded_by_rank_or_by_bin() -> None:

@@ -42,7 +42,7 @@ def test_the_cache_of_the_user_takes_over_where_the_package_cannot_be_written(
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(flags, "__file__", "/proc/nowhere/flags.py")
-    assert list(flags._places())[1] == tmp_path / "treewright"
+    assert list(flags._cache_roots())[1] == tmp_path / "treewright"
     flags.cache_folder.cache_clear()
     try:
         assert str(flags.cache_folder()).startswith(str(tmp_path))
@@ -151,9 +151,9 @@ def test_the_stored_fingerprint_is_that_of_the_syntax(monkeypatch: pytest.Monkey
 
 KERNELS = '''"""A kernel and what it calls."""
 import numpy as np
-from treewright.counts.compiled.flags import kernel, part
+from treewright.counts.compiled.flags import kernel, internal
 
-@part
+@internal
 def square(x):
     """Multiply a number by itself."""
     return x * x
@@ -184,7 +184,7 @@ def test_an_edited_comment_or_docstring_compiles_nothing_again(tmp_path: Path) -
 
     assert run(KERNELS) == ["14.0", "0", "1"]
     assert run(KERNELS) == ["14.0", "1", "0"]
-    edited = KERNELS.replace("@part", "# A comment,\n# of two lines.\n@part").replace(
+    edited = KERNELS.replace("@internal", "# A comment,\n# of two lines.\n@internal").replace(
         "Add the squares.", "Sum squares."
     )
     assert run(edited) == ["14.0", "1", "0"]

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.counts.compiled.flags import Array, borrowing
+from treewright.counts.compiled.flags import Array, no_alloc_kernel
 from treewright.counts.compiled.lanes import LANES, add_not_above
 
 
-@borrowing
+@no_alloc_kernel
 def _add(keys: Array, amounts: Array, own: np.uint64, other: np.uint64, sums: Array, into: np.uint64) -> None:
     add_not_above(keys, amounts, own, other, sums, into)
 

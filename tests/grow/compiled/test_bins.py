@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, part_rows, route_rows
+from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, partition_rows, route_rows
 from treewright.grow.compiled.bins import BEST, FACTS, ROOM, find_alive, limit_of, score_borders
 from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, entries_of, find_inside, room_for
 from treewright.grow.compiled.options import options_of
@@ -198,7 +198,7 @@ def test_cases_without_a_branch_go_to_all_that_are_not_empty_in_proportion() -> 
     assert sizes.tolist() == [2, 0, 1, 2]
     assert sums.tolist() == [3.0, 0.0, 1.0, 2.5]
     new_rows, new_weights = np.zeros(7, dtype=np.int32), np.zeros(7)
-    part_rows(rows, weights, branches, sizes, sums[:3] / 4.0, np.array([0, 4, 4]), new_rows, new_weights)
+    partition_rows(rows, weights, branches, sizes, sums[:3] / 4.0, np.array([0, 4, 4]), new_rows, new_weights)
     assert new_rows.tolist() == [0, 1, 3, 4, 1, 2, 4]
     assert new_weights.tolist() == [1.0, 1.5, 2.0, 0.375, 0.5, 1.0, 0.125]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.counts.compiled.flags import Array, borrowing
+from treewright.counts.compiled.flags import Array, no_alloc_kernel
 from treewright.grow.compiled.packs import (
     NARROW_WEIGHT,
     cases_in,
@@ -18,7 +18,7 @@ from treewright.grow.compiled.packs import (
 )
 
 
-@borrowing
+@no_alloc_kernel
 def _said(packs: Array, into: Array) -> None:
     """Say what the sum of narrow packs is, and what it is as a wide one."""
     total = np.int32(0)

@@ -1,4 +1,4 @@
-"""The bits of words and numbers, for kernels."""
+"""Bit operations on 64-bit words and doubles, for kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.extending import intrinsic, overload
 
 
 def lowest_bit(word: np.uint64) -> np.uint64:
-    """Return the number of the lowest bit that is set, from 0; at least one is.
+    """Return the index of the lowest set bit, from 0; `word` is not zero.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def lowest_bit(word: np.uint64) -> np.uint64:
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
 def _trailing_zeros(typing: Any, word: Any) -> Any:
-    """Be the processor's own instruction."""
+    """Generate the processor's own instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, 1))
@@ -33,7 +33,7 @@ def _trailing_zeros(typing: Any, word: Any) -> Any:
 
 
 @overload(lowest_bit)  # type: ignore[untyped-decorator]  # Numba has no types
-def _lowest_bit_in_kernels(word: Any) -> Callable[..., Any]:
+def _overload_lowest_bit(word: Any) -> Callable[..., Any]:
     def zeros(word: Any) -> Any:
         return _trailing_zeros(word)
 
@@ -41,7 +41,7 @@ def _lowest_bit_in_kernels(word: Any) -> Callable[..., Any]:
 
 
 def bits_of(number: float) -> np.int64:
-    """Return the bits of a double as a whole number.
+    """Return the bits of a double as an integer.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def bits_of(number: float) -> np.int64:
 
 
 def number_of(bits: np.int64) -> np.float64:
-    """Return the double of these bits.
+    """Return the double with these bits.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def number_of(bits: np.int64) -> np.float64:
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _same_bits(typing: Any, number: Any) -> Any:
-    """Be no instruction at all."""
+def _cast_to_int64(typing: Any, number: Any) -> Any:
+    """Generate a bit cast, which is no instruction at all."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], context.get_value_type(types.int64))
@@ -75,16 +75,16 @@ def _same_bits(typing: Any, number: Any) -> Any:
 
 
 @overload(bits_of)  # type: ignore[untyped-decorator]  # Numba has no types
-def _bits_in_kernels(number: Any) -> Callable[..., Any]:
+def _overload_bits_of(number: Any) -> Callable[..., Any]:
     def bits(number: Any) -> Any:
-        return _same_bits(number)
+        return _cast_to_int64(number)
 
     return bits
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _same_number(typing: Any, bits: Any) -> Any:
-    """Be no instruction at all."""
+def _cast_to_float64(typing: Any, bits: Any) -> Any:
+    """Generate a bit cast, which is no instruction at all."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -93,8 +93,8 @@ def _same_number(typing: Any, bits: Any) -> Any:
 
 
 @overload(number_of)  # type: ignore[untyped-decorator]  # Numba has no types
-def _number_in_kernels(bits: Any) -> Callable[..., Any]:
+def _overload_number_of(bits: Any) -> Callable[..., Any]:
     def number(bits: Any) -> Any:
-        return _same_number(bits)
+        return _cast_to_float64(bits)
 
     return number

@@ -1,14 +1,8 @@
-"""Encoding the columns of a large table for counting: one small code for every cell.
+"""Encode the columns of a large table for counting: one small integer code per cell.
 
-Vocabulary
-----------
-ranks
-    Codes of a column with few different numbers, or of declared values: every value has its own code, from 1.
-bins
-    Codes of a column with many different numbers: each code stands for those between two borders. What happens inside
-    a bin is looked up in the column itself.
-code 0
-    Missing.
+Invariants. Code 0 is a missing value. A nominal column, or a numeric one with few distinct values, is coded by rank:
+every value has its own code, from 1, in category order or ascending. A numeric column with many distinct values is
+binned: each code is the interval between two borders, and the order inside a bin is looked up in the column itself.
 """
 
 from __future__ import annotations
@@ -22,38 +16,38 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.compiled.bits import bits_of
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 BINS = 255
-"""Bins of a column with many different numbers."""
+"""Bins of a column with many distinct values."""
 
 SAMPLE = 50_000
-"""Numbers from which the borders of the bins are taken."""
+"""Size of the sample whose quantiles are the borders of the bins."""
 
 CELLS = 2048
 """Cells of equal length between the first and the last border of a column."""
 
 MOST_IN_CELL = 4
-"""Borders in the fullest cell, up to which comparing with them is quicker than searching."""
+"""Up to this many borders in the fullest cell, comparing with each is faster than binary search."""
 
-STRETCH = 8192
-"""Rows coded at once. Neighbouring cells of a table by rows share a line of the cache; so many lines fit into it."""
+ROWS_PER_SLICE = 8192
+"""Rows encoded at once. Cells of a row share a cache line in a row-major table; this many lines fit into the cache."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """How a column was coded.
+    """How a column is coded.
 
     Parameters
     ----------
     n_codes : int
-        Codes in all, the missing one included.
+        Number of codes, including the one of missing values.
     numbers : array or None
-        For a numeric column by rank, the number of each code from 1 on.
+        For a numeric column coded by rank, the value of each code from 1 on.
     borders : array or None
-        For a binned column: code i holds the numbers above ``borders[i - 2]`` up to ``borders[i - 1]``.
+        For a binned column: code i holds the values above ``borders[i - 2]`` up to ``borders[i - 1]``.
     """
 
     n_codes: int
@@ -62,36 +56,37 @@ class CodedColumn:
 
     @property
     def is_binned(self) -> bool:
-        """Whether a code stands for several numbers."""
+        """Whether a code stands for several values."""
         return self.borders is not None
 
 
-def few_distinct(column: Floats, limit: int) -> Floats:
-    """Return the different numbers of a column in the order of their coming; one more than the limit if too many."""
+def distinct_values(column: Floats, limit: int) -> Floats:
+    """Return the distinct values of a column in order of first occurrence; `limit` + 1 of them if there are more."""
     found = np.empty(limit + 1)
-    n = _find_distinct(column, limit, found, np.full(1 << (4 * limit + 3).bit_length(), -1, dtype=np.int64))
+    n = _find_distinct_values(column, limit, found, np.full(1 << (4 * limit + 3).bit_length(), -1, dtype=np.int64))
     return found[:n]
 
 
-@borrowing
-def _find_distinct(column: Array, limit: Number, found: Array, slots: Array) -> Number:
-    """Put different numbers into `found` until there are more than the limit; return how many there are.
+@no_alloc_kernel
+def _find_distinct_values(column: Array, limit: Number, found: Array, slots: Array) -> Number:
+    """Write distinct values to `found` until there are more than `limit`; return their number.
 
-    `slots` are a power of two and empty, which is -1.
+    `slots` is a hash table with open addressing: its size is a power of two, -1 marks an empty slot.
     """
     size = len(slots)
     n = 0
+    # Invariant: `found[:n]` holds the distinct values of the rows before `row`, and `slots` the index of each.
     for row in range(len(column)):
         number = column[row] + 0.0
         if np.isnan(number):
             continue
         bits = np.uint64(bits_of(number))
-        place = np.int64((bits * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (size - 1)
-        while slots[place] >= 0 and found[slots[place]] != number:
-            place = (place + 1) & (size - 1)
-        if slots[place] < 0:
+        slot = np.int64((bits * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (size - 1)
+        while slots[slot] >= 0 and found[slots[slot]] != number:
+            slot = (slot + 1) & (size - 1)
+        if slots[slot] < 0:
             found[n] = number
-            slots[place] = n
+            slots[slot] = n
             n += 1
             if n > limit:
                 break
@@ -99,19 +94,19 @@ def _find_distinct(column: Array, limit: Number, found: Array, slots: Array) -> 
 
 
 def encode_numbers(column: Floats, borders: Floats, codes: npt.NDArray[Any]) -> None:
-    """Write the code of each number: one more than the borders below it.
+    """Write the code of each value: one plus the number of borders below it.
 
-    The way from the first border to the last is divided into cells, of equal length, or where that puts too many
-    borders into one, of equal steps of the bits, which are nearly those of a logarithm. A number is compared with the
-    borders of its cell only. Where neither helps, borders are searched by halves.
+    The range from the first border to the last is cut into cells of equal width; where that puts too many borders into
+    one cell, of equal steps of the bits of the doubles, which is nearly a logarithmic scale. A value is compared only
+    with the borders of its cell. Where neither helps, the borders are searched by bisection.
     """
-    room = np.empty(len(borders) + MOST_IN_CELL), np.empty(len(borders), dtype=np.int64)
-    _encode(column, borders, codes, *room, np.zeros(CELLS + 1, dtype=np.int64))
+    buffers = np.empty(len(borders) + MOST_IN_CELL), np.empty(len(borders), dtype=np.int64)
+    _encode(column, borders, codes, *buffers, np.zeros(CELLS + 1, dtype=np.int64))
 
 
-@borrowing
+@no_alloc_kernel
 def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Array, below_cell: Array) -> None:
-    """Write the codes; the last three are scratch space, cells of zeros."""
+    """Write the codes; the last three arrays are buffers, `below_cell` holds zeros."""
     n = len(borders)
     for i in range(len(padded)):
         padded[i] = borders[i] if i < n else np.inf
@@ -121,8 +116,9 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
     if scale > 0:
         for i in range(n):
             below_cell[_cell_of(borders[i], first, scale) + 1] += 1
-        fullest = _add_up(below_cell)
+        fullest = _prefix_sums(below_cell)
         if fullest <= MOST_IN_CELL:
+            # Invariant of the inner loop: `below` never exceeds the number of borders below `number`.
             for row in range(len(column)):
                 number = column[row]
                 below = below_cell[_cell_of(number, first, scale)]
@@ -138,7 +134,7 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
         below_cell[cell] = 0
     for i in range(n):
         below_cell[(keys[i] >> shift) - start + 1] += 1
-    fullest = _add_up(below_cell)
+    fullest = _prefix_sums(below_cell)
     if fullest <= MOST_IN_CELL:
         for row in range(len(column)):
             number = column[row]
@@ -151,6 +147,7 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
     for row in range(len(column)):
         number = column[row]
         low, high = np.int64(0), np.int64(n)
+        # Invariant: borders before `low` are below `number`; those from `high` on are not.
         while low < high:
             middle = (low + high) >> 1
             if borders[middle] < number:
@@ -160,33 +157,33 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
         codes[row] = 0 if np.isnan(number) else low + 1
 
 
-@part
+@internal
 def _even_cells(borders: Array) -> tuple[Number, Number]:
-    """Return the first border and cells per unit, none where the borders are too near or too far apart."""
+    """Return the first border and the cells per unit, 0 where the borders are too close together or too far apart."""
     if len(borders) == 0:
         return 0.0, 0.0
     length = borders[len(borders) - 1] - borders[0]
     return borders[0], (CELLS - 1) / length if 1e-290 < length < 1e290 else 0.0
 
 
-@part
+@internal
 def _cell_of(number: Number, first: Number, scale: Number) -> Number:
-    """Return the cell of a number; it never falls where numbers rise, so those of other cells need not be compared."""
-    along = (number - first) * scale
-    if not along > 0.0:
+    """Return the cell of a value; it is monotonic in the value, so borders of other cells need no comparison."""
+    scaled = (number - first) * scale
+    if not scaled > 0.0:
         return np.int64(0)
-    return np.int64(along) if along < CELLS - 1 else np.int64(CELLS - 1)
+    return np.int64(scaled) if scaled < CELLS - 1 else np.int64(CELLS - 1)
 
 
-@part
+@internal
 def _key_of(bits: Number) -> Number:
-    """Return a whole number that rises with the double of these bits."""
+    """Return an integer that orders like the double with these bits."""
     return bits if bits >= 0 else ~(bits & np.int64(0x7FFFFFFFFFFFFFFF))
 
 
-@part
-def _add_up(below_cell: Array) -> Number:
-    """Turn the borders of each cell (one place on) into those below it; return how many the fullest cell has."""
+@internal
+def _prefix_sums(below_cell: Array) -> Number:
+    """Turn the number of borders per cell (shifted by one) into prefix sums; return the greatest number in a cell."""
     fullest = np.int64(0)
     for cell in range(len(below_cell) - 1):
         fullest = max(fullest, below_cell[cell + 1])
@@ -194,9 +191,9 @@ def _add_up(below_cell: Array) -> Number:
     return fullest
 
 
-@borrowing
+@no_alloc_kernel
 def encode_values(column: Array, codes: Array) -> None:
-    """Write the code of each declared value."""
+    """Write the code of each category."""
     for row in range(len(column)):
         codes[row] = column[row] + 1
 
@@ -207,16 +204,16 @@ def plan_column(column: npt.NDArray[np.generic], n_values: int, most_ranks: int,
     Parameters
     ----------
     column : array
-        Doubles, or indices of declared values.
+        Doubles, or indices of categories.
     n_values : int
-        Declared values of a nominal column.
+        Categories of a nominal column.
     most_ranks : int
-        With more different numbers than this a column is binned.
+        A column with more distinct values than this is binned.
     bins : int
     """
     if column.dtype.kind != "f":
         return CodedColumn(n_values + 1)
-    distinct = few_distinct(column.astype(np.float64, copy=False), most_ranks)
+    distinct = distinct_values(column.astype(np.float64, copy=False), most_ranks)
     if len(distinct) <= most_ranks:
         numbers = np.sort(distinct)
         return CodedColumn(len(numbers) + 1, numbers=numbers)
@@ -231,12 +228,12 @@ def plan_column(column: npt.NDArray[np.generic], n_values: int, most_ranks: int,
 def code_table(
     columns: Sequence[npt.NDArray[Any]], n_values: Sequence[int], most_ranks: int, n_jobs: int
 ) -> tuple[npt.NDArray[Any], tuple[CodedColumn, ...]]:
-    """Code all columns of a table, in as many threads.
+    """Encode all columns of a table in `n_jobs` threads.
 
     Returns
     -------
     codes : array, columns x rows
-        Of the smallest type that holds them.
+        Of the narrowest dtype that holds them.
     planned : tuple of CodedColumn
     """
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -245,10 +242,10 @@ def code_table(
         dtype = np.uint8 if widest <= 256 else np.uint16 if widest <= 65_536 else np.int32
         codes = np.empty((len(planned), len(columns[0]) if columns else 0), dtype=dtype)
 
-        stretch = max(STRETCH, 8 * widest)  # what a call prepares is little beside it
+        slice_rows = max(ROWS_PER_SLICE, 8 * widest)  # the setup of a call is then negligible
 
         def write(begin: int) -> None:
-            rows = slice(begin, begin + stretch)
+            rows = slice(begin, begin + slice_rows)
             for column, plan, coded in zip(columns, planned, codes, strict=True):
                 borders = plan.numbers if plan.numbers is not None else plan.borders
                 if borders is None:
@@ -256,6 +253,6 @@ def code_table(
                 else:
                     encode_numbers(column[rows], borders, coded[rows])
 
-        for _ in pool.map(write, range(0, codes.shape[1], stretch)):
+        for _ in pool.map(write, range(0, codes.shape[1], slice_rows)):
             pass
     return codes, planned

@@ -1,7 +1,7 @@
-"""The interpreted engine with compiled counting: the same tables, all attributes of a node in one pass.
+"""The in-memory engine with compiled counting: the same tables, all attributes of a node in one pass.
 
-It serves whatever the growing kernels leave to the interpreted grower (limits on leaves, grouped values, constraints, a
-user's own criterion) and the examination of nodes for explanations.
+It serves what the growing kernels leave to the interpreted grower (limits on leaves, grouped categories, constraints, a
+user's own criterion) and the split traces of explanations.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
 
 FEW_ROWS = 4096
-"""Smaller nodes are counted by the interpreted engine: the codes of a whole table are more work than they are worth."""
+"""Smaller nodes are counted by the interpreted engine: encoding a whole table would cost more than it saves."""
 
 MOST_RANKS = 65_534
-"""Numeric columns of more different numbers are counted by the interpreted engine."""
+"""Numeric columns with more distinct values are counted by the interpreted engine."""
 
 
 NO_CLASSES = np.zeros(0, dtype=np.int32)
 
 
 class CompiledEngine(MemoryEngine):
-    """Counts by kernels where a node is large, by NumPy where it is not.
+    """Count large nodes by kernels and small nodes by NumPy.
 
     Parameters
     ----------
     dataset : Dataset
         With a target.
     fractional : bool
-        Whether cases may be divided among branches.
+        Whether a case with a missing value is split into fractional cases.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class CompiledEngine(MemoryEngine):
     def __init__(self, dataset: Dataset, *, fractional: bool = False) -> None:
         super().__init__(dataset, fractional=fractional)
         self._coded: tuple[npt.NDArray[Any], tuple[CodedColumn, ...]] | None = None
-        self._classes = NO_CLASSES  # as narrow as where trees are grown, lest the kernel is compiled again
+        self._classes = NO_CLASSES  # the dtype that the growing kernels use: another one would compile the kernel again
 
     def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
         """Count the tables of attributes at open nodes, one list per request in the order asked."""
@@ -75,16 +75,16 @@ class CompiledEngine(MemoryEngine):
         for attribute in by_kernel:
             starts[attribute + 1 :] += planned[attribute].n_codes
         counts = np.zeros((int(starts[-1]), self._width))
-        number = np.zeros(int(starts[-1]), dtype=np.int64)
+        n_cases = np.zeros(int(starts[-1]), dtype=np.int64)
         rows = cases.rows.astype(np.int32)
         weights = self._weights_of(cases)
-        given = np.zeros(0) if weights is None else weights
-        wanted = np.array(by_kernel, dtype=np.int64)
-        count_classes(codes, rows, self._classes, given, wanted, starts, counts)
+        case_weights = np.zeros(0) if weights is None else weights
+        counted = np.array(by_kernel, dtype=np.int64)
+        count_classes(codes, rows, self._classes, case_weights, counted, starts, counts)
         if weights is not None:
-            count_cases(codes, rows, wanted, starts, number)
+            count_cases(codes, rows, counted, starts, n_cases)
         else:
-            number = counts.sum(axis=1).astype(np.int64)
+            n_cases = counts.sum(axis=1).astype(np.int64)
         whole = self._whole_or_not(counts, cases)
         tables = []
         for attribute in attributes:
@@ -92,7 +92,7 @@ class CompiledEngine(MemoryEngine):
                 tables.append(self._table(node, attribute))
                 continue
             part = slice(int(starts[attribute]), int(starts[attribute + 1]))
-            tables.append(_as_table(whole[part], number[part], planned[attribute].numbers))
+            tables.append(_as_table(whole[part], n_cases[part], planned[attribute].numbers))
         return tables
 
 

@@ -1,13 +1,14 @@
-"""How kernels are compiled: one decorator, so that the flags stand in one place.
+"""Compilation of kernels: the decorators with Numba's flags, and the cache of compiled code.
 
-No `fastmath`: a kernel must add in the order that is written, or it decides otherwise than the interpreter. No
-`parallel`: threads come from a pool over columns and subtrees, which compiles in a fraction of the time.
+Invariants of the flags. No `fastmath`: a kernel adds in the order that is written, otherwise it decides differently
+from the interpreter. No `parallel`: threads come from a pool over columns and subtrees, which compiles in a fraction of
+the time.
 
-Compiled code is kept on disk: beside the package, or where that cannot be written in the user's cache folder, or where
-neither can be written for the life of the process only. Numba checks only the file of a kernel to see whether its
-compiled code is still valid, not the kernels that it calls; so the folder is named after the source of all of them. A
-kernel is looked up by its name and by the syntax of the source, not by its line or the bytes of its file: editing a
-comment or a docstring compiles nothing again. A process that makes a new folder, after an upgrade, removes those that
+Invariants of the cache. Compiled code is stored beside the package; if that folder is read-only, in the user's cache
+folder; if neither is writable, only in memory. Numba checks only the file of a kernel to see whether its compiled code
+is still valid, not the kernels that it calls, so the folder is named after a fingerprint of the source of all kernels.
+A kernel is looked up by its name and the syntax of the source, not by its line or the bytes of its file: editing a
+comment or a docstring recompiles nothing. A process that creates a new folder, after an upgrade, removes folders that
 have not been used for weeks.
 """
 
@@ -41,11 +42,11 @@ Number = Any
 
 FLAGS = {"nogil": True, "boundscheck": False, "error_model": "numpy", "fastmath": False}
 
-BORROWED = {"_nrt": False, "no_cfunc_wrapper": True}
-"""For kernels that make no arrays: nothing is counted that is only borrowed, in half the time to compile and to run."""
+NO_REFCOUNT = {"_nrt": False, "no_cfunc_wrapper": True}
+"""For functions that allocate no arrays: without reference counting they compile and run in half the time."""
 
 UNUSED_DAYS = 28
-"""A folder of compiled code that no process has begun to use for so long is removed."""
+"""A folder of compiled code that no process has opened for this long is removed."""
 
 _FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
 
@@ -65,7 +66,7 @@ _SOURCES = (
     "model/tree.py",
     "model/split.py",
 )
-"""The files that kernels are made of, constants included."""
+"""The files that hold kernels or constants that kernels use."""
 
 
 def syntax_hash(source: bytes) -> str:
@@ -80,11 +81,11 @@ def syntax_hash(source: bytes) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
+            node.body = [statement for statement in body if not _is_docstring(statement)]  # type: ignore[attr-defined]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
-def _is_text(statement: ast.stmt) -> bool:
+def _is_docstring(statement: ast.stmt) -> bool:
     """Return True if a statement is a string literal and nothing else, as a docstring is."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
         return False
@@ -93,7 +94,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 @cache
 def fingerprint() -> str:
-    """Return a short name for the syntax of all kernels.
+    """Return a short hash of the syntax of all kernels.
 
     Parsing takes some 200 ms and reading 1 ms, so the result for these bytes is stored beside the compiled code. The
     version of Python is part of both hashes, as the syntax tree differs between versions.
@@ -101,14 +102,14 @@ def fingerprint() -> str:
     sources = [path.read_bytes() for pattern in _SOURCES for path in sorted(_PACKAGE.glob(pattern))]
     version = f"{__version__} {sys.version_info[0]}.{sys.version_info[1]}"
     entry = f"fingerprint-{_short_hash(version, (hashlib.sha256(source).hexdigest() for source in sources))}"
-    for place in _places():
+    for root in _cache_roots():
         with suppress(OSError, UnicodeDecodeError):
-            stored = (place / entry).read_text(encoding="ascii")
+            stored = (root / entry).read_text(encoding="ascii")
             if _FINGERPRINT.fullmatch(stored):
                 return stored
     computed = _short_hash(version, map(syntax_hash, sources))
-    for place in _places():
-        if _store(place / entry, computed):
+    for root in _cache_roots():
+        if _store(root / entry, computed):
             break
     return computed
 
@@ -118,7 +119,7 @@ def _short_hash(version: str, hashes: Iterable[str]) -> str:
 
 
 def _store(path: Path, text: str) -> bool:
-    """Write a small file in one step, as other processes may read it; return True if that was possible."""
+    """Write a small file atomically, as other processes may read it; return True if that was possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=path.parent, delete=False) as file:
@@ -129,17 +130,17 @@ def _store(path: Path, text: str) -> bool:
     return True
 
 
-def _places() -> Iterator[Path]:
-    """Yield the folders that compiled code may be kept in, the best first."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        yield Path(chosen)
+def _cache_roots() -> Iterator[Path]:
+    """Yield the folders that may hold the cache, the preferred one first."""
+    configured = os.environ.get("NUMBA_CACHE_DIR")
+    if configured:
+        yield Path(configured)
         return
     yield Path(__file__).parent / "__pycache__"
-    own = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
+    user_cache = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
     try:
-        yield (Path(own) if own else Path.home() / ".cache") / "treewright"
-    except RuntimeError:  # there is no home folder
+        yield (Path(user_cache) if user_cache else Path.home() / ".cache") / "treewright"
+    except RuntimeError:  # the user has no home folder
         return
 
 
@@ -154,27 +155,27 @@ def _writable(folder: Path) -> bool:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of compiled code, None if it cannot be kept."""
-    for place in _places():
-        folder = place / f"kernels-{fingerprint()}"
+    """Return the folder of compiled code, None if no folder is writable."""
+    for root in _cache_roots():
+        folder = root / f"kernels-{fingerprint()}"
         is_new = not folder.exists()
         if _writable(folder):
-            with suppress(OSError):  # it may be another user's
+            with suppress(OSError):  # it may belong to another user
                 os.utime(folder)
             if is_new:
-                remove_unused(place)
+                remove_unused(root)
             return folder
     return None
 
 
-def remove_unused(place: Path) -> None:
-    """Remove compiled code and stored fingerprints that have not been used for `UNUSED_DAYS`, where that is allowed.
+def remove_unused(root: Path) -> None:
+    """Remove compiled code and stored fingerprints unused for `UNUSED_DAYS`, where permissions allow it.
 
-    A process that still runs with one of them has loaded its code, and makes the folder again when it compiles more.
+    A process that still runs with one of them has loaded its code, and creates the folder again when it compiles more.
     """
     oldest = time.time() - UNUSED_DAYS * 24 * 3600
     with suppress(OSError):
-        for path in place.iterdir():
+        for path in root.iterdir():
             if path.is_symlink() or path.stat().st_mtime >= oldest:
                 continue
             if _FOLDER.fullmatch(path.name) and path.is_dir():
@@ -184,34 +185,34 @@ def remove_unused(place: Path) -> None:
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function when it is first called."""
-    return _kept(function, {})
+    """Compile a function that may allocate arrays, when it is first called."""
+    return _cached(function, {})
 
 
 def inlined_kernel(function: Function) -> Function:
-    """Compile a function into those that call it: for a few lines in the innermost loop that are given many arrays."""
-    return _kept(function, {"forceinline": True})
+    """Compile a function into its callers: for a few lines in an innermost loop that take many arrays."""
+    return _cached(function, {"forceinline": True})
 
 
-def borrowing(function: Function) -> Function:
-    """Compile a function that makes no arrays when it is first called."""
-    return _kept(function, BORROWED)
+def no_alloc_kernel(function: Function) -> Function:
+    """Compile a function that allocates no arrays, when it is first called."""
+    return _cached(function, NO_REFCOUNT)
 
 
-def part(function: Function) -> Function:
-    """Compile a function that makes no arrays and that only kernels call; it is kept with them."""
-    compiled: Function = numba.njit(no_cpython_wrapper=True, **BORROWED, **FLAGS)(function)
+def internal(function: Function) -> Function:
+    """Compile a function that allocates no arrays and that only kernels call; it is cached with them."""
+    compiled: Function = numba.njit(no_cpython_wrapper=True, **NO_REFCOUNT, **FLAGS)(function)
     return compiled
 
 
-def inlined_part(function: Function) -> Function:
-    """Compile a part into the kernels that call it: for one that is given many arrays and is called very often."""
-    compiled: Function = numba.njit(no_cpython_wrapper=True, forceinline=True, **BORROWED, **FLAGS)(function)
+def inlined_internal(function: Function) -> Function:
+    """Compile an internal function into its callers: for one that takes many arrays and is called very often."""
+    compiled: Function = numba.njit(no_cpython_wrapper=True, forceinline=True, **NO_REFCOUNT, **FLAGS)(function)
     return compiled
 
 
 class _KernelLocator(_CacheLocator):  # type: ignore[misc]
-    """Finds the compiled code of a kernel by its module and name.
+    """Locate the compiled code of a kernel by its module and name.
 
     Numba's own locators use the line of the function and the bytes of its file, which an edited comment changes.
     """
@@ -244,15 +245,15 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     _impl_class = _KernelCacheImpl
 
 
-def _kept(function: Function, flags: dict[str, bool]) -> Function:
+def _cached(function: Function, flags: dict[str, bool]) -> Function:
     compiled: Any = numba.njit(**flags, **FLAGS)(function)
     if cache_folder() is not None and not numba.core.config.DISABLE_JIT:
-        compiled._cache = _KernelCache(function)  # what `enable_caching` does, with a locator of our own
-    kept: Function = compiled
-    return kept
+        compiled._cache = _KernelCache(function)  # as `enable_caching` does, with this module's locator
+    cached: Function = compiled
+    return cached
 
 
 def is_compiled() -> bool:
-    """Say whether kernels of this version were compiled before, so that loading them is quick."""
+    """Return True if kernels of this version are in the cache, so that loading them is quick."""
     folder = cache_folder()
     return folder is not None and any(folder.rglob("*.nbi"))

@@ -1,20 +1,20 @@
-"""Counting a node: the statistics of every code of every attribute, in one pass over its cases.
+"""Histograms of a node, the statistics of every code of every attribute, and the routing of its cases to branches.
 
-Places are unsigned numbers here: of a signed one Numba asks each time whether it counts from the end.
+Indices are unsigned here: for a signed index Numba checks each time whether it counts from the end.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 
-@borrowing
+@no_alloc_kernel
 def count_classes(
     codes: Array, rows: Array, target: Array, weights: Array, attributes: Array, starts: Array, counts: Array
 ) -> None:
-    """Add the cases of a node to the class weights of their codes.
+    """Add the cases of a node to the class weights of their codes (the histogram).
 
     Parameters
     ----------
@@ -22,10 +22,10 @@ def count_classes(
     rows : array of int
         Of the node.
     target, weights : array
-        Class of every row of the table; weights of the cases of the node, none where each weighs one.
+        Class of every row of the table; weights of the cases of the node, empty where each weighs one.
     attributes, starts : array of int
-        Those to be counted, and the first place of each attribute in `counts`.
-    counts : array, places x classes
+        Attributes to count, and the first bin of each attribute in `counts`.
+    counts : array, bins x classes
     """
     width = counts.shape[1]
     flat = counts.reshape(-1)
@@ -34,22 +34,22 @@ def count_classes(
         bits += np.uint64(1)
     if width != 1 << bits:
         _add_classes(codes, rows, target, weights, attributes, starts, flat, np.uint64(width), None)
-    elif _are_all(rows, codes.shape[1]):
+    elif _is_whole_table(rows, codes.shape[1]):
         _add_classes(codes, None, target, weights, attributes, starts, flat, np.uint64(width), bits)
     else:
         _add_classes(codes, rows, target, weights, attributes, starts, flat, np.uint64(width), bits)
 
 
-@part
-def _are_all(rows: Array, n: Number) -> Number:
-    """Say whether a node has all rows of the table, as the root mostly has: then none has to be looked up."""
+@internal
+def _is_whole_table(rows: Array, n: Number) -> Number:
+    """Return True if a node has all rows of the table, as the root usually has: then `rows` need not be read."""
     same = 0
     while same < len(rows) and rows[same] == same:
         same += 1
     return same == n
 
 
-@part
+@internal
 def _add_classes(
     codes: Array,
     rows: Array | None,
@@ -61,15 +61,17 @@ def _add_classes(
     width: np.uint64,
     bits: np.uint64 | None,
 ) -> None:
-    """Add cases as `count_classes` does; all of them where `rows` is None.
+    """Add cases as `count_classes` does; all rows of the table where `rows` is None.
 
-    `width` is the number of classes, `bits` its logarithm: where it is whole, shifting does instead of multiplying.
+    `width` is the number of classes, `bits` its binary logarithm or None where that is no integer: shifts replace
+    multiplications.
     """
     n = codes.shape[1] if rows is None else len(rows)
     unit = len(weights) == 0
     fours = len(attributes) // 4 * 4
     w = 1.0
-    # Row, class and weight of a case are looked up once for four attributes.
+    # Row, class and weight of a case are read once for four attributes.
+    # Invariant: `flat` holds all cases of the node for the first `one` attributes.
     for one in range(0, fours, 4):
         a, b, c, d = attributes[one], attributes[one + 1], attributes[one + 2], attributes[one + 3]
         codes_a, codes_b, codes_c, codes_d = codes[a], codes[b], codes[c], codes[d]
@@ -100,9 +102,9 @@ def _add_classes(
             flat[at_a + np.uint64(codes_a[row]) * width + np.uint64(target[row])] += w
 
 
-@borrowing
-def weigh_classes(rows: Array, target: Array, weights: Array, counts: Array) -> None:
-    """Add the weights of the cases of a node to those of their classes."""
+@no_alloc_kernel
+def sum_class_weights(rows: Array, target: Array, weights: Array, counts: Array) -> None:
+    """Add the weights of the cases of a node to the weights of their classes."""
     unit = len(weights) == 0
     w = 1.0
     for i in range(len(rows)):
@@ -111,11 +113,14 @@ def weigh_classes(rows: Array, target: Array, weights: Array, counts: Array) -> 
         counts[np.uint64(target[np.uint64(rows[i])])] += w
 
 
-@borrowing
+@no_alloc_kernel
 def count_numbers(
     codes: Array, rows: Array, deviation: Array, weights: Array, attributes: Array, starts: Array, counts: Array
 ) -> None:
-    """Add the cases of a node to the weight, sum and sum of squares of their codes; deviations are the node's."""
+    """Add the cases of a node to the weight, sum and sum of squares of their codes.
+
+    `deviation` is the difference between a case's target and the mean of the node.
+    """
     n = len(rows)
     unit = len(weights) == 0
     for one in range(len(attributes)):
@@ -123,17 +128,17 @@ def count_numbers(
         start = np.uint64(starts[a])
         column = codes[a]
         for i in range(n):
-            place = start + np.uint64(column[np.uint64(rows[i])])
+            index = start + np.uint64(column[np.uint64(rows[i])])
             w = 1.0 if unit else weights[i]
             d = deviation[i]
-            counts[place, 0] += w
-            counts[place, 1] += w * d
-            counts[place, 2] += w * d * d
+            counts[index, 0] += w
+            counts[index, 1] += w * d
+            counts[index, 2] += w * d * d
 
 
-@borrowing
+@no_alloc_kernel
 def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cases: Array) -> None:
-    """Count the cases of each code, whatever they weigh."""
+    """Count the cases of each code regardless of their weights."""
     fours = len(attributes) // 4 * 4
     for one in range(0, fours, 4):
         a, b, c, d = attributes[one], attributes[one + 1], attributes[one + 2], attributes[one + 3]
@@ -153,32 +158,37 @@ def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cas
             cases[at_a + np.uint64(codes_a[np.uint64(rows[i])])] += 1
 
 
-@part
-def _branch_of(
-    row: np.uint64, codes: Array, column: Array, branch_of_code: Array, inside: tuple[Number, Number], nowhere: Number
+@internal
+def _branch_of_row(
+    row: np.uint64,
+    codes: Array,
+    column: Array,
+    branch_of_code: Array,
+    threshold_bin: tuple[Number, Number],
+    no_branch: Number,
 ) -> np.uint64:
-    """Return the branch of a case, `nowhere` if it belongs to none; see `route_rows`."""
-    bin_of_cut, cut = inside
+    """Return the branch of a case, `no_branch` if its value is missing and has no branch; see `route_rows`."""
+    bin_of_threshold, threshold = threshold_bin
     code = np.uint64(codes[row])
     branch = np.int64(branch_of_code[code])
-    if np.int64(code) == bin_of_cut:
-        branch = np.int64(column[row] > cut)
-    return np.uint64(branch if branch >= 0 else nowhere)
+    if np.int64(code) == bin_of_threshold:
+        branch = np.int64(column[row] > threshold)
+    return np.uint64(branch if branch >= 0 else no_branch)
 
 
-@borrowing
+@no_alloc_kernel
 def route_rows(
     codes: Array,
     column: Array,
     rows: Array,
     weights: Array,
     branch_of_code: Array,
-    inside: tuple[Number, Number],
+    threshold_bin: tuple[Number, Number],
     branches: Array,
     sizes: Array,
     sums: Array,
 ) -> None:
-    """Write the branch of every case of a node: by its code, and in one bin by its number.
+    """Write the branch of every case of a node: by its code, and in the bin that holds the threshold by its value.
 
     Parameters
     ----------
@@ -187,20 +197,20 @@ def route_rows(
     rows, weights : array
         Of the node.
     branch_of_code : array
-        -1 where a case belongs to none.
-    inside : tuple
-        The bin that a cut divides, or -1, and the cut.
+        -1 where a case belongs to no branch.
+    threshold_bin : tuple
+        The bin that contains the threshold, or -1, and the threshold.
     branches : array
-        To be filled.
+        Output.
     sizes, sums : array
-        Cases and weights are added up, those of each branch and in the last place those that belong to none.
+        Number and weight of the cases of each branch are added; the last entry is for cases without a branch.
     """
     unit = len(weights) == 0
-    nowhere = np.int64(len(sizes) - 1)
+    no_branch = np.int64(len(sizes) - 1)
     w = 1.0
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        branch = _branch_of(row, codes, column, branch_of_code, inside, nowhere)
+        branch = _branch_of_row(row, codes, column, branch_of_code, threshold_bin, no_branch)
         if not unit:
             w = weights[i]
         branches[i] = branch
@@ -208,29 +218,29 @@ def route_rows(
         sums[branch] += w
 
 
-@borrowing
-def weigh_branches(
+@no_alloc_kernel
+def route_and_count(
     codes: Array,
     column: Array,
     rows: Array,
     weights: Array,
     target: Array,
     branch_of_code: Array,
-    inside: tuple[Number, Number],
+    threshold_bin: tuple[Number, Number],
     branches: Array,
     sizes: Array,
     counts: Array,
 ) -> None:
     """Write the branch of every case as `route_rows` does, and add up the class weights of the branches.
 
-    `counts` has a row for each branch and one for cases that belong to none.
+    `counts` has a row for each branch and one for cases without a branch.
     """
     unit = len(weights) == 0
-    nowhere = np.int64(len(sizes) - 1)
+    no_branch = np.int64(len(sizes) - 1)
     w = 1.0
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        branch = _branch_of(row, codes, column, branch_of_code, inside, nowhere)
+        branch = _branch_of_row(row, codes, column, branch_of_code, threshold_bin, no_branch)
         if not unit:
             w = weights[i]
         branches[i] = branch
@@ -238,8 +248,8 @@ def weigh_branches(
         counts[branch, np.uint64(target[row])] += w
 
 
-@borrowing
-def part_rows(
+@no_alloc_kernel
+def partition_rows(
     rows: Array,
     weights: Array,
     branches: Array,
@@ -249,9 +259,10 @@ def part_rows(
     new_rows: Array,
     new_weights: Array,
 ) -> None:
-    """Put the cases of each branch together, in their order.
+    """Partition the cases of a node stably by branch.
 
-    A case that belongs to none goes to every branch that is not empty, its weight times the share of that branch.
+    A case without a branch is copied to every branch that is not empty; its weight is multiplied by the share of that
+    branch (fractional cases).
 
     Parameters
     ----------
@@ -260,28 +271,29 @@ def part_rows(
     shares : array
         Of each branch.
     starts : array of int
-        Where each branch begins; moved on to where it ends.
+        First index of each branch; afterwards the index after its last case.
     new_rows, new_weights : array
-        To be filled; no weights where each case weighs one.
+        Output; no weights where each case weighs one.
     """
-    nowhere = len(sizes) - 1
+    no_branch = len(sizes) - 1
     weighted = len(new_weights) > 0
     unit = len(weights) == 0
     w = 1.0
+    # Invariant: `starts[b]` is the next free index of branch b, and the cases before i are written in their order.
     for i in range(len(rows)):
         branch = branches[i]
         if weighted and not unit:
             w = weights[i]
-        if branch < nowhere:
-            place = np.uint64(starts[np.uint64(branch)])
+        if branch < no_branch:
+            index = np.uint64(starts[np.uint64(branch)])
             starts[np.uint64(branch)] += 1
-            new_rows[place] = rows[i]
+            new_rows[index] = rows[i]
             if weighted:
-                new_weights[place] = w
+                new_weights[index] = w
             continue
-        for other in range(nowhere):
+        for other in range(no_branch):
             if sizes[other] > 0:
-                place = starts[other]
-                starts[other] = place + 1
-                new_rows[place] = rows[i]
-                new_weights[place] = w * shares[other]
+                index = starts[other]
+                starts[other] = index + 1
+                new_rows[index] = rows[i]
+                new_weights[index] = w * shares[other]

@@ -1,6 +1,6 @@
-"""Sixteen whole numbers side by side, for kernels: what a processor does to all of them in one step.
+"""SIMD operations on sixteen 32-bit integers, for kernels.
 
-Loops over so few are not made into such steps by the compiler; they are written down here.
+LLVM does not vectorise loops this short, so the vector instructions are generated here.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 LANES = 16
-"""So many 32-bit numbers are side by side; where a processor has room for fewer they are taken in turns."""
+"""SIMD lanes of a vector; LLVM splits it where the processor's registers are narrower."""
 
 Ints = npt.NDArray[np.int32]
 
 
 def add_not_above(keys: Ints, amounts: Ints, own: np.uint64, other: np.uint64, sums: Ints, into: np.uint64) -> None:
-    """Add to each of `LANES` sums the amounts of those among `LANES` others whose keys are not above its own.
+    """Add to each of `LANES` sums the amounts of those among `LANES` others whose key is not greater than its own.
 
     Parameters
     ----------
     keys, amounts : array of 32-bit int
     own, other : int
-        Where the keys of the sums begin, and those of the others.
+        First index of the keys of the sums, and of the keys of the others.
     sums : array of 32-bit int
     into : int
-        Where the sums begin.
+        First index of the sums.
 
     Examples
     --------
@@ -46,43 +46,44 @@ def add_not_above(keys: Ints, amounts: Ints, own: np.uint64, other: np.uint64, s
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _lanes_not_above(typing: Any, keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
-    """Be a comparison and an addition of all lanes for each of the others."""
+def _vector_add_not_above(typing: Any, keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
+    """Generate one vector comparison and one vector addition for each of the others."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number = ir.IntType(32)
-        lanes = ir.VectorType(number, LANES)
-        nothing, unset = ir.Constant(lanes, [0] * LANES), ir.Constant(lanes, ir.Undefined)
+        int32 = ir.IntType(32)
+        vector = ir.VectorType(int32, LANES)
+        zeros, undefined = ir.Constant(vector, [0] * LANES), ir.Constant(vector, ir.Undefined)
 
-        def address(which: int, place: Any) -> Any:
+        def address(which: int, index: Any) -> Any:
             array = context.make_array(signature.args[which])(context, builder, arguments[which])
-            return builder.gep(array.data, [place])
+            return builder.gep(array.data, [index])
 
-        def all_lanes(where: Any) -> Any:
-            loaded = builder.load(builder.bitcast(where, lanes.as_pointer()))
+        def load_vector(pointer: Any) -> Any:
+            loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
             loaded.align = 4
             return loaded
 
-        def in_all_lanes(value: Any) -> Any:
-            return builder.shuffle_vector(builder.insert_element(unset, value, number(0)), unset, nothing)
+        def broadcast(value: Any) -> Any:
+            return builder.shuffle_vector(builder.insert_element(undefined, value, int32(0)), undefined, zeros)
 
-        own_keys = all_lanes(address(0, arguments[2]))
+        own_keys = load_vector(address(0, arguments[2]))
         totals = address(4, arguments[5])
-        total = all_lanes(totals)
+        total = load_vector(totals)
+        # Invariant: `total` holds the sums over the first `step` of the others.
         for step in range(LANES):
-            place = builder.add(arguments[3], ir.IntType(64)(step))
-            key = in_all_lanes(builder.load(address(0, place)))
-            amount = in_all_lanes(builder.load(address(1, place)))
-            total = builder.add(total, builder.select(builder.icmp_signed("<=", key, own_keys), amount, nothing))
-        builder.store(total, builder.bitcast(totals, lanes.as_pointer())).align = 4
+            index = builder.add(arguments[3], ir.IntType(64)(step))
+            key = broadcast(builder.load(address(0, index)))
+            amount = broadcast(builder.load(address(1, index)))
+            total = builder.add(total, builder.select(builder.icmp_signed("<=", key, own_keys), amount, zeros))
+        builder.store(total, builder.bitcast(totals, vector.as_pointer())).align = 4
         return context.get_dummy_value()
 
     return types.void(keys, amounts, types.uint64, types.uint64, sums, types.uint64), generate
 
 
 @overload(add_not_above)  # type: ignore[untyped-decorator]  # Numba has no types
-def _add_in_kernels(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Callable[..., Any]:
+def _overload_add_not_above(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Callable[..., Any]:
     def add(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
-        return _lanes_not_above(keys, amounts, own, other, sums, into)
+        return _vector_add_not_above(keys, amounts, own, other, sums, into)
 
     return add

@@ -1,31 +1,29 @@
-"""Laying out trees of cuts for going down: the two nodes below another stand side by side.
+"""Layout of threshold trees for routing.
 
-Vocabulary
-----------
-place
-    Of a node among the steps: the roots come first, then pairs of nodes below the same one, by those above them.
+Invariant: the two children of a node are adjacent. The roots come first, then the pairs of siblings in the order of
+their parents.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 
-@borrowing
-def lay_steps(
+@no_alloc_kernel
+def lay_out_steps(
     attribute: Array,
     cut: Array,
     child_start: Array,
     children: Array,
     roots: Array,
     attribute_step: Number,
-    place: Array,
-    names: Array,
+    position: Array,
+    node_at: Array,
     steps: Array,
 ) -> None:
-    """Write the steps of all nodes, in one pass: nodes come after those above them.
+    """Write the steps of all nodes in one pass; every node comes after its parent.
 
     Parameters
     ----------
@@ -33,27 +31,28 @@ def lay_steps(
         As in `Tree`; every test has two branches.
     roots : array
     attribute_step : int
-        How far apart the numbers of neighbouring attributes lie.
-    place : array
-        Scratch space; becomes the place of every node.
-    names : array
-        Becomes the node at every place.
+        Distance in memory between the values of neighbouring attributes.
+    position : array
+        Output: the position of every node.
+    node_at : array
+        Output: the node at every position.
     steps : array of `walking.STEP`
     """
     for tree in range(len(roots)):
-        place[roots[tree]] = tree
+        position[roots[tree]] = tree
     below = len(roots)
+    # Invariant: every node before `node`, and every child of one, has a position; positions from `below` on are free.
     for node in range(len(attribute)):
-        here = place[node]
-        names[here] = node
+        here = position[node]
+        node_at[here] = node
         if attribute[node] < 0:
             steps[here]["cut"] = np.inf
             steps[here]["offset"] = 0
             steps[here]["below"] = here
             continue
         first = np.int64(child_start[node])
-        place[np.uint64(children[first])] = below
-        place[np.uint64(children[first + 1])] = below + 1
+        position[np.uint64(children[first])] = below
+        position[np.uint64(children[first + 1])] = below + 1
         steps[here]["cut"] = cut[node]
         steps[here]["offset"] = np.int64(attribute[node]) * attribute_step
         steps[here]["below"] = below

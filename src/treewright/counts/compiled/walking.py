@@ -1,22 +1,15 @@
-"""Kernels that send cases down trees.
+"""Kernels that route cases through trees.
 
-Vocabulary
-----------
-lost
-    A case that no branch takes whole (it would be divided, stay at an inner node, or follow a surrogate). The model
-    sends it the long way.
-step
-    What a case meets at a node that cuts: where in its row the number lies, the cut, and the place of the node below
-    it; the one above it lies next to that. A leaf leads to itself, by a cut that no number is above. So a step asks no
-    question that the processor could guess wrong.
-lane
-    A case on its way down. Some dozens of them go side by side, one step each in turn, so that the processor need not
-    wait for the memory of any; those that have arrived are sorted out every few steps.
-odd
-    A case without one of its numbers. It goes down alone, and asks at every node where to go.
+Trees of thresholds are compiled to steps: the offset of the value in the row of a case, the threshold, and the position
+of the left child; the right child is next to it. A leaf points to itself, with an infinite threshold. So a step has no
+branch that the processor could mispredict. A batch of cases takes one step each in turn, so that memory latencies
+overlap; cases that have reached a leaf leave the batch every few steps.
 
-The numbers of the cases are read in the order in which they lie before the cases go down: only so does the processor
-fetch them ahead. What is then read here and there lies near.
+A case with a missing value is routed by itself (`walk`). A case that no single branch takes (it would become
+fractional, stay at an inner node, or follow a surrogate) is left to the interpreted router (`UNROUTED`).
+
+The values of a batch are read once in memory order before the cases are routed, so that the hardware prefetcher loads
+them; the later reads in tree order then hit the cache.
 """
 
 from __future__ import annotations
@@ -25,18 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.model.split import Test
 from treewright.model.tree import TESTS
 
-LOST = -1
-"""In place of a leaf: the case has to go the long way."""
+UNROUTED = -1
+"""Instead of a leaf: the interpreted router has to route the case."""
 
 BATCH_SLOTS = 128
-"""Cases that go down side by side: with some 30 attributes, their numbers just fill the nearest cache."""
+"""Slots of a batch of cases: with some 30 attributes, their values just fill the first-level cache."""
 
-STEPS = 5
-"""Steps after which lanes that have arrived are sorted out. Steps beyond a leaf are lost, and so is every sorting."""
+STEPS_PER_COMPACTION = 5
+"""Steps between two compactions of a batch: steps at a leaf are wasted, and so is the time of a compaction."""
 
 THRESHOLD, INTERVALS = TESTS.index(Test.THRESHOLD), TESTS.index(Test.INTERVALS)
 
@@ -44,7 +37,7 @@ STEP = np.dtype([("cut", np.float64), ("offset", np.uint32), ("below", np.uint32
 
 
 class Nodes(NamedTuple):
-    """The arrays of a tree, or of many trees numbered through."""
+    """The arrays of a tree, or of many trees with consecutive node numbers."""
 
     attribute: Array
     test: Array
@@ -56,138 +49,150 @@ class Nodes(NamedTuple):
     value_branch: Array
     bound_start: Array
     bounds: Array
-    stands_in: Array
+    has_surrogate: Array
 
 
 class Table(NamedTuple):
-    """The numbers of cases in one piece of memory, and how far apart those of neighbouring cases and attributes lie.
+    """The values of cases in one block of memory, with the strides between neighbouring cases and attributes.
 
-    Codes of declared values are numbers, too; -1 for missing.
+    Categories are stored as doubles of their codes, -1 for missing.
     """
 
     cells: Array
-    case_step: Number
-    attribute_step: Number
+    case_stride: Number
+    attribute_stride: Number
     attributes: Number
 
 
-class Lists(NamedTuple):
-    """Lists for `walk_cuts` to work in: of odd and of other cases, and of where lanes begin to read and are."""
+class WalkBuffers(NamedTuple):
+    """Buffers of `walk_thresholds`: incomplete and complete cases; row offset, position and case of each slot."""
 
-    odd: Array
-    whole: Array
+    incomplete: Array
+    complete: Array
     row: Array
-    place: Array
+    position: Array
     case: Array
 
 
-@borrowing
-def walk_cuts(steps: Array, names: Array, roots: Array, table: Table, lists: Lists, found: Array) -> Number:
-    """Write the leaf of each case that is not odd, for every root (roots x cases), where all tests are cuts.
+@no_alloc_kernel
+def walk_thresholds(
+    steps: Array, node_at: Array, roots: Array, table: Table, buffers: WalkBuffers, found: Array
+) -> Number:
+    """Write the leaf of each complete case, for every root (roots x cases), where all tests are thresholds.
 
     Parameters
     ----------
     steps : array of STEP
-    names : array
-        The node at each place of `steps`.
+    node_at : array
+        The node at each position of `steps`.
     roots : array
-        Places.
+        Positions of the roots.
     table : Table
-    lists : Lists
-        The odd cases are listed afterwards.
+    buffers : Lists
+        Holds the incomplete cases afterwards.
     found : array, roots x cases
 
     Returns
     -------
     int
-        How many cases are odd: what is written for them means nothing.
+        Number of incomplete cases; what is written for them is undefined.
     """
-    zero, one, lanes = np.uint64(0), np.uint64(1), np.uint64(BATCH_SLOTS)
+    zero, one, slots = np.uint64(0), np.uint64(1), np.uint64(BATCH_SLOTS)
     n = np.uint64(found.shape[1])
-    # One tree stays in the cache, and so do the cases that go side by side; of many trees each in turn, for all cases.
-    reach = lanes if len(roots) == 1 else n
-    n_odd = begin = zero
+    # A single tree stays in the cache together with a batch; several trees are walked one after the other, by all
+    # cases.
+    batch_cases = slots if len(roots) == 1 else n
+    n_incomplete = begin = zero
+    # Invariant: the cases before `begin` are routed through all trees.
     while begin < n:
-        end = min(begin + reach, n)
-        _look(table, begin, end, found[0])
-        n_whole = zero
+        end = min(begin + batch_cases, n)
+        _flag_incomplete(table, begin, end, found[0])
+        n_complete = zero
         for case in range(begin, end):
-            odd = found[0, case]
-            lists.odd[n_odd] = case
-            lists.whole[n_whole] = case
-            n_odd += np.uint64(odd != 0)
-            n_whole += np.uint64(odd == 0)
+            incomplete = found[0, case]
+            buffers.incomplete[n_incomplete] = case
+            buffers.complete[n_complete] = case
+            n_incomplete += np.uint64(incomplete != 0)
+            n_complete += np.uint64(incomplete == 0)
         for tree in range(len(roots)):
-            for first in range(zero, n_whole, lanes):
-                going = min(lanes, n_whole - first)
-                if len(roots) > 1:  # else they were read just now
-                    _look(table, lists.whole[first], lists.whole[first + going - one] + one, found[tree])
-                for lane in range(going):
-                    lists.case[lane] = lists.whole[first + lane]
-                    lists.row[lane] = lists.whole[first + lane] * np.uint64(table.case_step)
-                    lists.place[lane] = roots[tree]
-                while going:
-                    for _ in range(STEPS):
-                        for lane in range(going):
-                            step = steps[lists.place[lane]]
-                            value = table.cells[lists.row[lane] + np.uint64(step["offset"])]
-                            lists.place[lane] = np.uint64(step["below"]) + np.uint64(value > step["cut"])
-                    still = zero
-                    for lane in range(going):
-                        case, row, place = lists.case[lane], lists.row[lane], lists.place[lane]
-                        found[tree, case] = place
-                        lists.case[still], lists.row[still], lists.place[still] = case, row, place
-                        still += np.uint64(steps[place]["below"] != place)
-                    going = still
-            for at in range(n_whole):
-                found[tree, lists.whole[at]] = names[found[tree, lists.whole[at]]]
+            for first in range(zero, n_complete, slots):
+                active = min(slots, n_complete - first)
+                if len(roots) > 1:  # otherwise they have just been read
+                    _flag_incomplete(
+                        table, buffers.complete[first], buffers.complete[first + active - one] + one, found[tree]
+                    )
+                for slot in range(active):
+                    buffers.case[slot] = buffers.complete[first + slot]
+                    buffers.row[slot] = buffers.complete[first + slot] * np.uint64(table.case_stride)
+                    buffers.position[slot] = roots[tree]
+                # Invariant: the first `active` slots hold the cases of the batch that have not reached a leaf.
+                while active:
+                    for _ in range(STEPS_PER_COMPACTION):
+                        for slot in range(active):
+                            step = steps[buffers.position[slot]]
+                            value = table.cells[buffers.row[slot] + np.uint64(step["offset"])]
+                            buffers.position[slot] = np.uint64(step["below"]) + np.uint64(value > step["cut"])
+                    remaining = zero
+                    for slot in range(active):
+                        case, row, position = buffers.case[slot], buffers.row[slot], buffers.position[slot]
+                        found[tree, case] = position
+                        buffers.case[remaining], buffers.row[remaining], buffers.position[remaining] = (
+                            case,
+                            row,
+                            position,
+                        )
+                        remaining += np.uint64(steps[position]["below"] != position)
+                    active = remaining
+            for at in range(n_complete):
+                found[tree, buffers.complete[at]] = node_at[found[tree, buffers.complete[at]]]
         begin = end
-    return n_odd
+    return n_incomplete
 
 
-@part
-def _look(table: Table, begin: Number, end: Number, odd: Array) -> None:
-    """Read the numbers of some cases in the order in which they lie, and write whether one is missing."""
+@internal
+def _flag_incomplete(table: Table, begin: Number, end: Number, incomplete: Array) -> None:
+    """Read the values of some cases in memory order, and flag the cases with a missing value."""
     attributes = np.uint64(table.attributes)
-    if table.attribute_step == 1:
+    if table.attribute_stride == 1:
         for case in range(begin, end):
-            start = case * np.uint64(table.case_step)
+            start = case * np.uint64(table.case_stride)
             missing = np.int64(0)
-            for place in range(start, start + attributes):
-                missing |= np.int64(np.isnan(table.cells[place]))
-            odd[case] = missing
+            for position in range(start, start + attributes):
+                missing |= np.int64(np.isnan(table.cells[position]))
+            incomplete[case] = missing
     else:
         for case in range(begin, end):
-            odd[case] = 0
+            incomplete[case] = 0
         for attribute in range(attributes):
-            start = attribute * np.uint64(table.attribute_step)
+            start = attribute * np.uint64(table.attribute_stride)
             for case in range(begin, end):
-                odd[case] |= np.int32(np.isnan(table.cells[start + case]))
+                incomplete[case] |= np.int32(np.isnan(table.cells[start + case]))
 
 
-@borrowing
+@no_alloc_kernel
 def walk(nodes: Nodes, roots: Array, table: Table, cases: Array, found: Array) -> None:
-    """Write the node in which each of some cases ends, for every root (roots x cases)."""
+    """Write the leaf of each of some cases, for every root (roots x cases)."""
     for tree in range(len(roots)):
         for case in cases:
             node = np.int64(roots[tree])
             attribute = nodes.attribute[node]
+            # Invariant: the case reaches `node`, whose attribute is `attribute` (negative at a leaf).
             while attribute >= 0:
-                value = table.cells[np.int64(case) * table.case_step + attribute * table.attribute_step]
+                value = table.cells[np.int64(case) * table.case_stride + attribute * table.attribute_stride]
                 branch = _branch(nodes, node, value)
                 if branch < 0:
-                    branch = LOST if nodes.stands_in[node] else np.int64(nodes.missing[node])
+                    branch = UNROUTED if nodes.has_surrogate[node] else np.int64(nodes.missing[node])
                 if branch < 0:
-                    node = np.int64(LOST)
+                    node = np.int64(UNROUTED)
                     break
                 node = np.int64(nodes.children[nodes.child_start[node] + branch])
                 attribute = nodes.attribute[node]
             found[tree, case] = node
 
 
-@part
+@internal
 def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
-    """Return the branch of a value, -1 where it is missing or belongs to none."""
+    """Return the branch of a value, -1 where it is missing or has no branch."""
     test = nodes.test[node]
     if test == THRESHOLD:
         if np.isnan(value):
@@ -197,27 +202,27 @@ def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
         if np.isnan(value):
             return np.int64(-1)
         branch = np.int64(0)
-        for place in range(nodes.bound_start[node], nodes.bound_start[node + 1]):
-            if nodes.bounds[place] < value:
+        for position in range(nodes.bound_start[node], nodes.bound_start[node + 1]):
+            if nodes.bounds[position] < value:
                 branch += 1
         return branch
     return np.int64(-1) if value < 0 else np.int64(nodes.value_branch[nodes.value_start[node] + np.int64(value)])
 
 
-@borrowing
-def add_up(found: Array, number: Array, said: Array, weights: Array, sums: Array) -> None:
-    """Add what the leaves say of each case, tree by tree; a case that is lost in any gets NaN.
+@no_alloc_kernel
+def sum_leaf_values(found: Array, leaf_of_node: Array, leaf_values: Array, weights: Array, sums: Array) -> None:
+    """Sum the predictions of the leaves for each case, tree by tree; NaN where a tree left the case unrouted.
 
     Parameters
     ----------
     found : array, trees x cases
         Nodes.
-    number : array
-        Row in `said` of each node.
-    said : array, leaves x statements
+    leaf_of_node : array
+        Row in `leaf_values` of each node.
+    leaf_values : array, leaves x outputs
     weights : array
         Of the trees.
-    sums : array, cases x statements
+    sums : array, cases x outputs
         Zeros.
     """
     for tree in range(found.shape[0]):
@@ -225,4 +230,4 @@ def add_up(found: Array, number: Array, said: Array, weights: Array, sums: Array
         for case in range(found.shape[1]):
             node = found[tree, case]
             for k in range(sums.shape[1]):
-                sums[case, k] += said[number[node], k] * weight if node >= 0 else np.nan
+                sums[case, k] += leaf_values[leaf_of_node[node], k] * weight if node >= 0 else np.nan

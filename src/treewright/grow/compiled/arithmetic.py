@@ -16,7 +16,7 @@ from math import log2
 import numpy as np
 
 from treewright.counts.compiled.bits import bits_of
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.grow.criteria import CLEAN, ROUNDING
 
 ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
@@ -29,14 +29,14 @@ QUICK_ERROR = 2e-7
 """A chord over a step h of log2 x is too low by at most h * h / 8 / ln 2 = 1.72e-7, and what is added up is rounded."""
 
 
-@borrowing
+@no_alloc_kernel
 def fill_nlogn(table: Array, start: Number) -> None:
     """Write n log2 n into a table from a place on."""
     for n in range(max(start, 1), len(table)):
         table[n] = n * log2(n)
 
 
-@borrowing
+@no_alloc_kernel
 def nlogn_of(x: Number, table: Array) -> Number:
     """Return x log2 x, 0 for 0."""
     whole = np.int64(x)
@@ -45,7 +45,7 @@ def nlogn_of(x: Number, table: Array) -> Number:
     return x * log2(x) if x > 0 else 0.0
 
 
-@part
+@internal
 def quick_nlogn(x: Number) -> Number:
     """Return x log2 x less at most `QUICK_ERROR` times x, by exponent and fraction of the number."""
     if not x > 0:
@@ -57,7 +57,7 @@ def quick_nlogn(x: Number) -> Number:
     return x * (np.float64((bits >> 52) - 1023) + low + rest * (_LOGS[place + 1] - low))
 
 
-@part
+@internal
 def weight_of(statistics: Array, criterion: Number) -> Number:
     """Return the weight of a set of cases."""
     if criterion == VARIANCE:
@@ -68,7 +68,7 @@ def weight_of(statistics: Array, criterion: Number) -> Number:
     return total
 
 
-@part
+@internal
 def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
     """Return the impurity times the weight."""
     if criterion == VARIANCE:
@@ -86,7 +86,7 @@ def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
     return nlogn_of(n, table) - total
 
 
-@part
+@internal
 def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
     """Return Pearson's statistic over the rows and columns that are not empty; `columns` become the column sums."""
     width = rows.shape[1]
@@ -109,7 +109,7 @@ def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
     return statistic if statistic > ROUNDING * whole else 0.0
 
 
-@part
+@internal
 def chi_square_of_sides(left: Array, right: Array) -> Number:
     """Return Pearson's statistic of two branches."""
     weight_left = weight_right = whole = 0.0
@@ -130,7 +130,7 @@ def chi_square_of_sides(left: Array, right: Array) -> Number:
     return statistic if statistic > ROUNDING * whole else 0.0
 
 
-@part
+@internal
 def decrease(before: Number, after: Number, weight: Number, added_up: Number) -> Number:
     """Return how much the impurity falls, per case; what is only rounding is none.
 
@@ -141,7 +141,7 @@ def decrease(before: Number, after: Number, weight: Number, added_up: Number) ->
     return 0.0 if abs(fall) <= rounding else fall / weight
 
 
-@borrowing
+@no_alloc_kernel
 def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array, whole: Array) -> Number:
     """Score a table of branches; `whole` becomes their sum."""
     if criterion == CHI_SQUARE:
@@ -161,7 +161,7 @@ def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array,
     return decrease(impurity(whole, criterion, table), after, weight, added_up)
 
 
-@part
+@internal
 def score_of_sides(
     left: Array, right: Array, before: Number, weight: Number, criterion: Number, table: Array
 ) -> Number:
@@ -172,7 +172,7 @@ def score_of_sides(
     return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, added_up)
 
 
-@borrowing
+@no_alloc_kernel
 def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
     """Return the entropy of the branches themselves; cases without a value count as one more branch."""
     total = unknown
@@ -186,7 +186,7 @@ def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Arra
     return (nlogn_of(total, table) - logs) / total if total > 0 else 0.0
 
 
-@borrowing
+@no_alloc_kernel
 def first_of_ties(scores: Array, n: Number) -> Number:
     """Return the first place whose score ties with the greatest, -1 if there is none."""
     if n == 0:

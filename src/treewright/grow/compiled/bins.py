@@ -25,7 +25,7 @@ from math import sqrt
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
     GINI,
@@ -63,13 +63,13 @@ OCTAGON = (
 """Corners around the circle of all shares t of a bin's weight and distances u from the mean, |u| <= sqrt(t (1 - t))."""
 
 
-@borrowing
+@no_alloc_kernel
 def limit_of(best: Number) -> Number:
     """Return the score below which nothing ties with the best one."""
     return best * SLACK if best > 0 else best - 1e-12
 
 
-@part
+@internal
 def cases_of(counts: Array, cases: Array, place: Number) -> Number:
     """Return the number of cases of a code; where it is not counted apart every case weighs one."""
     if len(cases) > 0:
@@ -80,7 +80,7 @@ def cases_of(counts: Array, cases: Array, place: Number) -> Number:
     return np.int64(total)
 
 
-@part
+@internal
 def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
     """Return the impurity times the weight; for chi-square that of classes weighed by how rare they are.
 
@@ -96,7 +96,7 @@ def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) 
     return total
 
 
-@part
+@internal
 def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
     """Return the score of a fall of the impurity, and a little more for rounding."""
     if criterion == CHI_SQUARE:
@@ -104,7 +104,7 @@ def bound_from(before: Number, after: Number, weight: Number, criterion: Number)
     return (before - after + BOUND_ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
 
 
-@part
+@internal
 def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
     """Add up all codes into `whole`, the missing ones only if their side is learned.
 
@@ -124,7 +124,7 @@ def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tupl
     return n, last
 
 
-@borrowing
+@no_alloc_kernel
 def score_borders(
     counts: Array,
     cases: Array,
@@ -217,7 +217,7 @@ def score_borders(
                 fact[BEST] = max(fact[BEST], score)
 
 
-@borrowing
+@no_alloc_kernel
 def find_alive(
     counts: Array,
     cases: Array,
@@ -300,7 +300,7 @@ def find_alive(
                     left[k] += own[code, k]
 
 
-@part
+@internal
 def near_bound(
     left: Array,
     inner: Array,
@@ -350,7 +350,7 @@ def near_bound(
     return best
 
 
-@part
+@internal
 def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number, n: Number) -> Number:
     """Return the same for Gini's impurity, all sums of a corner in one loop; n classes are in the bin."""
     most = 0.0
@@ -372,7 +372,7 @@ def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight:
     return bound_from(before, weight - most, weight, GINI)
 
 
-@part
+@internal
 def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number) -> Number:
     """Return the bound for numbers to predict; infinite at the ends, where the octagon says nothing."""
     low, high = left[0], whole[0] - left[0] - inner[0]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, kernel, part
+from treewright.counts.compiled.flags import Array, Number, internal, kernel, no_alloc_kernel
 
 MOST_SUBSETS = 512
 """More divisions than this of few values into two sets are never compared."""
@@ -170,7 +170,7 @@ class Found(NamedTuple):
     sides: Array
 
 
-@part
+@internal
 def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
     """Add a case to statistics."""
     w = block.weights[case]
@@ -253,7 +253,7 @@ def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]
     return copy
 
 
-@part
+@internal
 def summarise(
     visits: Array, first: Number, size: Number, block: Block, regression: bool, summary: Array
 ) -> tuple[bool, Number, Number]:
@@ -300,7 +300,7 @@ def summarise(
     return False, mean, weight
 
 
-@borrowing
+@no_alloc_kernel
 def spread(
     entries: Array, first: Number, size: Number, mask: Number, branch_of: Array, starts: Array, spare: Array
 ) -> None:

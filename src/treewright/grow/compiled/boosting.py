@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 
-@borrowing
+@no_alloc_kernel
 def note_mistakes(said: Array, target: Array, weights: Array, wrong: Array, kept: Array) -> Number:
     """Say which cases are wrong, and put their weights together; return how many there are."""
     n = np.uint64(0)
@@ -23,14 +23,14 @@ def note_mistakes(said: Array, target: Array, weights: Array, wrong: Array, kept
     return np.int64(n)
 
 
-@borrowing
+@no_alloc_kernel
 def weigh_anew(weights: Array, wrong: Array, if_wrong: Number, if_right: Number, new: Array) -> None:
     """Multiply the weights of wrong and right cases by a factor for each."""
     for i in range(len(weights)):
         new[i] = weights[i] * (if_wrong if wrong[i] else if_right)
 
 
-@borrowing
+@no_alloc_kernel
 def cast_votes(said: Array, target: Array, alpha: Number, votes: Array, weights: Array, kept: Array) -> Number:
     """Add the votes of a tree, and put the weights of cases together that all votes so far get wrong.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.counts.compiled.bits import number_of
-from treewright.counts.compiled.flags import Array, Number, inlined_part, part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal
 from treewright.counts.compiled.lanes import LANES
 from treewright.grow.compiled.packs import cases_in, is_narrow, weights_in, widened
 from treewright.grow.compiled.sorting import sort_by_bytes
@@ -39,7 +39,7 @@ PER_BUCKET = 3
 """About 2 ** 3 cases come into a bucket."""
 
 
-@inlined_part
+@inlined_internal
 def count_buckets(
     codes: Array, low: Number, high: Number, node: Node, sums: Array, borders: Array, span: Array, room: CutRoom
 ) -> Number:
@@ -87,14 +87,14 @@ def count_buckets(
     return greatest
 
 
-@inlined_part
+@inlined_internal
 def _count(codes: Array, low: Number, shift: Number, node: Node, packs: Array, tally: Array) -> None:
     for p in range(node.size):
         code = np.int64(codes[np.uint64(node.cases[np.uint64(node.first + p)])])
         tally[np.uint64((code - low) >> shift)] += packs[p]
 
 
-@inlined_part
+@inlined_internal
 def _find_alive(sums: Array, n: Number, limit: Number, node: Node, alive: Array) -> Number:
     """Find the buckets of more than one case with a cut that may reach a limit; return how many there are."""
     weight = node.one + node.two
@@ -115,7 +115,7 @@ def _find_alive(sums: Array, n: Number, limit: Number, node: Node, alive: Array)
     return found
 
 
-@inlined_part
+@inlined_internal
 def look_inside(
     codes: Array,
     sums: Array,
@@ -173,7 +173,7 @@ def look_inside(
     return noted, limit
 
 
-@inlined_part
+@inlined_internal
 def _put_together(codes: Array, sums: Array, low: Number, shift: Number, n: Number, node: Node, room: CutRoom) -> None:
     """Put codes and packs of the cases in buckets that are alive together, bucket by bucket."""
     alive, places = room.alive, room.places
@@ -194,7 +194,7 @@ def _put_together(codes: Array, sums: Array, low: Number, shift: Number, n: Numb
         room.packs[total + lane] = 0
 
 
-@part
+@internal
 def _look_at_many(
     at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
 ) -> tuple[Number, Number]:

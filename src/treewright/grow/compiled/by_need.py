@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.compiled.bits import lowest_bit
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.grow.compiled.blocks import Block
 
 SORTED_FROM = 8
@@ -86,7 +86,7 @@ def new_need_room(order: npt.NDArray[Any]) -> NeedRoom:
     )
 
 
-@part
+@internal
 def order_cases(
     codes: Array, slot: Number, visits: Array, first: Number, size: Number, shift: Number, block: Block, room: NeedRoom
 ) -> None:
@@ -117,7 +117,7 @@ def order_cases(
     pick_cases(room.places[slot], block.order[slot], visits, first, size, room.words, room.groups, room.entries)
 
 
-@borrowing
+@no_alloc_kernel
 def pick_cases(
     places: Array,
     order: Array,
@@ -162,7 +162,7 @@ def pick_cases(
             group &= group - _ONE
 
 
-@part
+@internal
 def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at: np.uint64) -> np.uint64:
     """Write the entries of the places of a word from `at` on and clear it; return where to go on."""
     word = words[number]
@@ -174,7 +174,7 @@ def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at
     return at
 
 
-@borrowing
+@no_alloc_kernel
 def sort_cases(
     codes: Array, visits: Array, first: Number, size: Number, shift: Number, order: Array, counts: Array, spare: Array
 ) -> None:
@@ -234,7 +234,7 @@ def sort_cases(
             order[first + k] = spare[k]
 
 
-@part
+@internal
 def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> None:
     """Insert an entry into those from `first` to before `at`."""
     while at > first and np.int64(order[at - 1]) > entry:
@@ -243,7 +243,7 @@ def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> Non
     order[at] = entry
 
 
-@part
+@internal
 def _count_digit(
     entries: Array, start: Number, n: Number, base: Number, low: Number, digit: Number, counts: Array
 ) -> Number:
@@ -259,7 +259,7 @@ def _count_digit(
     return fullest
 
 
-@part
+@internal
 def _by_digit(
     entries: Array,
     start: Number,

@@ -12,7 +12,7 @@ from math import log2
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.candidates import LARGEST_SIDE, SHORT
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
@@ -34,7 +34,7 @@ from treewright.grow.compiled.options import DIVIDED, LEARNED
 from treewright.grow.criteria import CLEAN, ROUNDING
 
 
-@part
+@internal
 def least_relative_side(known: Number, width: Number, least: Number) -> Number:
     """Return C4.5's minimum weight of each side of a cut, infinite where there are too few cases for any."""
     if known < 2 * least * SHORT:
@@ -43,7 +43,7 @@ def least_relative_side(known: Number, width: Number, least: Number) -> Number:
     return (least if side <= least else min(side, LARGEST_SIDE)) * SHORT
 
 
-@part
+@internal
 def scan_cuts(
     order: Array,
     start: Number,
@@ -160,7 +160,7 @@ def scan_cuts(
     return filled
 
 
-@part
+@internal
 def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right: Number) -> Number:
     """Return the entropy of two branches times their weight, up to `QUICK_ERROR` of it."""
     total = quick_nlogn(weight_left) + quick_nlogn(weight_right)
@@ -169,7 +169,7 @@ def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right:
     return total
 
 
-@part
+@internal
 def examine_cut(
     a: Number,
     first: Number,
@@ -276,7 +276,7 @@ def examine_cut(
     return lost
 
 
-@part
+@internal
 def drawn_cut(
     a: Number,
     order: Array,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import (
     CHI_SQUARE,
@@ -35,7 +35,7 @@ BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
 """Which divisions of values are compared: those that keep their order, all of them, those by the share of a class."""
 
 
-@part
+@internal
 def examine_values(
     a: Number,
     visits: Array,
@@ -125,7 +125,7 @@ def examine_values(
     return lost
 
 
-@part
+@internal
 def divide_values(
     n_values: Number,
     missing_row: bool,
@@ -251,7 +251,7 @@ def divide_values(
     return scores[best]
 
 
-@part
+@internal
 def _score_in_order(
     start: Number,
     n: Number,
@@ -319,7 +319,7 @@ def _score_in_order(
             scores[start + cut] = score_of_sides(above, below, before, weight, criterion, rules.table)
 
 
-@part
+@internal
 def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
     """Rank the values that occur by the share of a class, or by their mean, equal ones in declared order."""
     present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
@@ -344,7 +344,7 @@ def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criteri
         order[rank] = place
 
 
-@part
+@internal
 def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
     """Say whether a value that occurs is on the left of a candidate division."""
     if way == BY_ORDER:
@@ -359,7 +359,7 @@ def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Nu
     return below if ranks[which, 0] <= cut else not below
 
 
-@part
+@internal
 def _comes_first(one: Number, other: Number, n: Number, ranks: Array) -> Number:
     """Say whether one division comes before another: the first value in which they differ is on its left."""
     mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.compiled.arithmetic import VARIANCE
 from treewright.grow.compiled.blocks import Block, Room, Rules
 from treewright.grow.compiled.options import CUT, MULTIWAY
@@ -17,7 +17,7 @@ from treewright.grow.compiled.written import (
 )
 
 
-@part
+@internal
 def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
     """Return the branch of a code at a node, -1 for a missing one."""
     if code == 0:
@@ -29,7 +29,7 @@ def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Nu
     return np.int64(sides[whole[SIDES_AT] + code - 1])
 
 
-@part
+@internal
 def divide(
     visits: Array,
     first: Number,
@@ -61,7 +61,7 @@ def divide(
     return lost
 
 
-@part
+@internal
 def share_out(
     visits: Array,
     first: Number,
@@ -160,7 +160,7 @@ def share_out(
     _back_to_begin(starts, branches, top)
 
 
-@part
+@internal
 def _back_to_begin(starts: Array, branches: Number, top: Number) -> None:
     """Move each from the end of its branch to the begin, where the branch before it ends."""
     for branch in range(branches - 1, 0, -1):

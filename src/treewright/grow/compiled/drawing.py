@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-@borrowing
+@no_alloc_kernel
 def mixed(number: np.uint64) -> np.uint64:
     """Scatter the bits of a 64-bit number."""
     number = number + _STEP
@@ -20,13 +20,13 @@ def mixed(number: np.uint64) -> np.uint64:
     return number ^ (number >> np.uint64(31))
 
 
-@borrowing
+@no_alloc_kernel
 def child_key(key: np.uint64, branch: Number) -> np.uint64:
     """Return the key of a child."""
     return mixed(key ^ mixed(np.uint64(branch + 1)))
 
 
-@borrowing
+@no_alloc_kernel
 def shuffle(key: np.uint64, order: Array, n: Number) -> None:
     """Put 0..n-1 into `order`, in an order that the key decides."""
     for place in range(n):
@@ -40,7 +40,7 @@ def shuffle(key: np.uint64, order: Array, n: Number) -> None:
         order[chosen] = held
 
 
-@borrowing
+@no_alloc_kernel
 def random_cut(key: np.uint64, attribute: Number, low: Number, high: Number) -> Number:
     """Return a cut of an attribute between two numbers of a node, the higher one left out."""
     share = np.float64(mixed(key ^ mixed(np.uint64(attribute + 1))) >> np.uint64(11)) * 2.0**-53

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.compiled.arithmetic import (
     ENTROPY,
     GINI,
@@ -34,7 +34,7 @@ EPSILON = 1e-3
 """C4.5's tolerance, as in `treewright.grow.choice`."""
 
 
-@part
+@internal
 def examine(
     n_free: Number,
     visits: Array,
@@ -110,7 +110,7 @@ def examine(
     return perfect
 
 
-@part
+@internal
 def ascend(order: Array, n: Number) -> None:
     """Sort the first few numbers."""
     for end in range(1, n):
@@ -122,7 +122,7 @@ def ascend(order: Array, n: Number) -> None:
         order[at] = moved
 
 
-@part
+@internal
 def choose(found: Found, rules: Rules, scores: Array) -> Number:
     """Return the attribute that the rule of choice takes, -1 if there is none."""
     choice = rules.opt[0]["choice"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.bits import number_of
-from treewright.counts.compiled.flags import Array, Number, inlined_part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal
 from treewright.counts.compiled.lanes import LANES
 from treewright.grow.compiled.arithmetic import decrease
 from treewright.grow.compiled.blocks import Found, Rules
@@ -46,7 +46,7 @@ class Looked(NamedTuple):
     high: Array
 
 
-@inlined_part
+@inlined_internal
 def examine_unsorted(
     node: Node,
     looked: Looked,
@@ -83,7 +83,7 @@ def examine_unsorted(
         start = end
 
 
-@inlined_part
+@inlined_internal
 def _examine_few(
     node: Node,
     looked: Looked,
@@ -132,7 +132,7 @@ def _examine_few(
             return
 
 
-@inlined_part
+@inlined_internal
 def _examine_many(
     node: Node,
     looked: Looked,

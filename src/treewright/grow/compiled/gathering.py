@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 from treewright.grow.compiled.sorting import SortRoom, sort_numbers
 
 
-@borrowing
+@no_alloc_kernel
 def gather_numbers(column: Array, rows: Array, into: Array) -> None:
     """Copy the numbers of these rows."""
     for i in range(len(rows)):
         into[i] = column[rows[i]]
 
 
-@borrowing
+@no_alloc_kernel
 def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
     """Copy the codes of these rows, moved up by a step (indices of values become codes from 1)."""
     for i in range(len(rows)):
         into[i] = codes[rows[i]] + step
 
 
-@borrowing
+@no_alloc_kernel
 def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> None:
     """Copy the codes of these rows from a table of cases x attributes into one of attributes x cases."""
     for i in range(len(rows)):
@@ -29,7 +29,7 @@ def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> N
             into[attributes[place], i] = table[row, place]
 
 
-@borrowing
+@no_alloc_kernel
 def sort_columns(
     values: Array,
     attributes: Array,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import VARIANCE, first_of_ties, score_of_sides, weight_of
 from treewright.grow.compiled.bins import (
     CASES,
@@ -157,7 +157,7 @@ def room_for(binned: Binned, room: Room | None = None) -> Room:
     return room
 
 
-@borrowing
+@no_alloc_kernel
 def find_inside(
     binned: Binned,
     codes: Array,
@@ -326,7 +326,7 @@ def find_inside(
     return scores[best], best_turn, best_code, low, high, np.int64(tries)
 
 
-@part
+@internal
 def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> None:
     """Add a case to statistics; `who` is its class, or for a number to predict the case itself."""
     if regression:
@@ -338,13 +338,13 @@ def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> 
         into[np.uint64(who)] += w
 
 
-@part
+@internal
 def _number_of(entry: Number, column: Array, node: Cases) -> Number:
     """Return the number of a case."""
     return column[node.rows[entry & CASE]] + 0.0  # no negative zero
 
 
-@part
+@internal
 def _sort_living(n: Number, alive: Array, codes: Array, column: Array, node: Cases, room: Room) -> None:
     """Put the n cases in bins that are alive into ``room.entries``."""
     who, entries = room.who, room.entries
@@ -375,7 +375,7 @@ def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
     return entries
 
 
-@borrowing
+@no_alloc_kernel
 def sort_entries(values: Array, room: Room) -> None:
     """Sort numbers, equal ones as they come and missing ones first, and write the entries."""
     n = len(values)

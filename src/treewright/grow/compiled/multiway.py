@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import log2
 
-from treewright.counts.compiled.flags import Array, Number, part
+from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import ENTROPY, GINI, decrease
 from treewright.grow.compiled.blocks import Block, Found, Rules, ValueRoom
@@ -18,13 +18,13 @@ HAS_MISSING = -2
 """Instead of a state: some cases have no value, and `examine_values` is to be asked."""
 
 
-@part
+@internal
 def counts_by_ones(opt: Array) -> Number:
     """Say whether `examine_multiway` knows the rules."""
     return opt["unit"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
 
 
-@part
+@internal
 def whole_nlogn(n: Number, table: Array) -> Number:
     """Return n log2 n of a whole number."""
     if n < len(table):
@@ -32,7 +32,7 @@ def whole_nlogn(n: Number, table: Array) -> Number:
     return n * log2(n)
 
 
-@part
+@internal
 def examine_multiway(
     a: Number,
     visits: Array,
@@ -76,7 +76,7 @@ def examine_multiway(
     return state
 
 
-@part
+@internal
 def _judge(
     n_values: Number,
     width: Number,
@@ -124,7 +124,7 @@ def _judge(
     return 1
 
 
-@part
+@internal
 def _heaviest(n_values: Number, sizes: Array) -> Number:
     """Return the first value that no other outweighs."""
     most = 0

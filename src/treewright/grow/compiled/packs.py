@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 NARROW_CASES, NARROW_WEIGHT = 1 << 10, 1 << 11
 """A narrow pack has room for fewer cases than these, and for less weight of each class."""
@@ -38,7 +38,7 @@ def packs_of(target: Array, weights: Array, rows: Array) -> Array:
     return packs
 
 
-@borrowing
+@no_alloc_kernel
 def _fill(target: Array, weights: Array, rows: Array, packs: Array) -> None:
     for k in range(len(rows)):
         row = np.uint64(rows[k])
@@ -46,37 +46,37 @@ def _fill(target: Array, weights: Array, rows: Array, packs: Array) -> None:
         packs[row] = np.int32(1) + (weight << (_FIRST32 if target[row] == 0 else _SECOND32))
 
 
-@part
+@internal
 def is_narrow(cases: Number, weight: Number) -> Number:
     """Say whether so many cases of this weight have a narrow pack."""
     return cases < NARROW_CASES and weight < NARROW_WEIGHT
 
 
-@part
+@internal
 def cases_in(pack: Number) -> Number:
     """Return the number of cases of a wide pack."""
     return pack & _FIELD
 
 
-@part
+@internal
 def weights_in(pack: Number) -> tuple[Number, Number]:
     """Return the weights of both classes of a wide pack."""
     return np.float64((pack >> _FIRST) & _FIELD), np.float64(pack >> _SECOND)
 
 
-@part
+@internal
 def cases_in_narrow(pack: Number) -> Number:
     """Return the number of cases of a narrow pack."""
     return np.int64(pack & _CASES32)
 
 
-@part
+@internal
 def weights_in_narrow(pack: Number) -> tuple[Number, Number]:
     """Return the weights of both classes of a narrow pack."""
     return np.float64((pack >> _FIRST32) & _WEIGHT32), np.float64((pack >> _SECOND32) & _WEIGHT32)
 
 
-@part
+@internal
 def widened(pack: Number) -> Number:
     """Return a narrow pack as a wide one."""
     cases, one, two = pack & _CASES32, (pack >> _FIRST32) & _WEIGHT32, (pack >> _SECOND32) & _WEIGHT32

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing
+from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 
-@borrowing
+@no_alloc_kernel
 def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
     """Return the greatest number of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf
@@ -42,7 +42,7 @@ def count_places(ranks: Array, numbers: Array, ends: Array, rows: Array, gap: fl
     _count_places(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
 
 
-@borrowing
+@no_alloc_kernel
 def _count_places(
     ranks: Array,
     numbers: Array,

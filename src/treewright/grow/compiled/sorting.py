@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.bits import bits_of, number_of
-from treewright.counts.compiled.flags import Array, Number, borrowing, part
+from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 FEW = 48
 """Up to so many numbers are sorted by insertion."""
@@ -35,7 +35,7 @@ def new_sort_room(n: int) -> SortRoom:
     return SortRoom(keys, cases, np.empty((8, 256), dtype=np.int64))
 
 
-@borrowing
+@no_alloc_kernel
 def sort_numbers(
     values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, room: SortRoom
 ) -> Number:
@@ -79,7 +79,7 @@ def sort_numbers(
     return distinct
 
 
-@part
+@internal
 def _insert(keys: Array, cases: Array, n: Number) -> Number:
     for k in range(1, n):
         key, case = keys[0, k], cases[0, k]
@@ -93,7 +93,7 @@ def _insert(keys: Array, cases: Array, n: Number) -> Number:
     return 0
 
 
-@part
+@internal
 def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
     """Sort the first n keys of the first row, equal ones as they come; return in which row they are then."""
     for byte in range(8):

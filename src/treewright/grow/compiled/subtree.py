@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, inlined_part, part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import VARIANCE
 from treewright.grow.compiled.blocks import (
     Block,
@@ -74,7 +74,7 @@ WAITING, NODES, SIDES, NEEDED = range(4)
 FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
 
 
-@borrowing
+@no_alloc_kernel
 def grow_nodes(
     block: Block,
     rules: Rules,
@@ -192,7 +192,7 @@ def grow_nodes(
     return status
 
 
-@part
+@internal
 def set_frame(
     frames: Array,
     at: Number,
@@ -214,7 +214,7 @@ def set_frame(
     frames[at, CASES] = cases
 
 
-@part
+@internal
 def _occurring(sizes: Array, branches: Number) -> Number:
     """Return how many branches have cases."""
     occurring = 0
@@ -223,13 +223,13 @@ def _occurring(sizes: Array, branches: Number) -> Number:
     return occurring
 
 
-@part
+@internal
 def _copy_flags(flags: Array, one: Number, other: Number) -> None:
     for i in range(flags.shape[1]):
         flags[other, i] = flags[one, i]
 
 
-@inlined_part
+@inlined_internal
 def write_leaf(
     whole: Array,
     real: Array,
@@ -268,7 +268,7 @@ def write_leaf(
             return
 
 
-@part
+@internal
 def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
     """Return why a node is not divided, before anything is counted; -1 if it may be."""
     if n == 0:
@@ -283,7 +283,7 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
     return NO_ATTRIBUTES if n_free == 0 else -1
 
 
-@part
+@internal
 def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
     """Return why a node is not divided by the attribute that was chosen, -1 if it is; the attribute is -1 for none."""
     if a < 0:
@@ -291,7 +291,7 @@ def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
     return SMALL_GAIN if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"] else -1
 
 
-@inlined_part
+@inlined_internal
 def write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.bits import bits_of
-from treewright.counts.compiled.flags import Array, Number, inlined_part, part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal
 from treewright.counts.compiled.lanes import LANES, add_not_above
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import decrease
@@ -157,7 +157,7 @@ class Node(NamedTuple):
     least: Number
 
 
-@inlined_part
+@inlined_internal
 def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom) -> tuple[Number, Number]:
     """Put the packs of the cases of a node together; return the weights of both classes."""
     narrow, wide = room.narrow, room.wide
@@ -173,20 +173,20 @@ def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom
     return one, two
 
 
-@inlined_part
+@inlined_internal
 def threshold(worth: Number, node: Node) -> Number:
     """Return what a cut must be worth to tie with one that is worth so much, or to be better."""
     weight = node.one + node.two
     return worth * (1 - TIES) - ROUNDED * weight * weight
 
 
-@part
+@internal
 def bits_at_least(limit: Number) -> Number:
     """Return the least bits of a worth that reaches a limit: as whole numbers they are in the order of the worths."""
     return bits_of(limit) if limit > 0 else np.int64(0)
 
 
-@inlined_part
+@inlined_internal
 def worth_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
     """Return the bits of what a cut is worth that has so much on the left, `NO_CUT` where it is not allowed."""
     left = one + two
@@ -198,7 +198,7 @@ def worth_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
     return bits_of(apart * apart / (left * right)) if allowed else NO_CUT
 
 
-@inlined_part
+@inlined_internal
 def compare_few(at: Number, size: Number, before: Number, node: Node, packs: Array, room: CutRoom) -> Number:
     """Find what the cuts among few cases are worth; return the bits of the greatest worth.
 
@@ -230,7 +230,7 @@ def compare_few(at: Number, size: Number, before: Number, node: Node, packs: Arr
     return greatest
 
 
-@inlined_part
+@inlined_internal
 def note_few(
     at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
 ) -> Number:
@@ -244,7 +244,7 @@ def note_few(
     return noted
 
 
-@inlined_part
+@inlined_internal
 def note(one: Number, two: Number, cut: Number, node: Node, noted: Number, room: CutRoom) -> Number:
     """Note the score of a cut that has so much on the left, operation for operation as `cuts.scan_cuts` does."""
     left = one + two
@@ -258,7 +258,7 @@ def note(one: Number, two: Number, cut: Number, node: Node, noted: Number, room:
     return noted + 1
 
 
-@inlined_part
+@inlined_internal
 def settle(a: Number, noted: Number, node: Node, divided: bool, room: CutRoom, found: Found) -> None:
     """Put the lowest of the noted cuts that tie with the best into `found`.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, borrowing, inlined_part, part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import GINI, impurity
 from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
 from treewright.grow.compiled.drawing import child_key
@@ -184,7 +184,7 @@ def grow_unsorted(
             spans = Spans(*(enlarged(array, more) for array in spans))
 
 
-@borrowing
+@no_alloc_kernel
 def grow_whole(
     table: Held,
     rules: Rules,
@@ -273,7 +273,7 @@ def grow_whole(
     return status
 
 
-@part
+@internal
 def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: Held) -> None:
     """Copy what is known of the cases of a node together, and number them anew."""
     for row in range(table.codes.shape[0]):
@@ -289,7 +289,7 @@ def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: He
         cases[np.uint64(first + p)] = p
 
 
-@inlined_part
+@inlined_internal
 def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Number:
     """Put the cases of a node together by the branches of values; return where the second branch begins."""
     cases = node.cases
@@ -306,7 +306,7 @@ def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Numbe
     return here
 
 
-@inlined_part
+@inlined_internal
 def _part_numbers(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
     """Put the cases of a node together by the sides of a cut, in their order; return where the second branch begins.
 

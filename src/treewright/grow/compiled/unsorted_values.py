@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counts.compiled.bits import bits_of, number_of
-from treewright.counts.compiled.flags import Array, Number, inlined_part, part
+from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal
 from treewright.counts.compiled.lanes import LANES, add_not_above
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.blocks import Found, Rules
@@ -94,7 +94,7 @@ def new_set_room(slots: Array, most_values: int) -> SetRoom:
     return SetRoom(slots, *(np.zeros(size, dtype=dtype) for dtype in types))
 
 
-@part
+@internal
 def divide_by_share(
     a: Number,
     column: Array,
@@ -155,7 +155,7 @@ def divide_by_share(
     return True, limit
 
 
-@inlined_part
+@inlined_internal
 def _count(
     column: Array, n_values: Number, node: Node, packs: Array, counts: Array, present: Array, tally: Array
 ) -> Number:
@@ -183,7 +183,7 @@ def _count(
     return n
 
 
-@inlined_part
+@inlined_internal
 def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
     """Find the keys of the values that occur."""
     if not narrow:
@@ -198,12 +198,12 @@ def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
         sets.tally[k] = 0
 
 
-@part
+@internal
 def _key(k: Number, narrow: bool, sets: SetRoom) -> Number:
     return np.int64(sets.keys[k]) if narrow else sets.wide_keys[k]
 
 
-@part
+@internal
 def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
     """Give all n values different keys, in the order of the old ones and then in their own."""
     ranks = sets.wide_lefts  # which are found anew then
@@ -220,7 +220,7 @@ def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
             sets.wide_keys[k] = ranks[k]
 
 
-@inlined_part
+@inlined_internal
 def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
     """Find what the divisions after each of n values are worth; return the bits of the greatest worth."""
     worths = sets.worths
@@ -249,7 +249,7 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
     return greatest
 
 
-@part
+@internal
 def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
     """Note the divisions that are worth as much as a limit; return how many there are."""
     noted = np.int64(0)
@@ -262,7 +262,7 @@ def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, set
     return noted
 
 
-@part
+@internal
 def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     """Say whether no values need to be parted to know the best of the noted divisions.
 
@@ -280,7 +280,7 @@ def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
     return alone or weight <= FEW
 
 
-@part
+@internal
 def _settle(
     a: Number,
     n: Number,
@@ -319,7 +319,7 @@ def _settle(
         sides[sets.present[k] - 1] = np.int8((_key(k, narrow, sets) <= key) != with_first)
 
 
-@part
+@internal
 def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SetRoom) -> bool:
     """Say whether one division comes before another: the first value in which they differ is on its left."""
     mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other

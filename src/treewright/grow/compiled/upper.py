@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counts.compiled.histograms import part_rows, route_rows, weigh_branches, weigh_classes
+from treewright.counts.compiled.histograms import partition_rows, route_and_count, route_rows, sum_class_weights
 from treewright.grow.compiled.assembly import Piece, spliced
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Floats, Histogram, Rows, Table, count_node
 from treewright.grow.compiled.options import NOT_TESTED
@@ -191,7 +191,7 @@ class UpperPart:
         if len(node.rows) == 0:
             return False
         if not t.regression:
-            weigh_classes(node.rows, t.target, node.weights, node.counts)
+            sum_class_weights(node.rows, t.target, node.weights, node.counts)
             return _note_classes(node)
         numbers = t.target[node.rows]
         w = node.weights if len(node.weights) else np.ones(len(numbers))
@@ -252,7 +252,7 @@ class UpperPart:
         codes, column, table, inside = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, counts = np.zeros(n + 1, dtype=np.int64), np.zeros((n + 1, t.width))
-        weigh_branches(codes, column, node.rows, node.weights, t.target, table, inside, branches, sizes, counts)
+        route_and_count(codes, column, node.rows, node.weights, t.target, table, inside, branches, sizes, counts)
         if sizes[n] > 0:
             return False
         for branch in range(n):
@@ -277,7 +277,7 @@ class UpperPart:
         rows = np.empty(int(ends[-1]), dtype=np.int32)
         weights = np.empty(len(rows)) if divided or len(node.weights) else NO_WEIGHTS
         shares = sums[:n] / sums[:n].sum() if divided else sums[:n]
-        part_rows(node.rows, node.weights, branches, sizes, shares, starts.copy(), rows, weights)
+        partition_rows(node.rows, node.weights, branches, sizes, shares, starts.copy(), rows, weights)
         return [
             (rows[start:end], weights[start:end] if len(weights) else weights)
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel, part
+from treewright.counts.compiled.flags import Array, Number, internal, kernel
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import branch_information, score_of_table, weight_of
 from treewright.grow.compiled.bins import cases_of
@@ -46,7 +46,7 @@ def score_values(
                 scores[one, 1] = branch_information(own[1:], n_values, unknown, table)
 
 
-@part
+@internal
 def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_leaf: Number) -> bool:
     """Say whether two values occur, and two branches have enough cases."""
     outcomes = enough = 0

@@ -1,16 +1,11 @@
-"""Error-based pruning over divided cases as a kernel: what `treewright.prune.error_based` decides, to a billionth.
+"""Error-based pruning over fractional cases as a kernel: the decisions of `treewright.prune.error_based`, to 1e-9.
 
-A case without the value that a test asks for goes down every branch with a share of its weight, or stays at its node.
-So a branch that takes the place of its node may get shares that it did not have, and is estimated by sending all cases
-of the node down.
+A case with a missing test value follows every branch with a share of its weight, or stays at its node. So a raised
+branch may receive shares that it did not have, and it is estimated by routing all cases of its parent through it.
 
-Vocabulary
-----------
-place
-    A node of the tree that was given. Raising gives a place the test and the branches of another one.
-waiting
-    Places that are still to be settled. Their cases stand one behind the other, with the weights that they have there,
-    those of the next one last; so a case is kept for the places on one way down only, not for all.
+Invariants. Nodes keep the numbers of the given tree; subtree raising gives a node the test and the branches of another
+one (`source`). The stack holds nodes that are not finalised yet; their cases are contiguous, in the order of the stack
+and with the weights that they have there. So a case is stored only for the nodes of one path, not for all nodes.
 """
 
 from __future__ import annotations
@@ -27,37 +22,37 @@ from treewright.grow.compiled.blocks import longer
 from treewright.grow.compiled.drawing import mixed
 from treewright.model.build import rebuild_tree
 from treewright.model.tree import LEAF, Tree
-from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, SLOT, Grown, grown_of
+from treewright.prune.compiled.grown import BRANCHES_FIELD, CHILDREN_FIELD, SLOT_FIELD, Grown, grown_of
 from treewright.prune.compiled.settling import (
     EMPTY,
     PRUNED,
     PURE,
-    as_leaf_of,
-    class_said,
     extra_errors_of,
+    finalise,
     is_pure,
-    settle,
-    sum_of_branches,
+    leaf_estimate,
+    predicted_class,
+    sum_of_children,
 )
-from treewright.prune.compiled.shares import Cases, Desk, count, divide, roomy
+from treewright.prune.compiled.shares import Cases, PartitionBuffers, count_classes, partition_cases, with_capacity
 from treewright.prune.extra_errors import squared_deviate
 
 
-class Places(NamedTuple):
-    """What changes: test and branches of each place, how many cases it has and their seal, and what follows from them.
+class NodeStates(NamedTuple):
+    """State of each node: its source, the number and hash of its cases, and what follows from them.
 
-    The seal tells whether a place gets the cases that it has, with the same weights.
+    The hash shows whether a node receives the same cases with the same weights again.
     """
 
     source: Array
     size: Array
-    divided: Array
-    seal: Array
+    fractional: Array
+    digest: Array
     counts: Array
     outcome: Array
     stop: Array
     estimate: Array
-    staying: Array
+    staying_estimate: Array
 
 
 class Limits(NamedTuple):
@@ -68,8 +63,8 @@ class Limits(NamedTuple):
 
 
 @kernel
-def _saying(counts: Array, outcome: Number, limits: Limits) -> Number:
-    """Return the errors expected of cases that are all told this class."""
+def _estimate_of_class(counts: Array, outcome: Number, limits: Limits) -> Number:
+    """Return the estimated errors of cases for which this class is predicted."""
     weight = 0.0
     for k in range(len(counts)):
         weight += counts[k]
@@ -78,8 +73,8 @@ def _saying(counts: Array, outcome: Number, limits: Limits) -> Number:
 
 
 @kernel
-def _seal(cases: Cases, first: Number, size: Number) -> np.uint64:
-    """Return a number that other cases or weights have only by a chance of one in 2**64."""
+def _digest_of(cases: Cases, first: Number, size: Number) -> np.uint64:
+    """Return a 64-bit hash of cases and weights that does not depend on their order."""
     total = np.uint64(size)
     for p in range(first, first + size):
         total += mixed(np.uint64(bits_of(cases.weights[p])) ^ mixed(np.uint64(cases.rows[p])))
@@ -87,64 +82,75 @@ def _seal(cases: Cases, first: Number, size: Number) -> np.uint64:
 
 
 @kernel
-def _arrive(
-    places: Places, child: Number, spare: Cases, start: Number, size: Number, divided: Number, grown: Grown
+def _set_cases(
+    states: NodeStates, child: Number, spare: Cases, start: Number, size: Number, fractional: Number, grown: Grown
 ) -> Number:
-    """Give a place its cases, count them, and let a leaf tell why it is one; return False if it had them."""
-    seal = _seal(spare, start, size)
-    if places.size[child] == size and places.divided[child] == divided and places.seal[child] == seal:
+    """Give a node its cases, count them, and update the stop reason of a leaf; return False if it had them already."""
+    digest = _digest_of(spare, start, size)
+    if states.size[child] == size and states.fractional[child] == fractional and states.digest[child] == digest:
         return False
-    first_time = places.size[child] == 0
-    places.size[child], places.divided[child], places.seal[child] = size, divided, seal
-    counts = places.counts[child]
-    count(spare, start, size, grown, counts)
-    places.outcome[child] = class_said(counts, places.outcome[child])
+    first_time = states.size[child] == 0
+    states.size[child], states.fractional[child], states.digest[child] = size, fractional, digest
+    counts = states.counts[child]
+    count_classes(spare, start, size, grown, counts)
+    states.outcome[child] = predicted_class(counts, states.outcome[child])
     pure = is_pure(counts)
-    if grown.fields[places.source[child], SLOT] == LEAF and (places.stop[child] == EMPTY or not (first_time or pure)):
-        places.stop[child] = PURE if pure else PRUNED
+    if grown.fields[states.source[child], SLOT_FIELD] == LEAF and (
+        states.stop[child] == EMPTY or not (first_time or pure)
+    ):
+        states.stop[child] = PURE if pure else PRUNED
     return True
 
 
 @kernel
 def _estimate_with(
-    places: Places, heir: Number, cases: Cases, size: Number, spare: Cases, grown: Grown, desk: Desk, limits: Limits
+    states: NodeStates,
+    largest: Number,
+    cases: Cases,
+    size: Number,
+    spare: Cases,
+    grown: Grown,
+    buffers: PartitionBuffers,
+    limits: Limits,
 ) -> Any:
-    """Sum the estimates of the leaves below a place if these were all its cases; `cases` are used up."""
+    """Sum the estimates of the leaves below a node if it had these cases; `cases` is overwritten."""
     total = 0.0
-    waiting = np.empty(64, dtype=np.int64)
+    stack = np.empty(64, dtype=np.int64)
     sizes = np.empty(64, dtype=np.int64)
-    waiting[0] = heir
+    stack[0] = largest
     sizes[0] = size
     n = 1
-    end = size  # those who wait have their cases one behind the other, the next one's last
+    end = size
+    # Invariant: the cases of the n nodes on the stack are contiguous and end at `end`, those of the top node last;
+    # `total` holds the estimates of the leaves that were popped.
     while n > 0:
         n -= 1
-        here, size = waiting[n], sizes[n]
+        node, size = stack[n], sizes[n]
         first = end - size
-        node = places.source[here]
-        count(cases, first, size, grown, desk.counts[0])
-        if grown.fields[node, SLOT] == LEAF:
-            total += as_leaf_of(desk.counts[0], limits.confidence, limits.squared)
+        source = states.source[node]
+        count_classes(cases, first, size, grown, buffers.counts[0])
+        if grown.fields[source, SLOT_FIELD] == LEAF:
+            total += leaf_estimate(buffers.counts[0], limits.confidence, limits.squared)
             end = first
             continue
-        spare, _ = divide(grown, node, cases, first, size, spare, desk)
-        begin = grown.fields[node, CHILDREN_AT]
-        branches = grown.fields[node, BRANCHES]
-        if n + branches > len(waiting):
-            waiting = longer(waiting, 2 * (n + branches))
+        spare, _ = partition_cases(grown, source, cases, first, size, spare, buffers)
+        begin = grown.fields[source, CHILDREN_FIELD]
+        branches = grown.fields[source, BRANCHES_FIELD]
+        if n + branches > len(stack):
+            stack = longer(stack, 2 * (n + branches))
             sizes = longer(sizes, 2 * (n + branches))
         start = 0
         for branch in range(branches):
-            start += desk.size[branch]
-            if desk.size[branch] > 0:
-                waiting[n] = grown.children[begin + branch]
-                sizes[n] = desk.size[branch]
+            start += buffers.size[branch]
+            if buffers.size[branch] > 0:
+                stack[n] = grown.children[begin + branch]
+                sizes[n] = buffers.size[branch]
                 n += 1
-        if desk.size[branches] > 0:
-            outcome = class_said(desk.counts[0], places.outcome[here])
-            count(spare, start, desk.size[branches], grown, desk.counts[1])
-            total += _saying(desk.counts[1], outcome, limits)
-        cases = roomy(cases, first + start)
+        if buffers.size[branches] > 0:
+            outcome = predicted_class(buffers.counts[0], states.outcome[node])
+            count_classes(spare, start, buffers.size[branches], grown, buffers.counts[1])
+            total += _estimate_of_class(buffers.counts[1], outcome, limits)
+        cases = with_capacity(cases, first + start)
         for p in range(start):
             cases.rows[first + p] = spare.rows[p]
             cases.weights[first + p] = spare.weights[p]
@@ -153,53 +159,61 @@ def _estimate_with(
 
 
 @kernel
-def prune_divided_kernel(
-    grown: Grown, places: Places, cases: Cases, desk: Desk, leaf: Number, raising: bool, limits: Limits
+def prune_fractional_kernel(
+    grown: Grown,
+    states: NodeStates,
+    cases: Cases,
+    buffers: PartitionBuffers,
+    leaf: Number,
+    raising: bool,
+    limits: Limits,
 ) -> None:
-    """Settle every place that has cases, branches first.
+    """Finalise every node that has cases, children first.
 
-    `leaf` is the number of some leaf: a place that becomes one takes it as its source.
+    `leaf` is the number of some leaf: a node that becomes a leaf takes it as its source.
     """
     end = len(cases.rows)
     spare = Cases(np.empty(end, dtype=np.int32), np.empty(end))
     trial = Cases(np.empty(0, dtype=np.int32), np.empty(0))
-    places.size[0] = end
-    count(cases, 0, end, grown, places.counts[0])
-    places.outcome[0] = class_said(places.counts[0], places.outcome[0])
-    waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
-    waiting[0] = 0
+    states.size[0] = end
+    count_classes(cases, 0, end, grown, states.counts[0])
+    states.outcome[0] = predicted_class(states.counts[0], states.outcome[0])
+    stack = np.empty(64, dtype=np.int64)  # a node; -1 - node where its children are finalised
+    stack[0] = 0
     n = 1
+    # Invariant: the cases of the nodes on the stack are contiguous and end at `end`, those of the top node last;
+    # every node that was popped for good is finalised.
     while n > 0:
         n -= 1
-        is_new = waiting[n] >= 0
-        here = waiting[n] if is_new else -1 - waiting[n]
-        node, size = places.source[here], places.size[here]
+        is_new = stack[n] >= 0
+        node = stack[n] if is_new else -1 - stack[n]
+        source, size = states.source[node], states.size[node]
         first = end - size
-        if grown.fields[node, SLOT] == LEAF:
-            places.estimate[here] = as_leaf_of(places.counts[here], limits.confidence, limits.squared)
+        if grown.fields[source, SLOT_FIELD] == LEAF:
+            states.estimate[node] = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
             end = first
             continue
         if is_new:
-            branches = grown.fields[node, BRANCHES]
-            if n + 1 + branches > len(waiting):
-                waiting = longer(waiting, 2 * (n + 1 + branches))
-            waiting[n] = -1 - here
-            spare, shared = divide(grown, node, cases, first, size, spare, desk)
-            cases, end, n = _send_down(places, here, shared, cases, end, spare, grown, desk, limits, waiting, n + 1)
+            branches = grown.fields[source, BRANCHES_FIELD]
+            if n + 1 + branches > len(stack):
+                stack = longer(stack, 2 * (n + 1 + branches))
+            stack[n] = -1 - node
+            spare, shared = partition_cases(grown, source, cases, first, size, spare, buffers)
+            cases, end, n = _send_down(states, node, shared, cases, end, spare, grown, buffers, limits, stack, n + 1)
             continue
-        as_leaf = as_leaf_of(places.counts[here], limits.confidence, limits.squared)
-        as_tree, heir = sum_of_branches(grown, node, places.size, places.counts, places.estimate)
-        as_tree += places.staying[here]
+        as_leaf = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
+        as_tree, largest = sum_of_children(grown, source, states.size, states.counts, states.estimate)
+        as_tree += states.staying_estimate[node]
         raised = np.inf
-        if raising and heir >= 0:
-            trial = roomy(trial, size)
+        if raising and largest >= 0:
+            trial = with_capacity(trial, size)
             for p in range(size):
                 trial.rows[p] = cases.rows[first + p]
                 trial.weights[p] = cases.weights[first + p]
-            raised, trial, spare = _estimate_with(places, heir, trial, size, spare, grown, desk, limits)
-        if settle(places, here, heir, leaf, as_leaf, as_tree, raised):
-            places.outcome[here] = class_said(places.counts[here], places.outcome[here])
-            waiting[n] = here
+            raised, trial, spare = _estimate_with(states, largest, trial, size, spare, grown, buffers, limits)
+        if finalise(states, node, largest, leaf, as_leaf, as_tree, raised):
+            states.outcome[node] = predicted_class(states.counts[node], states.outcome[node])
+            stack[n] = node
             n += 1
         else:
             end = first
@@ -207,88 +221,88 @@ def prune_divided_kernel(
 
 @kernel
 def _send_down(
-    places: Places,
-    here: Number,
+    states: NodeStates,
+    node: Number,
     shared: Number,
     cases: Cases,
     end: Number,
     spare: Cases,
     grown: Grown,
-    desk: Desk,
+    buffers: PartitionBuffers,
     limits: Limits,
-    waiting: Array,
+    stack: Array,
     n: Number,
 ) -> Any:
-    """Give the branches of a place their parts of its cases, and let those wait that did not have them."""
-    node = places.source[here]
-    begin, branches = grown.fields[node, CHILDREN_AT], grown.fields[node, BRANCHES]
-    divided = places.divided[here] or shared
+    """Give the children of a node their cases, and push the children whose cases have changed."""
+    source = states.source[node]
+    begin, branches = grown.fields[source, CHILDREN_FIELD], grown.fields[source, BRANCHES_FIELD]
+    fractional = states.fractional[node] or shared
     start = 0
     for branch in range(branches):
-        child, size = grown.children[begin + branch], desk.size[branch]
-        if size > 0 and _arrive(places, child, spare, start, size, divided, grown):
-            cases = roomy(cases, end + size)
+        child, size = grown.children[begin + branch], buffers.size[branch]
+        if size > 0 and _set_cases(states, child, spare, start, size, fractional, grown):
+            cases = with_capacity(cases, end + size)
             for p in range(size):
                 cases.rows[end + p] = spare.rows[start + p]
                 cases.weights[end + p] = spare.weights[start + p]
             end += size
-            waiting[n] = child
+            stack[n] = child
             n += 1
         start += size
-    places.staying[here] = 0.0
-    if desk.size[branches] > 0:
-        count(spare, start, desk.size[branches], grown, desk.counts[0])
-        places.staying[here] = _saying(desk.counts[0], places.outcome[here], limits)
+    states.staying_estimate[node] = 0.0
+    if buffers.size[branches] > 0:
+        count_classes(spare, start, buffers.size[branches], grown, buffers.counts[0])
+        states.staying_estimate[node] = _estimate_of_class(buffers.counts[0], states.outcome[node], limits)
     return cases, end, n
 
 
-def prune_divided_cases(
+def prune_fractional_cases(
     tree: Tree, dataset: Dataset, order: npt.NDArray[np.intp], confidence: float, *, raising: bool
 ) -> Tree:
-    """Prune a tree over cases that may be divided among branches.
+    """Prune a tree over cases that may be fractional.
 
     Parameters
     ----------
     tree : Tree
         With at least one test, and without surrogates.
     dataset : Dataset
-        Cases that weigh something.
+        Cases with positive weights.
     order : array of int
-        In which the cases are added up.
+        Order in which the cases are added up.
     confidence : float
     raising : bool
     """
     grown = grown_of(tree, dataset)
-    n, most = tree.n_nodes, int(np.diff(tree.child_start).max()) + 1
-    places = Places(
+    n, most_branches = tree.n_nodes, int(np.diff(tree.child_start).max()) + 1
+    states = NodeStates(
         np.arange(n, dtype=np.int32),
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.bool_),
         np.zeros(n, dtype=np.uint64),
-        tree.counts.astype(np.float64),  # where no case comes, all stays as it is
+        tree.counts.astype(np.float64),  # a node that no case reaches stays as it is
         tree.outcome.astype(np.int32),
         tree.stop.astype(np.int8),
         np.zeros(n),
         np.zeros(n),
     )
-    desk = Desk(
+    buffers = PartitionBuffers(
         np.empty(dataset.n_rows, dtype=np.int32),
-        np.zeros(most, dtype=np.int64),
-        np.zeros(most),
-        np.zeros(most, dtype=np.int64),
-        np.zeros(most, dtype=np.int64),
+        np.zeros(most_branches, dtype=np.int64),
+        np.zeros(most_branches),
+        np.zeros(most_branches, dtype=np.int64),
+        np.zeros(most_branches, dtype=np.int64),
         np.zeros((2, len(tree.schema.classes))),
     )
     leaf = int(np.argmax(tree.attribute == LEAF))
     weights = np.ones(len(order)) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)[order]
     cases = Cases(order.astype(np.int32), weights)
     limits = Limits(float(confidence), squared_deviate(confidence))
-    prune_divided_kernel(grown, places, cases, desk, leaf, raising, limits)
+    prune_fractional_kernel(grown, states, cases, buffers, leaf, raising, limits)
     return rebuild_tree(
         tree,
-        places.source,
-        counts=places.counts,
-        outcome=places.outcome,
-        stop=places.stop,
-        estimate=places.estimate,
+        states.source,
+        counts=states.counts,
+        outcome=states.outcome,
+        stop=states.stop,
+        estimate=states.estimate,
     )

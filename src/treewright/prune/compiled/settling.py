@@ -1,6 +1,6 @@
-"""What error-based pruning makes of a place whose branches are settled: a leaf, one of its branches, or what it is.
+"""The decision of error-based pruning at a node whose children are finalised: leaf, raised branch, or unchanged.
 
-The estimates and the verdict are those of `treewright.prune.error_based`, for whole and for divided cases alike.
+Estimates and decision are those of `treewright.prune.error_based`, for unit-weight and for fractional cases.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ from typing import Any
 
 import numpy as np
 
-from treewright.counts.compiled.flags import Array, Number, kernel, part
+from treewright.counts.compiled.flags import Array, Number, internal, kernel
 from treewright.model.tree import STOPS, Stop
-from treewright.prune.compiled.grown import BRANCHES, CHILDREN_AT, Grown
+from treewright.prune.compiled.grown import BRANCHES_FIELD, CHILDREN_FIELD, Grown
 from treewright.prune.extra_errors import NEARLY_ALL, NO_ERROR, ONE_ERROR
 
 PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.PRUNED))
-SLACK, TOLERANCE = 0.1, 1e-9
+ESTIMATE_SLACK, WEIGHT_TOLERANCE = 0.1, 1e-9
 
 
 @kernel
 def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) -> Number:
-    """Return the extra errors that C4.5 expects of a leaf, in double precision."""
+    """Return C4.5's extra errors of a leaf (upper confidence limit minus errors), in double precision."""
     if n <= 0:
         return 0.0
     none = n * (1.0 - exp(log(confidence) / n)) if errors < ONE_ERROR else 0.0
     if errors < NO_ERROR:
         return none
     known = errors if errors >= ONE_ERROR else 1.0
-    half_more = known + 0.5
-    if half_more >= n:
+    with_half = known + 0.5
+    if with_half >= n:
         more = NEARLY_ALL * (n - known)
     else:
-        root = sqrt(q * (half_more * (1.0 - half_more / n) + q / 4.0))
-        more = n * (half_more + q / 2.0 + root) / (n + q) - known
+        root = sqrt(q * (with_half * (1.0 - with_half / n) + q / 4.0))
+        more = n * (with_half + q / 2.0 + root) / (n + q) - known
     return more if errors >= ONE_ERROR else none + errors * (more - none)
 
 
 @kernel
-def as_leaf_of(counts: Array, confidence: Number, q: Number) -> Number:
-    """Return the errors expected of a leaf."""
+def leaf_estimate(counts: Array, confidence: Number, q: Number) -> Number:
+    """Return the estimated errors of a leaf."""
     weight = 0.0
     most = counts[0]
     for k in range(len(counts)):
@@ -51,25 +51,25 @@ def as_leaf_of(counts: Array, confidence: Number, q: Number) -> Number:
 
 @kernel
 def at_most(number: Number, bound: Number) -> Number:
-    """Say whether a number is at most a bound, rounding aside."""
+    """Return True if a number is at most a bound, up to rounding."""
     if number <= bound or number == np.inf:
         return number <= bound
-    return abs(number - bound) <= TOLERANCE * max(abs(number), abs(bound))
+    return abs(number - bound) <= WEIGHT_TOLERANCE * max(abs(number), abs(bound))
 
 
 @kernel
-def class_said(counts: Array, outcome: Number) -> Number:
-    """Return the class of greatest weight, the given one unless another has more."""
+def predicted_class(counts: Array, outcome: Number) -> Number:
+    """Return the class of greatest weight; ties keep the given class."""
     best = 0
     for k in range(1, len(counts)):
         if counts[k] > counts[best]:
             best = k
-    return best if counts[best] > counts[outcome] * (1 + TOLERANCE) else outcome
+    return best if counts[best] > counts[outcome] * (1 + WEIGHT_TOLERANCE) else outcome
 
 
 @kernel
 def is_pure(counts: Array) -> Number:
-    """Say whether at most one class has cases."""
+    """Return True if at most one class has cases."""
     classes = 0
     for k in range(len(counts)):
         if counts[k] != 0:
@@ -77,13 +77,13 @@ def is_pure(counts: Array) -> Number:
     return classes <= 1
 
 
-@part
-def sum_of_branches(grown: Grown, node: Number, sizes: Array, counts: Array, estimates: Array) -> tuple[Number, Number]:
-    """Return the errors expected of the branches of a node, and the heaviest of them, -1 if none has cases."""
+@internal
+def sum_of_children(grown: Grown, node: Number, sizes: Array, counts: Array, estimates: Array) -> tuple[Number, Number]:
+    """Return the summed estimates of the children of a node, and the heaviest child, -1 if none has cases."""
     as_tree = greatest = 0.0
-    heir = np.int64(-1)
-    begin = grown.fields[node, CHILDREN_AT]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
+    largest = np.int64(-1)
+    begin = grown.fields[node, CHILDREN_FIELD]
+    for edge in range(begin, begin + grown.fields[node, BRANCHES_FIELD]):
         child = np.int64(grown.children[edge])
         if sizes[child] == 0:
             continue
@@ -91,30 +91,30 @@ def sum_of_branches(grown: Grown, node: Number, sizes: Array, counts: Array, est
         weight = 0.0
         for k in range(counts.shape[1]):
             weight += counts[child, k]
-        if heir < 0 or at_most(greatest, weight):
-            heir = child
+        if largest < 0 or at_most(greatest, weight):
+            largest = child
             greatest = weight
-    return as_tree, heir
+    return as_tree, largest
 
 
-@part
-def settle(
-    state: Any, here: Number, heir: Number, leaf: Number, as_leaf: Number, as_tree: Number, raised: Number
+@internal
+def finalise(
+    state: Any, node: Number, largest: Number, leaf: Number, as_leaf: Number, as_tree: Number, raised: Number
 ) -> Number:
-    """Make a place a leaf, give it the test of its heir, or leave it as it is, by the errors expected of each.
+    """Make a node a leaf, raise its largest branch, or leave it unchanged, by the estimated errors of each.
 
-    `leaf` is the number of some leaf: a place that becomes one takes it as its source. Returns whether the place has
-    got the test of its heir, so that its cases are to be sent down anew.
+    `leaf` is the number of some leaf: a node that becomes a leaf takes it as its source. Returns True if the branch was
+    raised, so that the cases of the node have to be routed again.
     """
-    if at_most(as_leaf, raised + SLACK) and at_most(as_leaf, as_tree + SLACK):
-        state.source[here] = leaf
-        state.stop[here] = PRUNED
-        state.estimate[here] = as_leaf
+    if at_most(as_leaf, raised + ESTIMATE_SLACK) and at_most(as_leaf, as_tree + ESTIMATE_SLACK):
+        state.source[node] = leaf
+        state.stop[node] = PRUNED
+        state.estimate[node] = as_leaf
         return False
-    if at_most(raised, as_tree + SLACK):
-        state.source[here] = state.source[heir]
-        state.stop[here] = state.stop[heir]
-        state.outcome[here] = state.outcome[heir]
+    if at_most(raised, as_tree + ESTIMATE_SLACK):
+        state.source[node] = state.source[largest]
+        state.stop[node] = state.stop[largest]
+        state.outcome[node] = state.outcome[largest]
         return True
-    state.estimate[here] = as_tree
+    state.estimate[node] = as_tree
     return False

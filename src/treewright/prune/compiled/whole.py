@@ -1,15 +1,11 @@
-"""Error-based pruning over whole cases as a kernel: what `treewright.prune.error_based` decides, decided alike.
+"""Error-based pruning over unit-weight cases as a kernel: the decisions of `treewright.prune.error_based`.
 
-Only where no case is ever divided or stays: then each case reaches one leaf, and what raising a branch would cost is
-found by sending the cases of the other branches down.
+For trees where no case becomes fractional or stays at an inner node: then each case reaches one leaf, and the estimate
+of a raised branch follows from routing the cases of its siblings through it.
 
-Vocabulary
-----------
-place
-    A node of the tree that was given. Raising gives a place the test and the branches of another one.
-stretch
-    The cases of a place stand together in `rows`. A place that got another test has a new stretch at the end, since
-    settled places go on looking at the old one.
+Invariants. Nodes keep the numbers of the given tree; subtree raising gives a node the test and the branches of another
+one (`source`). The cases of a node are a slice of `rows`. A node with a raised branch gets a new slice at the end,
+since finalised nodes still refer to the old one.
 """
 
 from __future__ import annotations
@@ -24,33 +20,33 @@ from treewright.grow.compiled.blocks import longer
 from treewright.model.build import rebuild_tree
 from treewright.model.tree import LEAF, Tree
 from treewright.prune.compiled.grown import (
-    BRANCHES,
-    CHILDREN_AT,
-    SLOT,
+    BRANCHES_FIELD,
+    CHILDREN_FIELD,
+    SLOT_FIELD,
     Grown,
     branch_of_case,
     class_of,
     grown_of,
-    wait_for_branches,
+    push_children,
 )
 from treewright.prune.compiled.settling import (
     EMPTY,
     PRUNED,
     PURE,
-    as_leaf_of,
-    class_said,
+    finalise,
     is_pure,
-    settle,
-    sum_of_branches,
+    leaf_estimate,
+    predicted_class,
+    sum_of_children,
 )
 from treewright.prune.extra_errors import squared_deviate
 
-AT_HAND = 4096
-"""So many cases fit into the cache."""
+CACHED_CASES = 4096
+"""This many cases fit into the cache."""
 
 
-class State(NamedTuple):
-    """What changes: test and branches of each place, its stretch of cases, and what follows from them."""
+class NodeStates(NamedTuple):
+    """State of each node: its source, its slice of cases, and what follows from them."""
 
     source: Array
     first: Array
@@ -59,17 +55,17 @@ class State(NamedTuple):
     outcome: Array
     stop: Array
     estimate: Array
-    to_settle: Array
+    to_finalise: Array
 
 
-class Room(NamedTuple):
-    """Scratch space: for the cases of a place, for its branches, and for the leaves that newcomers reach."""
+class Buffers(NamedTuple):
+    """Buffers: for the cases of a node, for its branches, and for the leaves that the siblings' cases reach."""
 
     spare: Array
-    taken: Array
+    branch_of: Array
     sizes: Array
     at: Array
-    tally: Array
+    branch_counts: Array
     slot_of: Array
 
 
@@ -79,105 +75,123 @@ def _weight_of(grown: Grown, row: Number) -> Number:
 
 
 @kernel
-def _give(state: State, place: Number, first: Number, size: Number, counts: Array) -> None:
-    """Give a place its stretch and its counts, and let it say another class only if that has more."""
-    state.first[place] = first
-    state.size[place] = size
-    own = state.counts[place]
+def _set_slice(states: NodeStates, node: Number, first: Number, size: Number, counts: Array) -> None:
+    """Set slice and counts of a node, and its predicted class where another class has more weight."""
+    states.first[node] = first
+    states.size[node] = size
+    own = states.counts[node]
     for k in range(len(counts)):
         own[k] = counts[k]
-    state.outcome[place] = class_said(counts, state.outcome[place])
-    state.to_settle[place] = True
+    states.outcome[node] = predicted_class(counts, states.outcome[node])
+    states.to_finalise[node] = True
 
 
 @kernel
-def _send_down(state: State, place: Number, rows: Array, grown: Grown, room: Room, least: Number) -> Array:
-    """Divide the cases of a place among those below; places that get what they have are left alone.
+def _route_down(states: NodeStates, top: Number, rows: Array, grown: Grown, buffers: Buffers, least: Number) -> Array:
+    """Route the cases of a node to its descendants; descendants that receive the same cases again are left alone.
 
-    Returns the places that were not divided because they have no more than `least` cases.
+    Returns the nodes that were not split because they have no more than `least` cases.
     """
-    later = np.empty(64, dtype=np.int64)
-    n_later = 0
-    waiting = np.empty(64, dtype=np.int64)
-    waiting[0] = place
+    small_nodes = np.empty(64, dtype=np.int64)
+    n_small = 0
+    stack = np.empty(64, dtype=np.int64)
+    stack[0] = top
     n = 1
-    sizes, at, tally, spare, taken = room.sizes, room.at, room.tally, room.spare, room.taken
-    width = tally.shape[1]
+    sizes, at, branch_counts, spare, branch_of = (
+        buffers.sizes,
+        buffers.at,
+        buffers.branch_counts,
+        buffers.spare,
+        buffers.branch_of,
+    )
+    width = branch_counts.shape[1]
+    # Invariant: each of the n nodes on the stack has its slice, and its descendants have not been updated.
     while n > 0:
         n -= 1
-        here = waiting[n]
-        node = state.source[here]
-        if grown.fields[node, SLOT] == LEAF:
+        node = stack[n]
+        source_node = states.source[node]
+        if grown.fields[source_node, SLOT_FIELD] == LEAF:
             continue
-        first, size = state.first[here], state.size[here]
+        first, size = states.first[node], states.size[node]
         if size <= least:
-            if n_later == len(later):
-                later = longer(later, 2 * n_later)
-            later[n_later] = here
-            n_later += 1
+            if n_small == len(small_nodes):
+                small_nodes = longer(small_nodes, 2 * n_small)
+            small_nodes[n_small] = node
+            n_small += 1
             continue
-        begin = grown.fields[node, CHILDREN_AT]
-        branches = grown.fields[node, BRANCHES]
+        begin = grown.fields[source_node, CHILDREN_FIELD]
+        branches = grown.fields[source_node, BRANCHES_FIELD]
         for branch in range(branches):
             sizes[branch] = 0
             for k in range(width):
-                tally[branch, k] = 0.0
+                branch_counts[branch, k] = 0.0
         for p in range(size):
             row = rows[first + p]
-            branch = branch_of_case(grown, node, row)
-            taken[p] = branch
+            branch = branch_of_case(grown, source_node, row)
+            branch_of[p] = branch
             spare[p] = row
             sizes[branch] += 1
-            tally[branch, class_of(grown, row)] += _weight_of(grown, row)
+            branch_counts[branch, class_of(grown, row)] += _weight_of(grown, row)
         start = first
         for branch in range(branches):
             at[branch] = start
             start += sizes[branch]
         for p in range(size):
-            branch = taken[p]
+            branch = branch_of[p]
             rows[at[branch]] = spare[p]
             at[branch] += 1
-        if n + branches > len(waiting):
-            waiting = longer(waiting, 2 * (n + branches))
+        if n + branches > len(stack):
+            stack = longer(stack, 2 * (n + branches))
         for branch in range(branches):
             child = grown.children[begin + branch]
-            if sizes[branch] == 0 or state.size[child] == sizes[branch]:
+            if sizes[branch] == 0 or states.size[child] == sizes[branch]:
                 continue
-            first_time = state.size[child] == 0
-            _give(state, child, at[branch] - sizes[branch], sizes[branch], tally[branch])
-            if grown.fields[state.source[child], SLOT] != LEAF:
-                waiting[n] = child
+            was_empty = states.size[child] == 0
+            _set_slice(states, child, at[branch] - sizes[branch], sizes[branch], branch_counts[branch])
+            if grown.fields[states.source[child], SLOT_FIELD] != LEAF:
+                stack[n] = child
                 n += 1
-            elif state.stop[child] == EMPTY or not (first_time or is_pure(tally[branch])):
-                state.stop[child] = PURE if is_pure(tally[branch]) else PRUNED
-    return later[:n_later]
+            elif states.stop[child] == EMPTY or not (was_empty or is_pure(branch_counts[branch])):
+                states.stop[child] = PURE if is_pure(branch_counts[branch]) else PRUNED
+    return small_nodes[:n_small]
 
 
 @kernel
-def _change_by(
-    state: State, place: Number, heir: Number, rows: Array, grown: Grown, room: Room, confidence: Number, q: Number
+def _change_of_estimate(
+    states: NodeStates,
+    node: Number,
+    largest: Number,
+    rows: Array,
+    grown: Grown,
+    buffers: Buffers,
+    confidence: Number,
+    q: Number,
 ) -> Number:
-    """Return how the estimate of a settled branch changes if the cases of its sisters come in addition."""
-    if grown.fields[state.source[heir], SLOT] == LEAF:  # all come to this one leaf
-        return as_leaf_of(state.counts[place], confidence, q) - state.estimate[heir]
-    node = state.source[place]
-    width = state.counts.shape[1]
+    """Return the change of the estimate of a finalised branch if it also receives the cases of its siblings."""
+    if grown.fields[states.source[largest], SLOT_FIELD] == LEAF:  # all cases reach this one leaf
+        return leaf_estimate(states.counts[node], confidence, q) - states.estimate[largest]
+    source_node = states.source[node]
+    width = states.counts.shape[1]
     touched = np.empty(64, dtype=np.int64)
     added = np.empty((64, width))
-    slot_of = room.slot_of
+    slot_of = buffers.slot_of
     n = 0
-    begin = grown.fields[node, CHILDREN_AT]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES]):
+    begin = grown.fields[source_node, CHILDREN_FIELD]
+    # Invariant: `added[s]` holds the counts of leaf `touched[s]` plus the cases routed so far; `slot_of` inverts
+    # `touched`.
+    for edge in range(begin, begin + grown.fields[source_node, BRANCHES_FIELD]):
         child = grown.children[edge]
-        if child == heir:
+        if child == largest:
             continue
-        for p in range(state.first[child], state.first[child] + state.size[child]):
+        for p in range(states.first[child], states.first[child] + states.size[child]):
             row = rows[p]
-            leaf = np.int64(heir)
-            source = state.source[leaf]
-            while grown.fields[source, SLOT] != LEAF:
-                leaf = np.int64(grown.children[grown.fields[source, CHILDREN_AT] + branch_of_case(grown, source, row)])
-                source = state.source[leaf]
+            leaf = np.int64(largest)
+            source = states.source[leaf]
+            while grown.fields[source, SLOT_FIELD] != LEAF:
+                leaf = np.int64(
+                    grown.children[grown.fields[source, CHILDREN_FIELD] + branch_of_case(grown, source, row)]
+                )
+                source = states.source[leaf]
             slot = slot_of[leaf]
             if slot < 0:
                 if n == len(touched):
@@ -187,33 +201,33 @@ def _change_by(
                 slot_of[leaf] = n
                 touched[n] = leaf
                 for k in range(width):
-                    added[n, k] = state.counts[leaf, k]
+                    added[n, k] = states.counts[leaf, k]
                 n += 1
             added[slot, class_of(grown, row)] += _weight_of(grown, row)
     change = 0.0
     for slot in range(n):
         leaf = touched[slot]
-        change += as_leaf_of(added[slot], confidence, q) - state.estimate[leaf]
+        change += leaf_estimate(added[slot], confidence, q) - states.estimate[leaf]
         slot_of[leaf] = -1
     return change
 
 
 @kernel
-def send_apart(grown: Grown, state: State, rows: Array, room: Room) -> Array:
-    """Give all cases to the root and send them down to where those of a place are few; return these places."""
+def route_to_small_nodes(grown: Grown, states: NodeStates, rows: Array, buffers: Buffers) -> Array:
+    """Route all cases from the root to nodes of at most `CACHED_CASES` cases; return these nodes."""
     n = len(rows)
-    tally = room.tally[0]
-    for k in range(len(tally)):
-        tally[k] = 0.0
+    branch_counts = buffers.branch_counts[0]
+    for k in range(len(branch_counts)):
+        branch_counts[k] = 0.0
     for row in range(n):
-        tally[class_of(grown, row)] += _weight_of(grown, row)
-    _give(state, 0, 0, n, tally)
-    return _send_down(state, 0, rows, grown, room, AT_HAND)
+        branch_counts[class_of(grown, row)] += _weight_of(grown, row)
+    _set_slice(states, 0, 0, n, branch_counts)
+    return _route_down(states, 0, rows, grown, buffers, CACHED_CASES)
 
 
 @kernel
-def in_order(table: Array, rows: Array) -> Array:
-    """Return the rows of a table in an order."""
+def reordered(table: Array, rows: Array) -> Array:
+    """Return the rows of a table in the given order."""
     ordered = np.empty_like(table)
     for p in range(len(table)):
         for column in range(table.shape[1]):
@@ -224,74 +238,77 @@ def in_order(table: Array, rows: Array) -> Array:
 @kernel
 def prune_kernel(
     grown: Grown,
-    state: State,
+    states: NodeStates,
     rows: Array,
-    later: Array,
-    room: Room,
+    small_nodes: Array,
+    buffers: Buffers,
     leaf: Number,
     raising: bool,
     confidence: Number,
     q: Number,
 ) -> None:
-    """Send the cases of the places `later` down to the leaves, and settle every place that has cases, branches first.
+    """Route the cases of the nodes `small_nodes` to the leaves, and finalise every node that has cases, children first.
 
-    `leaf` is the number of some leaf: a place that becomes one takes it as its source.
+    `leaf` is the number of some leaf: a node that becomes a leaf takes it as its source.
     """
-    for one in range(len(later)):
-        _send_down(state, later[one], rows, grown, room, 0)
+    for one in range(len(small_nodes)):
+        _route_down(states, small_nodes[one], rows, grown, buffers, 0)
     end = len(rows)
-    waiting = np.empty(64, dtype=np.int64)  # the number of a place; less than 0: its branches are settled
-    waiting[0] = 0
+    stack = np.empty(64, dtype=np.int64)  # a node; -1 - node where its children are finalised
+    stack[0] = 0
     n = 1
+    # Invariant: a node below the top of the stack is finalised after everything above it.
     while n > 0:
         n -= 1
-        here = waiting[n]
-        if here >= 0:
-            branches = grown.fields[state.source[here], BRANCHES]
-            if n + 1 + branches > len(waiting):
-                waiting = longer(waiting, 2 * (n + 1 + branches))
-            waiting[n] = -1 - here
-            n = wait_for_branches(grown, state.source[here], state.to_settle, waiting, n + 1)
+        node = stack[n]
+        if node >= 0:
+            branches = grown.fields[states.source[node], BRANCHES_FIELD]
+            if n + 1 + branches > len(stack):
+                stack = longer(stack, 2 * (n + 1 + branches))
+            stack[n] = -1 - node
+            n = push_children(grown, states.source[node], states.to_finalise, stack, n + 1)
             continue
-        here = -1 - here
-        node = state.source[here]
-        as_leaf = as_leaf_of(state.counts[here], confidence, q)
-        state.to_settle[here] = False
-        if grown.fields[node, SLOT] == LEAF:
-            state.estimate[here] = as_leaf
+        node = -1 - node
+        source_node = states.source[node]
+        as_leaf = leaf_estimate(states.counts[node], confidence, q)
+        states.to_finalise[node] = False
+        if grown.fields[source_node, SLOT_FIELD] == LEAF:
+            states.estimate[node] = as_leaf
             continue
-        as_tree, heir = sum_of_branches(grown, node, state.size, state.counts, state.estimate)
+        as_tree, largest = sum_of_children(grown, source_node, states.size, states.counts, states.estimate)
         raised = np.inf
-        if raising and heir >= 0:
-            raised = state.estimate[heir] + _change_by(state, here, heir, rows, grown, room, confidence, q)
-        if settle(state, here, heir, leaf, as_leaf, as_tree, raised):
-            size = state.size[here]
+        if raising and largest >= 0:
+            raised = states.estimate[largest] + _change_of_estimate(
+                states, node, largest, rows, grown, buffers, confidence, q
+            )
+        if finalise(states, node, largest, leaf, as_leaf, as_tree, raised):
+            size = states.size[node]
             if end + size > len(rows):
                 rows = longer(rows, 2 * (end + size))
             for p in range(size):
-                rows[end + p] = rows[state.first[here] + p]
-            _give(state, here, end, size, state.counts[here])
+                rows[end + p] = rows[states.first[node] + p]
+            _set_slice(states, node, end, size, states.counts[node])
             end += size
-            _send_down(state, here, rows, grown, room, 0)
-            waiting[n] = here
+            _route_down(states, node, rows, grown, buffers, 0)
+            stack[n] = node
             n += 1
 
 
-def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising: bool) -> Tree:
-    """Prune a tree over cases that are never divided.
+def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising: bool) -> Tree:
+    """Prune a tree over cases that are never fractional.
 
     Parameters
     ----------
     tree : Tree
-        With at least one test, none of which divides a case or lets one stay.
+        With at least one test; no case becomes fractional or stays at an inner node.
     dataset : Dataset
-        Cases that weigh something.
+        Cases with positive weights.
     confidence : float
     raising : bool
     """
     grown = grown_of(tree, dataset)
     n = tree.n_nodes
-    state = State(
+    states = NodeStates(
         np.arange(n, dtype=np.int32),
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
@@ -301,31 +318,31 @@ def prune_whole_cases(tree: Tree, dataset: Dataset, confidence: float, *, raisin
         np.zeros(n),
         np.zeros(n, dtype=np.bool_),
     )
-    most = int(grown.fields[:, BRANCHES].max())
-    room = Room(
+    most_branches = int(grown.fields[:, BRANCHES_FIELD].max())
+    buffers = Buffers(
         np.empty(dataset.n_rows, dtype=np.int32),
         np.empty(dataset.n_rows, dtype=np.int32),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty((most, len(tree.schema.classes))),
+        np.empty(most_branches, dtype=np.int64),
+        np.empty(most_branches, dtype=np.int64),
+        np.empty((most_branches, len(tree.schema.classes))),
         np.full(n, -1, dtype=np.int32),
     )
     rows = np.arange(dataset.n_rows, dtype=np.int32)
-    later = send_apart(grown, state, rows, room)
-    # On the way down the cases of a place come to lie ever further apart. So they are moved once, where they are few.
+    small_nodes = route_to_small_nodes(grown, states, rows, buffers)
+    # Deeper nodes have their cases further apart in memory, so the table is reordered once, where nodes are small.
     grown = grown._replace(
-        codes=in_order(grown.codes.view(np.int64), rows).view(grown.codes.dtype),
-        numbers=in_order(grown.numbers.view(np.int64), rows).view(np.float64),
+        codes=reordered(grown.codes.view(np.int64), rows).view(grown.codes.dtype),
+        numbers=reordered(grown.numbers.view(np.int64), rows).view(np.float64),
         weights=grown.weights[rows] if len(grown.weights) else grown.weights,
     )
     rows[:] = np.arange(dataset.n_rows, dtype=np.int32)
     leaf = int(np.argmax(tree.attribute == LEAF))
-    prune_kernel(grown, state, rows, later, room, leaf, raising, confidence, squared_deviate(confidence))
+    prune_kernel(grown, states, rows, small_nodes, buffers, leaf, raising, confidence, squared_deviate(confidence))
     return rebuild_tree(
         tree,
-        state.source,
-        counts=state.counts,
-        outcome=state.outcome,
-        stop=state.stop,
-        estimate=state.estimate,
+        states.source,
+        counts=states.counts,
+        outcome=states.outcome,
+        stop=states.stop,
+        estimate=states.estimate,
     )
