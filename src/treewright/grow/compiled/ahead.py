@@ -1,9 +1,9 @@
-"""Compiling ahead: while one process compiles the kernels of the upper nodes, another one compiles those of subtrees.
+"""Compile the block kernels in a second process while the first compiles those of histogram growth.
 
-Numba compiles one kernel at a time in a process, and a first tree needs some twenty seconds of it. The kernels of the
-two parts have little in common. So a second process grows a tree of a few made cases, of the same columns and by the
-same recipe; what it compiles is kept on disk, where the first one finds it when it comes to the first subtree. Where a
-second process cannot be had, or fails, the first one compiles all.
+Numba compiles one kernel at a time in a process, and a first tree needs some twenty seconds of compilation. The kernels
+of the two stages have little in common. So a second process grows a tree of a few synthetic cases, with the same
+columns and recipe; what it compiles is stored in the cache, where the first process finds it at the first subtree.
+Where a second process cannot be started, or fails, the first one compiles everything.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.grow.recipe import Recipe, recipe_from_dict
 
 CASES = 64
-"""Made cases for the other process: any few do, for it is only the compiling that counts."""
+"""Number of synthetic cases: any few do, since only the compilation matters."""
 
 PATIENCE = 120.0
-"""Seconds after which the other process is given up."""
+"""Timeout of the second process in seconds."""
 
 BETWEEN = 0.1
-"""Seconds between two looks whether the growth was stopped meanwhile."""
+"""Seconds between two checks whether the growth is cancelled."""
 
 _lock = threading.Lock()
 _begun: dict[str, Ahead | None] = {}
 
 
 class Ahead:
-    """Another process that compiles.
+    """A second process that compiles.
 
     Parameters
     ----------
     process : Popen
     mark : Path
-        Made when it has ended: from then on nothing is compiled ahead for trees of this kind.
+        File created when it has ended: nothing more is compiled ahead for trees of this kind.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], mark: Path) -> None:
@@ -58,7 +58,7 @@ class Ahead:
         atexit.register(self.stop)
 
     def wait(self, cancelled: npt.NDArray[np.bool_]) -> None:
-        """Wait until it has ended, the growth is stopped, or patience runs out."""
+        """Wait until it has ended, the growth is cancelled, or the timeout is over."""
         if self._over:
             return
         for _ in range(int(PATIENCE / BETWEEN)):
@@ -70,27 +70,27 @@ class Ahead:
                 continue
             break
         self.stop()
-        with suppress(OSError):  # without a mark the next process asks again
+        with suppress(OSError):  # without the file the next process compiles ahead again
             self._mark.touch()
         self._over = True
 
     def stop(self) -> None:
-        """End it, if it still runs."""
+        """Kill it if it still runs."""
         self._process.kill()
         self._process.wait()
         atexit.unregister(self.stop)
 
 
 def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
-    """Let another process compile what subtrees need, unless this was done before or cannot be done.
+    """Start a process that compiles the block kernels, unless they are compiled or it cannot be started.
 
     Parameters
     ----------
     kind : str
-        Of the arrays that the kernels are given: these are compiled anew for each.
+        Name of the combination of argument types, for each of which Numba compiles the kernels.
     dataset : Dataset
     recipe : Recipe
-        One that kernels know.
+        Supported by the kernels.
     """
     folder = cache_folder()
     if folder is None or numba.core.config.DISABLE_JIT or processors() < 2 or not _is_python(sys.executable):
@@ -104,12 +104,12 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
 
 
 def _is_python(executable: str | None) -> bool:
-    """Say whether this is an interpreter, and not a program that has one in it."""
+    """Return True if this is a Python interpreter, not an application that embeds one."""
     return executable is not None and Path(executable).name.lower().startswith("python")
 
 
 def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes] | None:
-    """Begin a process that is given this and tells nothing; None where the system grants none."""
+    """Start a silent process with this input; None where the system allows none."""
     path = os.pathsep.join(folder for folder in sys.path if folder)
     try:
         process = subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
@@ -122,13 +122,13 @@ def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes] | None:
     except OSError:
         return None
     if process.stdin is not None:
-        with suppress(BrokenPipeError), process.stdin as given:  # it may have ended already
+        with suppress(BrokenPipeError), process.stdin as given:  # the process may have ended already
             given.write(json.dumps(plain).encode())
     return process
 
 
 def asked(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
-    """Return what the other process must know, as plain data: kinds of columns, but not their cells or names."""
+    """Return the request to the second process as plain data: kinds of columns, without cells or names."""
     schema = dataset.schema
     columns = [*schema.attributes, schema.target_column]
     return {
@@ -140,7 +140,7 @@ def asked(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
 
 
 def made_cases(plain: Mapping[str, Any]) -> Dataset:
-    """Return a few cases of such columns."""
+    """Return a few synthetic cases with these columns."""
     columns = tuple(
         Column(str(at), Kind(kind), tuple(map(str, range(values))))
         for at, (kind, values) in enumerate(zip(plain["kinds"], plain["values"], strict=True))
@@ -162,7 +162,7 @@ def made_cases(plain: Mapping[str, Any]) -> Dataset:
 
 
 def main() -> None:
-    """Compile what standard input asks for."""
+    """Grow a tree for the request on standard input."""
     from treewright.grow.compiled.growing import CompiledGrower
 
     plain = json.load(sys.stdin)

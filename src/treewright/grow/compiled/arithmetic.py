@@ -1,12 +1,8 @@
 """Criteria as kernels: the arithmetic of `treewright.grow.criteria`, operation for operation.
 
-Vocabulary
-----------
-statistics
-    What a set of cases is to a criterion: the weight of each class; for a numeric target the weight, the sum and the
-    sum of squares of the deviations from the mean of the node.
-table
-    n log2 n of the whole numbers; other numbers are computed by the same scalar logarithm.
+The statistics of a set of cases are the weight of each class; for a numeric target the weight, the sum and the sum of
+squares of the deviations from the mean of the node. `table` holds n log2 n of the integers; other arguments are
+computed by the same scalar logarithm. Invariant: the order of additions is that of `treewright.grow.criteria`.
 """
 
 from __future__ import annotations
@@ -23,15 +19,15 @@ ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
 
 _PARTS = 10
 _LOGS = np.array([log2(1 + part / (1 << _PARTS)) for part in range((1 << _PARTS) + 1)])
-"""Logarithms of the numbers from one to two, in even steps."""
+"""log2 of the numbers from one to two, in even steps."""
 
 QUICK_ERROR = 2e-7
-"""A chord over a step h of log2 x is too low by at most h * h / 8 / ln 2 = 1.72e-7, and what is added up is rounded."""
+"""A chord over a step h of log2 x is too low by at most h * h / 8 / ln 2 = 1.72e-7; the rest covers rounding."""
 
 
 @no_alloc_kernel
 def fill_nlogn(table: Array, start: Number) -> None:
-    """Write n log2 n into a table from a place on."""
+    """Write n log2 n into a table from index `start` on."""
     for n in range(max(start, 1), len(table)):
         table[n] = n * log2(n)
 
@@ -47,7 +43,7 @@ def nlogn_of(x: Number, table: Array) -> Number:
 
 @internal
 def quick_nlogn(x: Number) -> Number:
-    """Return x log2 x less at most `QUICK_ERROR` times x, by exponent and fraction of the number."""
+    """Return x log2 x, too low by at most `QUICK_ERROR` times x, from exponent and fraction of the double."""
     if not x > 0:
         return 0.0
     bits = bits_of(x)
@@ -70,7 +66,7 @@ def weight_of(statistics: Array, criterion: Number) -> Number:
 
 @internal
 def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
-    """Return the impurity times the weight."""
+    """Return the impurity of a set of cases times its weight."""
     if criterion == VARIANCE:
         n = statistics[0]
         explained = statistics[1] * statistics[1] / n if n > 0 else 0.0
@@ -88,7 +84,7 @@ def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
 
 @internal
 def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
-    """Return Pearson's statistic over the rows and columns that are not empty; `columns` become the column sums."""
+    """Return Pearson's chi-square over the rows and columns that are not empty; `columns` becomes the column sums."""
     width = rows.shape[1]
     for k in range(width):
         columns[k] = 0.0
@@ -111,7 +107,7 @@ def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
 
 @internal
 def chi_square_of_sides(left: Array, right: Array) -> Number:
-    """Return Pearson's statistic of two branches."""
+    """Return Pearson's chi-square of two branches."""
     weight_left = weight_right = whole = 0.0
     for k in range(len(left)):
         weight_left += left[k]
@@ -132,9 +128,9 @@ def chi_square_of_sides(left: Array, right: Array) -> Number:
 
 @internal
 def decrease(before: Number, after: Number, weight: Number, added_up: Number) -> Number:
-    """Return how much the impurity falls, per case; what is only rounding is none.
+    """Return the impurity decrease per unit of weight, 0 where it is within rounding.
 
-    `added_up` is what rounding is a share of: the weight, for numbers to predict the sum of squares.
+    Rounding is a share of `added_up`: the weight, for a numeric target the sum of squares.
     """
     fall = before - after
     rounding = CLEAN * before + ROUNDING * added_up
@@ -143,7 +139,7 @@ def decrease(before: Number, after: Number, weight: Number, added_up: Number) ->
 
 @no_alloc_kernel
 def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array, whole: Array) -> Number:
-    """Score a table of branches; `whole` becomes their sum."""
+    """Score a table of branches; `whole` becomes the sum of its rows."""
     if criterion == CHI_SQUARE:
         return chi_square_of(rows, n_rows, whole)
     for k in range(rows.shape[1]):
@@ -174,7 +170,7 @@ def score_of_sides(
 
 @no_alloc_kernel
 def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
-    """Return the entropy of the branches themselves; cases without a value count as one more branch."""
+    """Return C4.5's split information; cases with a missing value count as one more branch."""
     total = unknown
     logs = nlogn_of(unknown, table) if unknown > 0 else 0.0
     for row in range(n_rows):
@@ -188,7 +184,7 @@ def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Arra
 
 @no_alloc_kernel
 def first_of_ties(scores: Array, n: Number) -> Number:
-    """Return the first place whose score ties with the greatest, -1 if there is none."""
+    """Return the first index whose score ties with the greatest, -1 if there is none."""
     if n == 0:
         return -1
     best = scores[0]

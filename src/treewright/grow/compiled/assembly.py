@@ -1,10 +1,7 @@
-"""From what the kernels wrote to a tree.
+"""Assemble the tree from what the kernels wrote.
 
-Vocabulary
-----------
-piece
-    A stretch of nodes in depth-first order, with codes turned into numbers. The kernel writes one for each subtree;
-    those of the upper nodes are put together with the subtrees below them.
+A fragment is a range of nodes in depth-first order, with codes replaced by values. The kernel writes one for each
+subtree; the fragment of the histogram nodes is concatenated with the subtrees below them.
 """
 
 from __future__ import annotations
@@ -51,9 +48,9 @@ class Piece:
     integers, doubles : array
         As the kernel writes them.
     low, high : array of float
-        Numbers on both sides of each cut; infinite above where known is parted from missing.
+        Values on both sides of each threshold; `high` is infinite where known is split from missing.
     sides : array of int
-        Branches of the values of binary nominal tests, found by the column of the node.
+        Branches of the categories of binary nominal tests; the nodes hold the offsets.
     """
 
     integers: Ints
@@ -69,13 +66,13 @@ class Piece:
 
 
 def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Piece:
-    """Cut what a kernel wrote to size and look up the numbers of its codes."""
+    """Trim the output of a kernel and look up the values of its codes."""
     integers, doubles, sides, n = written
     integers, doubles = integers[:n].copy(), doubles[:n].copy()
     low, high = np.full(n, np.nan), np.full(n, np.nan)
     used = bool(np.any(integers[:, SIDES_AT] >= 0))
     own_sides = sides.copy() if used else sides[:0].copy()
-    if len(numbers) == 0:  # nothing is cut
+    if len(numbers) == 0:  # there are no thresholds
         return Piece(integers, doubles, low, high, own_sides)
     cuts = np.flatnonzero(integers[:, LOW] >= 0)
     slot = slots[integers[cuts, ATTRIBUTE]]
@@ -83,12 +80,12 @@ def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], n
     above = integers[cuts, HIGH]
     high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
     drawn = np.flatnonzero(np.isfinite(doubles[:, DRAWN]) & (high < np.inf))
-    low[drawn] = high[drawn] = doubles[drawn, DRAWN]  # between a number and itself there is only the number
+    low[drawn] = high[drawn] = doubles[drawn, DRAWN]  # the midpoint of a value and itself is the value
     return Piece(integers, doubles, low, high, own_sides)
 
 
 def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:
-    """Put pieces in place of nodes of an upper piece, which are leaves there."""
+    """Replace nodes of a fragment, which are leaves there, by the fragments of their subtrees."""
     if not below:
         return upper
     sizes = np.ones(upper.n_nodes, dtype=np.int64)
@@ -134,7 +131,7 @@ def tree_of(
     bounds: dict[int, tuple[float, ...]],
     place: Callable[[int, Floats], Floats] | None,
 ) -> Tree:
-    """Make the tree.
+    """Build the tree.
 
     Parameters
     ----------
@@ -142,11 +139,11 @@ def tree_of(
         All its nodes.
     schema : Schema
     tests : array of int
-        How each attribute is tested.
+        Form of the test of each attribute.
     bounds : dict
-        Of the attributes that were made intervals.
+        Interval bounds of the discretised attributes.
     place : callable or None
-        Moves the midpoints of an attribute to where its cuts belong.
+        Moves the midpoints of an attribute to its thresholds.
     """
     integers, doubles = piece.integers, piece.doubles
     n = piece.n_nodes
@@ -199,8 +196,8 @@ def _starts(lengths: npt.NDArray[np.int64]) -> Ints:
 def _children(branches: npt.NDArray[np.int64], parent: Ints) -> Ints:
     """Return the children of all nodes, node by node, from the numbers of branches and the parents of all but the root.
 
-    Nodes stand depth first. Each takes one of the branches that are begun and begins its own; how many are begun below
-    it says which branch of its parent it is.
+    Nodes are in depth-first order. Each node closes one open branch and opens its own; the number of open branches
+    below it tells which branch of its parent it is.
     """
     begun = np.cumsum(branches - 1) - (branches - 1)
     first = np.cumsum(branches) - branches
@@ -211,7 +208,7 @@ def _children(branches: npt.NDArray[np.int64], parent: Ints) -> Ints:
 
 
 def _counts(counts: Floats) -> npt.NDArray[np.int64] | Floats:
-    with np.errstate(invalid="ignore"):  # a weight beyond the integers comes back different, and stays a float
+    with np.errstate(invalid="ignore"):  # a weight beyond the int64 range changes, and stays a float
         whole = counts.astype(np.int64)
     return whole if np.array_equal(whole, counts) else counts.copy()
 
@@ -239,7 +236,7 @@ def _value_branches(
     lengths: npt.NDArray[np.int64],
     starts: Ints,
 ) -> Ints:
-    if np.array_equal(piece.integers[nominal, SIDES_AT], starts[nominal]):  # nothing but subsets, written in order
+    if np.array_equal(piece.integers[nominal, SIDES_AT], starts[nominal]):  # only subset tests, written in order
         return piece.sides[: starts[-1]].astype(np.int32)
     owner = np.repeat(nominal, lengths[nominal])
     offset = np.arange(len(owner)) - starts[owner]

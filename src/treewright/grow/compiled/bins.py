@@ -1,22 +1,16 @@
-"""Numeric attributes of a large node by their histograms: scores of the borders, and what a look inside could bring.
+"""Thresholds of numeric attributes of a large node from its histogram: scores of the borders, upper bounds of the bins.
 
-Vocabulary
-----------
-border
-    The place of a cut between two bins; its score needs the histogram only.
-bound
-    No cut inside a bin scores more. Impurity times weight never falls when cases are added, so no cut leaves less than
-    what the cases on both sides of the bin have among themselves: that bound comes with the borders. Where it reaches
-    too far a nearer one is found. The scores are convex in the class counts, so over all ways to put the cases of a
-    bin on two sides the best is a corner: whole classes to the left, the others to the right. For numbers to predict,
-    weight and sum of what goes to the left lie in an ellipse, and the corners are those of an octagon around it.
-    (Alsabti, Ranka and Singh 1998 have the idea of looking into few intervals only.)
-alive
-    A bin whose bound reaches the best score that is known. Only its cases are sorted.
-turn
-    Where the side of missing cases is learned every cut is tried twice: first with them on the right, then on the left.
-single
-    An attribute whose codes stand for one number each: there is nothing inside.
+A border is the threshold between two bins; its score needs only the histogram. The upper bound of a bin is at least the
+score of any threshold inside it. Impurity times weight never decreases when cases are added, so no threshold leaves
+less than the impurity of the cases on both sides of the bin: that bound comes with the borders. Where it is too loose,
+a tighter one is computed. The scores are convex in the class counts, so over all ways to distribute the cases of a bin
+to two sides the maximum is at a corner: some classes entirely on the left, the others on the right. For a numeric
+target, weight and sum of what goes to the left lie in an ellipse, and the corners are those of an octagon around it.
+(The idea to search few intervals only is that of Alsabti, Ranka and Singh 1998.)
+
+A surviving bin is one whose bound reaches the best known score; only its cases are sorted. Where the branch of missing
+values is learned, every threshold is tried twice (a turn): first with them on the right, then on the left. An attribute
+is `single` if its codes stand for one value each: it has no thresholds inside bins.
 """
 
 from __future__ import annotations
@@ -39,22 +33,22 @@ from treewright.grow.compiled.cuts import least_relative_side
 from treewright.grow.compiled.options import LEARNED
 
 CORNERS = 6
-"""Up to so many classes in a bin all corners are tried."""
+"""Up to this many classes in a bin, all corners are tried."""
 
 SLACK = 1 - 4e-9
-"""A bound must fall short of the best score by more than what counts as a tie."""
+"""A bound below this share of the best score cannot tie with it."""
 
 BOUND_ROUNDING = 1e-13
-"""So much of the impurity a bound may be too low by rounding."""
+"""Share of the impurity by which rounding may lower a bound."""
 
 BEST, REACH, SCALE, LEAST, TURNS, LAST, CASES = 0, 1, 2, 3, 4, 5, 6
-"""What is noted of an attribute: best score of a border; most that any cut can reach; share of known cases, by which
-scores are multiplied; least weight of a side; turns; last code that occurs; number of cases that are divided."""
+"""Statistics of an attribute: best score of a border; upper bound of any threshold; share of known cases, by which
+scores are multiplied; least weight of a side; turns; last code that occurs; number of cases that are split."""
 
 FACTS = 7
 
 ROOM = 8
-"""Statistics of some set of cases that kernels work with."""
+"""Rows of the buffer of statistics that the kernels work with."""
 
 OCTAGON = (
     (0.0, 0.2071067811865476), (0.0, -0.2071067811865476), (1.0, 0.2071067811865476), (1.0, -0.2071067811865476),
@@ -71,7 +65,7 @@ def limit_of(best: Number) -> Number:
 
 @internal
 def cases_of(counts: Array, cases: Array, place: Number) -> Number:
-    """Return the number of cases of a code; where it is not counted apart every case weighs one."""
+    """Return the number of cases of a code; where `cases` is empty every case weighs one."""
     if len(cases) > 0:
         return cases[place]
     total = 0.0
@@ -82,9 +76,9 @@ def cases_of(counts: Array, cases: Array, place: Number) -> Number:
 
 @internal
 def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
-    """Return the impurity times the weight; for chi-square that of classes weighed by how rare they are.
+    """Return the impurity times the weight; for chi-square the Gini impurity with classes weighted by 1 / frequency.
 
-    Pearson's statistic of two branches is the fall of this impurity times the number of cases.
+    Pearson's statistic of two branches is the decrease of this impurity times the number of cases.
     """
     if criterion != CHI_SQUARE:
         return impurity(statistics, criterion, table)
@@ -98,7 +92,7 @@ def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) 
 
 @internal
 def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
-    """Return the score of a fall of the impurity, and a little more for rounding."""
+    """Return the score of an impurity decrease, increased by the rounding error."""
     if criterion == CHI_SQUARE:
         return (before - after + BOUND_ROUNDING * before) * weight
     return (before - after + BOUND_ROUNDING * (before + (0.0 if criterion == VARIANCE else weight))) / weight
@@ -106,7 +100,7 @@ def bound_from(before: Number, after: Number, weight: Number, criterion: Number)
 
 @internal
 def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
-    """Add up all codes into `whole`, the missing ones only if their side is learned.
+    """Sum all codes into `whole`, missing values only if their branch is learned.
 
     Returns the number of cases and the last code that has some.
     """
@@ -148,10 +142,10 @@ def score_borders(
     starts, attributes : array of int
         First place of each attribute in `counts`; those to be looked at.
     gaps : array of bool
-        Whether the numbers beside each border are far enough apart; empty where they need not be.
+        Whether the values beside each border are far enough apart; empty where there is no minimum gap.
     opt, table : array
     borders, bounds : array, 2 x places
-        To be filled; -inf where a border is not admitted or a bin has nothing inside.
+        Output; -inf where a border is not admissible or a bin has no threshold inside.
     facts : array, attributes x `FACTS`
         To be filled.
     room : array, `ROOM` x classes
@@ -184,6 +178,7 @@ def score_borders(
             for k in range(width):
                 left[k] = own[0, k] if turn == 1 else 0.0
             below = spread_of(left, whole, criterion, table)
+            # Invariant: `left` and `below` are the statistics of the codes before `code` and their impurity.
             for code in range(1, last + 1):
                 here = cases_of(own, own_cases, code)
                 if here == 0:
@@ -233,16 +228,16 @@ def find_alive(
     room: Array,
     inside: Array,
 ) -> None:
-    """Mark the bins that must be looked into, after a nearer bound.
+    """Flag the surviving bins, by a tighter bound.
 
     Parameters
     ----------
     counts, cases, starts, attributes, opt, table, bounds, facts : array
-        As in `score_borders`; the reach of an attribute becomes that of its living bins and of its borders.
+        As in `score_borders`; the upper bound of an attribute becomes that of its surviving bins and its borders.
     single : array of bool
         Of every attribute.
     limits : array
-        Least score that matters, for each attribute to be looked at.
+        Least score that matters, for each attribute.
     alive : array of bool
         To be filled, by places.
     room, inside : array
@@ -279,7 +274,7 @@ def find_alive(
                         alive[first + code] = True
                         fact[REACH] = max(fact[REACH], bound)
                 if here > 1 and o["correction"] and not alive[first + code]:
-                    # Where only some of the cuts in a bin are admitted they must be counted one by one.
+                    # Where only some thresholds of a bin are admissible they must be counted one by one.
                     low = weight_of(left, criterion)
                     high = low + weight_of(own[code], criterion)
                     all_fit = (
@@ -312,12 +307,12 @@ def near_bound(
     room: Array,
     inside: Array,
 ) -> Number:
-    """Return more than any cut inside a bin can score, by the corners; infinite where there are too many.
+    """Return an upper bound of the scores inside a bin, by the corners; infinite where there are too many.
 
     Parameters
     ----------
     left, inner, whole : array
-        Statistics of what lies left of the bin, in the bin, and of all.
+        Statistics of the cases left of the bin, in the bin, and of all cases.
     before, weight : float
         Impurity and weight of all.
     room, inside : array
@@ -337,6 +332,7 @@ def near_bound(
         return _gini_bound(left, inner, whole, before, weight, n)
     best = -np.inf
     corner, right = room[0], room[1]
+    # Invariant: `best` is the greatest bound of the corners before `choice`.
     for choice in range(1 << n):
         for k in range(width):
             corner[k] = left[k]
@@ -352,7 +348,7 @@ def near_bound(
 
 @internal
 def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number, n: Number) -> Number:
-    """Return the same for Gini's impurity, all sums of a corner in one loop; n classes are in the bin."""
+    """Return the same bound for the Gini impurity, all sums of a corner in one loop; n classes are in the bin."""
     most = 0.0
     for choice in range(1 << n):
         here = there = below = above = 0.0
@@ -374,7 +370,7 @@ def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight:
 
 @internal
 def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number) -> Number:
-    """Return the bound for numbers to predict; infinite at the ends, where the octagon says nothing."""
+    """Return the bound for a numeric target; infinite at the ends, where the octagon gives no bound."""
     low, high = left[0], whole[0] - left[0] - inner[0]
     if low <= 0 or high <= 0 or inner[0] <= 0:
         return np.inf

@@ -1,7 +1,7 @@
-"""One round of boosting over many cases: mistakes, new weights and votes, each in one pass.
+"""One round of boosting over many cases: misclassified cases, new weights and votes, each in one pass.
 
-What is added up is put together in the order of the cases and summed by NumPy, so that the sums are to the last bit
-those of `treewright.ensemble.weighing`, which these kernels stand in for.
+Summands are collected in the order of the cases and summed by NumPy, so that sums equal those of
+`treewright.ensemble.weighing` to the last bit; these kernels replace its loops.
 """
 
 from __future__ import annotations
@@ -13,28 +13,29 @@ from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 @no_alloc_kernel
 def note_mistakes(said: Array, target: Array, weights: Array, wrong: Array, kept: Array) -> Number:
-    """Say which cases are wrong, and put their weights together; return how many there are."""
+    """Flag the misclassified cases and collect their weights; return their number."""
     n = np.uint64(0)
+    # Invariant: `kept[:n]` holds the weights of the misclassified cases before i.
     for i in range(len(said)):
         mistaken = said[i] != target[i]
         wrong[i] = mistaken
-        kept[n] = weights[i]  # written always, and one step on where it counts: no branch to be mispredicted
+        kept[n] = weights[i]  # always written, kept only where n advances: no branch to mispredict
         n += np.uint64(mistaken)
     return np.int64(n)
 
 
 @no_alloc_kernel
 def weigh_anew(weights: Array, wrong: Array, if_wrong: Number, if_right: Number, new: Array) -> None:
-    """Multiply the weights of wrong and right cases by a factor for each."""
+    """Multiply the weights of misclassified and of correctly classified cases by their factors."""
     for i in range(len(weights)):
         new[i] = weights[i] * (if_wrong if wrong[i] else if_right)
 
 
 @no_alloc_kernel
 def cast_votes(said: Array, target: Array, alpha: Number, votes: Array, weights: Array, kept: Array) -> Number:
-    """Add the votes of a tree, and put the weights of cases together that all votes so far get wrong.
+    """Add the votes of a tree, and collect the weights of the cases that the votes so far misclassify.
 
-    Returns how many these are. The first class of nearly the most votes is said, as `first_maximum` does.
+    Returns their number. Ties go to the first class, as in `first_maximum`.
     """
     n = np.uint64(0)
     classes = votes.shape[1]

@@ -1,9 +1,6 @@
-"""The best cut of a numeric attribute at a node, as kernels: what `treewright.grow.candidates` decides, decided alike.
+"""The best threshold of a numeric attribute at a node of a block: the decisions of `treewright.grow.candidates`.
 
-Vocabulary
-----------
-place
-    Where a cut may lie: after the last case of one number, before the first of the next.
+A candidate threshold lies after the last case of one value and before the first case of the next.
 """
 
 from __future__ import annotations
@@ -58,25 +55,25 @@ def scan_cuts(
     side: Number,
     filled: Number,
 ) -> Number:
-    """Score the places between the numbers of a sorted stretch; return how many scores there are then.
+    """Score the candidate thresholds of a sorted slice; return the number of scores.
 
     Parameters
     ----------
     order, numbers : array
         Of the attribute.
     start, end : int
-        Where the known cases begin and end.
+        Slice of the cases with a known value.
     block, rules, room
         ``room.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
         nothing), ``room.known`` those of all; scores and places are added.
     cases_left, cases_all : int
         Cases on the left before the first one; all of them.
     last_too : bool
-        Whether the place after the last number counts, too, and the gap does not.
+        Whether the position after the last value is a candidate, too, and the gap is ignored.
     side : float
         Least weight of each side.
     filled : int
-        Scores that are there.
+        Number of scores that are there already.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
@@ -89,7 +86,7 @@ def scan_cuts(
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
     right = room.right
     least = max(opt["least_side"], side)
-    # Whole numbers are added up without rounding, so the sums of squares may be carried along.
+    # Integers are added without rounding, so the sums of squares are updated incrementally.
     incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
     by_logs = criterion == ENTROPY and opt["whole"] == 0
     squares_left = squares_right = 0.0
@@ -106,6 +103,8 @@ def scan_cuts(
     slack = QUICK_ERROR * weight + 2 * (CLEAN * before + ROUNDING * weight)
     w = 1.0
     following = np.int64(order[start]) if start < end else np.int64(0)
+    # Invariant: `left`, `weight_left` and `cases_left` describe the cases before `place` (and what was left of
+    # `start`); no threshold that scores below `bound` can tie with the best.
     for place in range(start, end):
         packed = following
         case = packed & mask
@@ -137,7 +136,7 @@ def scan_cuts(
         if weight_left < least or weight_right < least:
             continue
         if incremental:
-            # Multiplications tell most cuts that are clearly worse than one before; the others are divided out.
+            # Most thresholds are rejected by multiplications only; the divisions are done for the rest.
             if squares_left * weight_right + squares_right * weight_left < bound * (weight_left * weight_right):
                 continue
             after = (weight_left - (squares_left / weight_left if weight_left > 0 else 0.0)) + (
@@ -184,7 +183,7 @@ def examine_cut(
     visits: Array,
     by_need: NeedRoom | None,
 ) -> Number:
-    """Find the best cut of an attribute and put it into `found`; return the cases without a value, -1 if there is none.
+    """Write the best threshold of an attribute to `found`; return the number of missing values, -1 if there is no test.
 
     ``room.unknown`` becomes the statistics of the missing cases; the first of ``room.rows`` become the weights of both
     sides.
@@ -245,7 +244,7 @@ def examine_cut(
                 left[k] = unknown[k]
             tries = scan_cuts(order, begin, end, numbers, block, rules, room, lost, size, learn, -np.inf, first_part)
             if tries > first_part and room.places[tries - 1] == end - 1:
-                tries -= 1  # with all cases on one side nothing is divided
+                tries -= 1  # all cases are on one side
             best = first_of_ties(room.scores, tries)
             missing_left = best >= first_part
         else:
@@ -289,10 +288,10 @@ def drawn_cut(
     room: Room,
     cuts: Array,
 ) -> Number:
-    """Draw one cut between the least and the greatest number; return its place, -1 if it is not admitted.
+    """Draw a random threshold between the least and the greatest value; return its position, -1 if not admissible.
 
-    Where the side of missing cases is learned the cut is tried with them on the right and on the left, and known
-    against missing, too; with them on the left the place is moved on by the number of known cases.
+    Where the branch of missing values is learned, the threshold is tried with them on the right and on the left, and
+    known against missing; with them on the left the position is increased by the number of known cases.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]

@@ -1,10 +1,7 @@
-"""The best test of declared values at a node, as kernels: what `treewright.grow.candidates` decides, decided alike.
+"""The best test of a nominal attribute at a node of a block: the decisions of `treewright.grow.candidates`.
 
-Vocabulary
-----------
-value rows
-    A nominal attribute's statistics by declared value; where the side of missing cases is learned, these are one
-    value more, the last.
+``room.rows`` holds the statistics by category; where the branch of missing values is learned, they are one more
+category, the last.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ EXHAUSTIVE = 10
 """As in `treewright.grow.subsets`."""
 
 BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
-"""Which divisions of values are compared: those that keep their order, all of them, those by the share of a class."""
+"""Partitions that are compared: those that keep the category order, all subsets, those by the share of a class."""
 
 
 @internal
@@ -47,7 +44,7 @@ def examine_values(
     found: Found,
     by_value: ValueRoom,
 ) -> Number:
-    """Find the best test of declared values; return the cases without a value, -1 if there is no test.
+    """Find the best test of a nominal attribute; return the number of missing values, -1 if there is no test.
 
     ``room.unknown`` becomes the statistics of the missing cases, ``room.rows`` those of the branches.
     """
@@ -135,10 +132,10 @@ def divide_values(
     by_value: ValueRoom,
     sides: Array,
 ) -> Number:
-    """Find the best division of values into two sets; return its score, -inf if there is none at all.
+    """Find the best partition of the categories into two sets; return its score, -inf if there is none.
 
-    ``room.rows`` are value rows, ``by_value.cases`` their numbers of cases; with `missing_row` the last of the
-    `n_values` rows is the missing cases. `sides` becomes 1 for the values on the left.
+    ``room.rows`` and ``by_value.cases`` are statistics and numbers of cases by category; with `missing_row` the last of
+    the `n_values` rows holds the missing values. `sides` becomes 1 for the categories on the left.
     """
     opt = rules.opt[0]
     criterion, table = opt["criterion"], rules.table
@@ -180,7 +177,7 @@ def divide_values(
         candidates = orders * (n - 1)
     if candidates <= 0:
         return -np.inf
-    # Whole numbers are added up without rounding, so the sums of one side may be carried along.
+    # Integers are added without rounding, so the sums of one side are updated incrementally.
     carried = way == BY_SHARE and opt["whole"] == 1 and criterion != VARIANCE
     scores, left, right = room.scores, room.left, room.right
     if way == BY_SHARE:
@@ -197,6 +194,7 @@ def divide_values(
                     found * (n - 1), n, known, missing_row, cases_all, before, weight, rules, room, by_value
                 )
             found += 1
+    # Invariant: the partitions before `candidate` have their scores, -inf where they are not admissible.
     for candidate in range(0 if carried else candidates):
         scores[candidate] = -np.inf
         cases_left = 0
@@ -243,7 +241,7 @@ def divide_values(
         for place in range(n):
             sides[present[place]] = _on_left(best, place, n, known_present, way, ranks)
     if ordered:
-        # Values that do not occur here go with the lower neighbour up to the middle of the gap.
+        # Categories that do not occur here go with the lower neighbour up to the middle of the gap.
         cut = best % (known_present - 1)
         middle = (present[cut] + present[cut + 1]) / 2
         for value in range(known):
@@ -264,9 +262,9 @@ def _score_in_order(
     room: Room,
     by_value: ValueRoom,
 ) -> None:
-    """Score the divisions of n values that were just ranked, and put the scores from `start` on.
+    """Score the partitions of n ranked categories, and write the scores from index `start` on.
 
-    Values from `known` on are missing cases. The side of the first value is the left one, as in `_on_left`.
+    Categories from `known` on are missing values. The side of the first category is the left one, as in `_on_left`.
     """
     opt = rules.opt[0]
     criterion, min_leaf, least = opt["criterion"], opt["min_leaf"], opt["least_side"]
@@ -284,6 +282,7 @@ def _score_in_order(
     kept = squares_above / weight
     cases_below = known_below = np.int64(0)
     with_first = False
+    # Invariant: `below` and the other sums describe the first `cut` categories by rank.
     for cut in range(n - 1):
         value = np.uint64(present[np.uint64(order[cut])])
         with_first = with_first or order[cut] == 0
@@ -306,7 +305,7 @@ def _score_in_order(
         if weight_below < least or weight_above < least:
             continue
         if criterion == GINI:
-            # As in `cuts.scan_cuts`: multiplications tell most divisions that are clearly worse than one before.
+            # As in `cuts.scan_cuts`: most partitions are rejected by multiplications only.
             if squares_below * weight_above + squares_above * weight_below < bound * (weight_below * weight_above):
                 continue
             after = (weight_below - squares_below / weight_below) + (weight_above - squares_above / weight_above)
@@ -321,7 +320,7 @@ def _score_in_order(
 
 @internal
 def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
-    """Rank the values that occur by the share of a class, or by their mean, equal ones in declared order."""
+    """Rank the categories that occur by the share of a class, or by their mean, ties in category order."""
     present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
     for place in range(n):
         value = present[place]
@@ -332,7 +331,7 @@ def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criteri
             for j in range(rows.shape[1]):
                 total += rows[value, j]
             share[place] = rows[value, k] / total
-    # Comparing all with all asks no questions that a processor could guess wrong, and goes several at a time.
+    # Ranking by all pairwise comparisons has no branch to mispredict, and vectorises.
     for place in range(n):
         mine = share[place]
         rank = np.int64(0)
@@ -346,7 +345,7 @@ def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criteri
 
 @internal
 def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
-    """Say whether a value that occurs is on the left of a candidate division."""
+    """Return True if a category that occurs is on the left of a candidate partition."""
     if way == BY_ORDER:
         cut = candidate % (known - 1)
         if place >= known:
@@ -361,7 +360,7 @@ def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Nu
 
 @internal
 def _comes_first(one: Number, other: Number, n: Number, ranks: Array) -> Number:
-    """Say whether one division comes before another: the first value in which they differ is on its left."""
+    """Return True if one partition precedes another: the first category in which they differ is on its left."""
     mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]
     cut, other_cut = one % (n - 1), other % (n - 1)
     first, other_first = mine[0] <= cut, theirs[0] <= other_cut

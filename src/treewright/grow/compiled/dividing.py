@@ -1,4 +1,4 @@
-"""Dividing the cases of a node among its branches, inside a block."""
+"""Partition the cases of a node of a block by branch, with fractional cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treewright.grow.compiled.written import (
 
 @internal
 def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
-    """Return the branch of a code at a node, -1 for a missing one."""
+    """Return the branch of a code at a node, -1 for a missing value."""
     if code == 0:
         return -1
     if test == CUT:
@@ -41,7 +41,7 @@ def divide(
     branch_of: Array,
     sizes: Array,
 ) -> Number:
-    """Find the branch of every case (-1: to be divided) and the sizes of the branches; return how many are divided."""
+    """Write the branch of every case (-1: fractional) and the branch sizes; return the number of fractional cases."""
     a = whole[ATTRIBUTE]
     test = rules.tests[a]
     for branch in range(whole[BRANCHES]):
@@ -75,22 +75,22 @@ def share_out(
     rules: Rules,
     room: Room,
 ) -> None:
-    """Put the cases of all branches together anew, a copy of each case without a value in every branch that occurs.
+    """Write the slices of all branches, with a copy of each fractional case in every branch that is not empty.
 
     Parameters
     ----------
     visits, first, size
-        The stretch of the node.
+        The slice of the node.
     branches : int
     branch_of : array of int
-        Of each case, -1 where it must be divided.
+        Of each case, -1 where it becomes fractional.
     copies : array of int
-        Becomes the first copy of each divided case.
+        Output: the first copy of each fractional case.
     top, cases : int
-        Where the branches, and where copies begin.
+        First index of the branches, and of the copies.
     block, rules
     room : Room
-        ``room.starts`` holds the sizes of the branches; it becomes where they begin, and the end after the last.
+        ``room.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
     """
     regression = rules.opt[0]["criterion"] == VARIANCE
     starts, shares, occurring = room.starts, room.scores, room.places
@@ -116,6 +116,7 @@ def share_out(
             n_occurring += 1
             begin += own + lost
     made = np.int64(cases)
+    # Invariant: `starts[b]` is the next free index of branch b; the copies of earlier cases end at `made`.
     for p in range(first, first + size):
         i = visits[p]
         own = np.int64(branch_of[i])
@@ -162,7 +163,7 @@ def share_out(
 
 @internal
 def _back_to_begin(starts: Array, branches: Number, top: Number) -> None:
-    """Move each from the end of its branch to the begin, where the branch before it ends."""
+    """Reset `starts` from the ends of the branches to their starts, where the branch before ends."""
     for branch in range(branches - 1, 0, -1):
         starts[branch] = starts[branch - 1]
     starts[0] = top

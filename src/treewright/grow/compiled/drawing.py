@@ -1,4 +1,4 @@
-"""Drawing attributes in kernels: the same numbers as `treewright.grow.drawing`, in 64-bit arithmetic."""
+"""Random numbers in kernels (SplitMix64): the same as `treewright.grow.drawing`, in 64-bit arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 @no_alloc_kernel
 def mixed(number: np.uint64) -> np.uint64:
-    """Scatter the bits of a 64-bit number."""
+    """Return the SplitMix64 hash of a 64-bit number."""
     number = number + _STEP
     number = (number ^ (number >> np.uint64(30))) * _FIRST
     number = (number ^ (number >> np.uint64(27))) * _SECOND
@@ -22,16 +22,17 @@ def mixed(number: np.uint64) -> np.uint64:
 
 @no_alloc_kernel
 def child_key(key: np.uint64, branch: Number) -> np.uint64:
-    """Return the key of a child."""
+    """Return the random key of a child node."""
     return mixed(key ^ mixed(np.uint64(branch + 1)))
 
 
 @no_alloc_kernel
 def shuffle(key: np.uint64, order: Array, n: Number) -> None:
-    """Put 0..n-1 into `order`, in an order that the key decides."""
+    """Write a random permutation of 0..n-1 (Fisher-Yates) that the key determines."""
     for place in range(n):
         order[place] = place
     state = key
+    # Invariant: the entries after `last` are final.
     for last in range(n - 1, 0, -1):
         state = state + _STEP
         chosen = np.int64(mixed(state) % np.uint64(last + 1))
@@ -42,7 +43,7 @@ def shuffle(key: np.uint64, order: Array, n: Number) -> None:
 
 @no_alloc_kernel
 def random_cut(key: np.uint64, attribute: Number, low: Number, high: Number) -> Number:
-    """Return a cut of an attribute between two numbers of a node, the higher one left out."""
+    """Return a random threshold of an attribute in ``[low, high)``."""
     share = np.float64(mixed(key ^ mixed(np.uint64(attribute + 1))) >> np.uint64(11)) * 2.0**-53
     cut = low + share * (high - low)
     return cut if low <= cut < high else low

@@ -1,6 +1,6 @@
-"""The cases as kernels read them: whatever is made of the columns is made once, when it is first asked for.
+"""The encoded columns of a dataset for the kernels: each encoding is made once, on first use.
 
-Trees over the same cases, in any number of threads, share it.
+Trees over the same cases, in any number of threads, share them.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ Rows = npt.NDArray[np.int32]
 Codes = npt.NDArray[Any]
 
 SORTED_FROM = 4
-"""The whole column of an attribute is sorted when a node with all cases looks into it this many times."""
+"""A whole column is sorted when nodes with all cases have refined it this many times."""
 
 MOST_SORTED = 1 << 28
-"""In larger tables than this no column is kept in order: that takes half as much memory as the numbers."""
+"""In larger tables no column is kept sorted: that takes half as much memory as the values."""
 
 FEW_RANKS = 255
-"""Numeric columns of at most so many different numbers always have a code for each."""
+"""Numeric columns of at most this many distinct values are coded by rank."""
 
 
 class ByRank(NamedTuple):
-    """Numbers as their ranks in the whole column.
+    """Values as their ranks in the whole column.
 
     Parameters
     ----------
     codes : array of int, numeric attributes x cases
         0 for missing.
     numbers : array, numeric attributes x codes
-        The number of each.
+        The value of each code.
     greatest : array of int
         Greatest code of each attribute.
     """
@@ -62,7 +62,7 @@ class EncodedCases:
     ----------
     dataset : Dataset
     n_jobs : int
-        Threads to make them.
+        Threads that compute them.
     """
 
     def __init__(self, dataset: Dataset, n_jobs: int) -> None:
@@ -81,7 +81,7 @@ class EncodedCases:
         self._asked: dict[int, int] = {}
 
     def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
-        """Return the codes of all columns; numeric ones of more than `FEW_RANKS` different numbers are binned."""
+        """Return the codes of all columns; numeric columns of more than `FEW_RANKS` distinct values are binned."""
         with self._lock:
             if self._encoded is None:
                 values = [len(column.values) for column in self.dataset.schema.attributes]
@@ -110,7 +110,7 @@ class EncodedCases:
         return Ranked(ranks, numbers, ends.astype(np.int64))
 
     def cases_of(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> npt.NDArray[np.int64]:
-        """Return how many rows each code has; counted once for trees that differ in weights only."""
+        """Return the number of rows of each code; counted once for trees that differ only in weights."""
         with self._lock:
             if self._cases is None or self._cases[0] is not codes:
                 starts = np.concatenate(([0], np.cumsum([column.n_codes for column in coded]))).astype(np.int64)
@@ -121,9 +121,9 @@ class EncodedCases:
             return self._cases[1]
 
     def entries(self, attribute: int) -> Rows:
-        """Return the entries of all cases in the order of a binned attribute (see `inside`), none the first few times.
+        """Return the entries of all cases in the order of a binned attribute (see `inside`), empty the first few times.
 
-        Trees that differ in weights only look into the same column again and again; for one tree sorting all of it is
+        Trees that differ only in weights refine the same column again and again; for one tree sorting all of it costs
         too much.
         """
         with self._lock:
@@ -138,14 +138,14 @@ class EncodedCases:
 
     @property
     def code_type(self) -> type[np.integer[Any]]:
-        """The narrowest type for the codes of all declared values, and of missing ones."""
+        """The narrowest dtype for the codes of all categories and of missing values."""
         most = max((len(column.values) for column in self.dataset.schema.attributes), default=0)
         return np.uint8 if most < 255 else np.int32
 
     def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
         """Return the codes of the nominal attributes, cases x attributes, and which these are.
 
-        The cases of a block lie far apart in the columns, but here all that is asked of a case lies together.
+        The cases of a block are far apart in the columns; here all values of a case are contiguous.
         """
         with self._lock:
             if self._nominal is None:
@@ -172,7 +172,7 @@ class EncodedCases:
             return self._values
 
     def by_rank(self) -> ByRank:
-        """Return the ranks of the numbers of all cases."""
+        """Return the ranks of the values of all cases."""
         with self._lock:
             if self._by_rank is None:
                 numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
@@ -187,7 +187,7 @@ class EncodedCases:
             return self._by_rank
 
     def nlogn(self, largest: int) -> Floats:
-        """Return n log2 n of the whole numbers up to the largest, or up to where they are computed one by one."""
+        """Return n log2 n of the integers up to `largest`, or up to the limit of the table."""
         with self._lock:
             size = min(largest + 1, LARGEST_TABLE)
             if size > len(self._nlogn):
@@ -196,7 +196,7 @@ class EncodedCases:
             return self._nlogn
 
     def distinct(self, attribute: int) -> Floats:
-        """Return the different numbers of an attribute, ascending."""
+        """Return the distinct values of an attribute, ascending."""
         if attribute not in self._distinct:
             column = self.dataset.columns[attribute]
             self._distinct[attribute] = np.unique(column[~np.isnan(column)] + 0.0)

@@ -1,11 +1,8 @@
-"""Which test a node of a block gets: the best of every attribute is found, and the rule of choice takes one.
+"""Select the test of a node of a block: the best test of every attribute, and the choice among them.
 
-Vocabulary
-----------
-perfect
-    A test all of whose branches are pure. None scores more, so where the highest score decides the attributes after it
-    need not be looked at; and its branches are leaves. Most nodes of a fully grown tree are small, and many of them
-    have such a test.
+A perfect test has only pure branches. None scores higher, so where the highest score decides, the attributes after it
+are skipped; and its branches are leaves. Most nodes of a fully grown tree are small, and many of them have a perfect
+test.
 """
 
 from __future__ import annotations
@@ -49,10 +46,10 @@ def examine(
     cuts: Array | None,
     by_need: NeedRoom | None,
 ) -> Number:
-    """Find the best test of the attributes that are free, or of those that are drawn among them.
+    """Find the best test of each free attribute, or of those that are sampled among them.
 
-    Returns the score of a perfect test, infinite where that is not known to the last bit. After one that reaches it no
-    other is looked at.
+    Returns the score of a perfect test, infinite where it is not known to the last bit. After a perfect test no other
+    attribute is evaluated.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
@@ -70,10 +67,11 @@ def examine(
     weight = weight_of(summary, criterion)
     by_ones = by_value is not None and counts_by_ones(opt)
     before = impurity(summary, criterion, rules.table)
-    # Whole numbers are added up without rounding: pure branches have no impurity at all.
+    # Integers are added without rounding, so the impurity of pure branches is exactly zero.
     told = opt["choice"] == HIGHEST and opt["whole"] == 1 and criterion in (GINI, ENTROPY)
     perfect = decrease(before, 0.0, weight, weight) if told else np.inf
     considered = False
+    # Invariant: the attributes before `place` have their best test in `found`; none of them has a perfect one.
     for place in range(n_free):
         if place >= limit and considered:
             break
@@ -112,7 +110,8 @@ def examine(
 
 @internal
 def ascend(order: Array, n: Number) -> None:
-    """Sort the first few numbers."""
+    """Sort the first n entries by insertion."""
+    # Invariant: the entries before `end` are sorted.
     for end in range(1, n):
         moved = order[end]
         at = end
@@ -124,7 +123,7 @@ def ascend(order: Array, n: Number) -> None:
 
 @internal
 def choose(found: Found, rules: Rules, scores: Array) -> Number:
-    """Return the attribute that the rule of choice takes, -1 if there is none."""
+    """Return the attribute that the choice rule selects, -1 if there is none."""
     choice = rules.opt[0]["choice"]
     n = len(found.state)
     average = np.inf

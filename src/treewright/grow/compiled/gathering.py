@@ -1,4 +1,4 @@
-"""Putting the cases of a node together into a block."""
+"""Copy the cases of a node into a block."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from treewright.grow.compiled.sorting import SortRoom, sort_numbers
 
 @no_alloc_kernel
 def gather_numbers(column: Array, rows: Array, into: Array) -> None:
-    """Copy the numbers of these rows."""
+    """Copy the values of these rows."""
     for i in range(len(rows)):
         into[i] = column[rows[i]]
 
 
 @no_alloc_kernel
 def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
-    """Copy the codes of these rows, moved up by a step (indices of values become codes from 1)."""
+    """Copy the codes of these rows plus an offset (category indices become codes from 1)."""
     for i in range(len(rows)):
         into[i] = codes[rows[i]] + step
 
 
 @no_alloc_kernel
 def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> None:
-    """Copy the codes of these rows from a table of cases x attributes into one of attributes x cases."""
+    """Copy the codes of these rows, transposing cases x attributes to attributes x cases."""
     for i in range(len(rows)):
         row = rows[i]
         for place in range(len(attributes)):
@@ -46,7 +46,7 @@ def sort_columns(
     ----------
     values : array, numeric attributes x n
     attributes : array of int
-        Row of each of them in `codes`.
+        Row of each numeric attribute in `codes`.
     n, shift : int
     order, numbers : array, numeric attributes x n
     codes : array, attributes x n

@@ -1,7 +1,7 @@
-"""Growing a tree by kernels: the same tree as the interpreted grower's, sooner.
+"""Grow a tree by kernels: the same tree as the interpreted grower's, faster.
 
-The upper nodes are counted by histograms (`upper`); where a node is small enough for the cache it becomes a block, and
-a kernel grows its whole subtree (`subtree`).
+Large nodes are split by their histograms (`upper`). A node that is small enough for the cache is copied into a block,
+and one kernel grows its whole subtree (`subtree`). `docs/kernels.md` describes the pipeline.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ Rows = npt.NDArray[np.int32]
 Codes = npt.NDArray[Any]
 
 NARROW = 1 << 16
-"""Blocks of fewer cases have 32-bit entries in their orders."""
+"""Blocks of fewer cases have 32-bit order entries."""
 
 ONE_BLOCK = 1 << 20
-"""Most cases of a tree that is one block, where that is quicker: every thread has a copy of them."""
+"""Most cases of a tree that is grown as one block, where that is faster: every thread has a copy of them."""
 
 MANY_CLASSES = 256
-"""So many do not go into a byte."""
+"""From this many classes on, class codes need more than a byte."""
 
 KEPT_FROM = 3
-"""Where more than one in so many numeric attributes is drawn at a node, the order by each of them is kept."""
+"""Where more than one in this many numeric attributes is sampled at a node, all orders are maintained."""
 
 
 class CompiledGrower:
-    """Grows trees over one dataset, which is encoded once, whatever the recipe and the weights.
+    """Grow trees over one dataset, which is encoded once for all recipes and weights.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ class CompiledGrower:
         Parameters
         ----------
         recipe : Recipe
-            One that `treewright.grow.compiled.options.understood` knows.
+            Supported by the kernels, see `treewright.grow.compiled.options.understood`.
         weights : array or None
-            Stand in for the dataset's own; zeros leave cases out.
+            Replace the weights of the dataset; a zero leaves a case out.
         progress : callable or None
-            Called with cases done and cases in all.
+            Called with the number of finished cases and of all cases.
         leaves : array or None
-            To be filled with the leaf of each case; the first is -1 where they did not become known.
+            Output: the leaf of each case; the first entry is -1 where the leaves are not known.
         """
         if not understood(recipe):
             raise ParameterError(f"the kernels do not grow {recipe.name} with these options")
@@ -112,7 +112,7 @@ class CompiledGrower:
         if given is None:
             rows, w = np.arange(data.n_rows, dtype=np.int32), NO_WEIGHTS
         else:
-            w = np.require(given, np.float64, ["C", "W"])  # else kernels would be compiled once more
+            w = np.require(given, np.float64, ["C", "W"])  # another layout would compile the kernels once more
             kept = w > 0
             if kept.all():
                 rows = np.arange(data.n_rows, dtype=np.int32)
@@ -132,7 +132,7 @@ class CompiledGrower:
 
 
 class _Growth:
-    """One tree in the making."""
+    """The growth of one tree."""
 
     def __init__(self, owner: CompiledGrower, recipe: Recipe, rows: Rows, weights: Floats) -> None:
         self._owner, self._recipe, self._rows, self._weights = owner, recipe, rows, weights
@@ -161,7 +161,8 @@ class _Growth:
         self._cuts = np.flatnonzero(self._tests == CUT)
         self._slots = np.full(len(self._tests), -1, dtype=np.int64)
         self._slots[self._cuts] = np.arange(len(self._cuts))
-        # Where few of many attributes are drawn the cases of a node are sorted by these; else all orders are kept.
+        # Where few of many attributes are sampled, a node is sorted by these when needed; else all orders are
+        # maintained.
         draw = recipe.draw
         few = draw is not None and not draw.per_tree and draw.attributes * KEPT_FROM <= len(self._cuts)
         self._by_need = few and len(self._cuts) > 1 and not divided
@@ -180,9 +181,10 @@ class _Growth:
         self._ahead: Ahead | None = None
 
     def _is_unsorted(self, weights: Floats) -> bool:
-        """Say whether the tree is grown without sorting.
+        """Return True if the tree is grown by bucketed search, without sorting.
 
-        That takes the ranks of all numbers, which are known after the first tree, or pay where attributes are drawn.
+        That needs the ranks of all values, which are known after the first tree or pay off where attributes are
+        sampled.
         """
         draws = 0 < self._options["drawn"][0] < len(self._tests)
         ranked = draws or self._owner.grown > 0 or len(self._cuts) == 0
@@ -191,7 +193,7 @@ class _Growth:
 
     @contextmanager
     def running(self) -> Iterator[_Growth]:
-        """Open the threads, and stop them when an error or an interrupt ends the growth."""
+        """Start the threads, and cancel them when an error or an interrupt ends the growth."""
         jobs = self._owner.n_jobs
         if jobs > 1 and len(self._rows) > BLOCK:
             self._pool, self._helper = Threads(jobs, self._cancelled), Threads(1, self._cancelled)
@@ -204,11 +206,11 @@ class _Growth:
                     pool.shutdown(wait=True, cancel_futures=True)
 
     def run(self, progress: Progress | None, leaves: Rows | None = None) -> Tree:
-        """Grow the tree; `leaves` become those of the cases if they become known."""
+        """Grow the tree; write the leaf of each case to `leaves` if the leaves are known."""
         used = np.zeros(len(self._tests), dtype=bool)
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
         root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
-        # Where few declared values are drawn at each node there is nothing to sort and no histogram to inherit.
+        # Where few nominal attributes are sampled at each node there is nothing to sort and no histogram to inherit.
         few_drawn = self._options["drawn"][0] > 0 and len(self._cuts) == 0
         one_block = few_drawn and not self._divided and len(self._rows) <= ONE_BLOCK
         upper = len(self._rows) > BLOCK and not one_block and not self._unsorted
@@ -223,10 +225,10 @@ class _Growth:
             progress(len(self._rows), len(self._rows))
         return tree_of(piece, self.schema, self._tests, self._bounds, self._place())
 
-    # -- the upper part ----------------------------------------------------------------------------------------------
+    # -- histogram growth --------------------------------------------------------------------------------------------
 
     def _upper_table(self) -> Table | None:
-        """Return what the upper part needs; None where it does not know the rules for columns of many numbers."""
+        """Return the input of histogram growth; None where it does not support the recipe for binned columns."""
         recipe = self._recipe
         rule = recipe.numeric
         codes, coded = self._owner.encoded.coded()
@@ -262,7 +264,7 @@ class _Growth:
         )
 
     def _with_intervals(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> tuple[Codes, tuple[CodedColumn, ...]]:
-        """Put the codes of intervals in place of those of numbers."""
+        """Replace the codes of discretised columns by interval codes."""
         codes, plans = codes.copy(), list(coded)
         for attribute, column in self._interval_codes.items():
             codes[attribute] = column
@@ -272,7 +274,7 @@ class _Growth:
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def _kind(self) -> str:
-        """Return a name for the types of what blocks are made of."""
+        """Return a name for the combination of argument types of the block kernels."""
         told = {
             "numbers": len(self._cuts) > 0,
             "values": bool(np.any(self._tests > CUT)),
@@ -298,14 +300,14 @@ class _Growth:
             written = grow_block(block, rules, n, *place, self._cancelled, sort_by_need=self._by_need)
             if written[3] != NO_ROOM:
                 break
-        go_on_unless(self._cancelled)  # what was written up to then is no subtree
+        go_on_unless(self._cancelled)  # a cancelled kernel leaves an incomplete subtree
         piece = piece_of(written, self._slots, numbers)
         if n == 0:
             piece.doubles[0, MEAN] = node.mean
         return piece
 
     def _unsorted_tree(self, root: UpperNode) -> Piece:
-        """Grow the whole tree without sorting."""
+        """Grow the whole tree by bucketed search."""
         ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.values_apart()
         cases, rules = (self._target, root.rows, root.weights), self._rules(ranks.numbers, 0)
         written = grow_unsorted(ranks, values, *cases, rules, root.key, self._cancelled)
@@ -313,18 +315,18 @@ class _Growth:
         return piece_of(written, self._slots, ranks.numbers)
 
     def _rules(self, numbers: Floats, shift: int) -> Rules:
-        """Return what does not change in a block with these numbers and so many bits for a case."""
+        """Return the rules of a block with these values and this number of bits for a case."""
         bits = np.array([shift], dtype=np.int64)
         return Rules(self._options, self._tests, self._values, self._many, self._slots, numbers, self._table, bits)
 
     def _entries(self, n: int) -> list[tuple[type[np.integer[Any]], int]]:
-        """Return the types that entries may have, and how many of their bits are for the case: the narrowest first."""
+        """Return the possible dtypes of order entries with the bits for the case, the narrowest first."""
         wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
         if self._by_need:
             shift = n.bit_length()
             return [(np.uint32, shift) if self._owner.encoded.by_rank().numbers.shape[1] >> (32 - shift) == 0 else wide]
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
-        # What the ranks of n numbers do not need is left to cases, of which there are more when some are divided.
+        # Bits that the ranks of n values do not need go to the case number, which grows with fractional cases.
         return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
 
     def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
@@ -373,7 +375,7 @@ class _Growth:
         return None
 
     def at_data_values(self, attribute: int, cuts: Floats) -> Floats:
-        """Return the largest numbers in the data that are not above these."""
+        """Return the largest data values that are not above these thresholds."""
         if len(self._rows) == self._data.n_rows:
             distinct = self._owner.encoded.distinct(attribute)
         else:
@@ -384,12 +386,12 @@ class _Growth:
 
 
 class _Placer:
-    """What an `Examiner` asks of an engine when it has the table already."""
+    """The part of an engine that an `Examiner` needs when it has the frequency table already."""
 
     def __init__(self, growth: _Growth) -> None:
         self._growth = growth
         self.schema = growth.schema
 
     def largest_value_not_above(self, attribute: int, bound: float) -> float:
-        """Return the largest number of an attribute that is not above `bound`."""
+        """Return the largest value of an attribute that is not above `bound`."""
         return float(self._growth.at_data_values(attribute, np.array([bound]))[0])

@@ -1,4 +1,4 @@
-"""Numeric attributes as intervals, for recipes that make them nominal before a tree grows."""
+"""Discretise numeric attributes, for recipes that do so once before the tree is grown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from treewright.grow.discretise import mdl_bounds
 def make_intervals(
     dataset: Dataset, rows: npt.NDArray[np.int32], weights: npt.NDArray[np.float64]
 ) -> tuple[dict[int, tuple[float, ...]], dict[int, npt.NDArray[Any]]]:
-    """Return the bounds of each numeric attribute by these rows, and the codes of all rows, 0 for missing.
+    """Return the bounds of each numeric attribute, found on `rows`, and the interval codes of all rows, 0 for missing.
 
-    There are no weights where each row weighs one.
+    `weights` is empty where each row weighs one.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A branch for each value, where every case weighs one: what `examine_values` finds, in whole numbers.
+"""Multiway tests, one branch per category, where every case weighs one: `examine_values` in integer arithmetic.
 
-Most nodes of a tree over nominal attributes are small, and most of their tables is empty. So only what occurs is looked
-at; a branch of one case has no impurity and adds nothing to the sums.
+Most nodes of a tree over nominal attributes are small, and most cells of their tables are empty. So only cells that
+occur are visited; a branch of one case has no impurity and adds nothing to the sums.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from treewright.grow.compiled.blocks import Block, Found, Rules, ValueRoom
 from treewright.grow.compiled.options import DIVIDED, HIGHEST
 
 HAS_MISSING = -2
-"""Instead of a state: some cases have no value, and `examine_values` is to be asked."""
+"""Instead of a state: some values are missing, and `examine_values` has to evaluate the test."""
 
 
 @internal
 def counts_by_ones(opt: Array) -> Number:
-    """Say whether `examine_multiway` knows the rules."""
+    """Return True if `examine_multiway` supports the options."""
     return opt["unit"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
 
 
 @internal
 def whole_nlogn(n: Number, table: Array) -> Number:
-    """Return n log2 n of a whole number."""
+    """Return n log2 n of an integer."""
     if n < len(table):
         return table[n]
     return n * log2(n)
@@ -44,7 +44,7 @@ def examine_multiway(
     found: Found,
     by_value: ValueRoom,
 ) -> Number:
-    """Examine the test of an attribute with a branch for each value; return the state of `found`, or `HAS_MISSING`.
+    """Evaluate the multiway test of an attribute; return the state of `found`, or `HAS_MISSING`.
 
     `before` is the impurity of the node. ``by_value.tally`` and ``by_value.sizes`` hold zeros before and after.
     """
@@ -89,11 +89,12 @@ def _judge(
     score: Array,
     info: Array,
 ) -> Number:
-    """Write score and information of a table; return 1, or -1 if it is no test."""
+    """Write score and split information of a table; return 1, or -1 if it is no valid test."""
     least, min_leaf = opt["min_branch"] * SHORT, opt["min_leaf"]
     entropy = opt["criterion"] == ENTROPY
     enough = 0
     after = logs = 0.0
+    # Invariant: `after` and `logs` are the impurity and the sum of n log2 n of the branches before `code`.
     for code in range(1, n_values + 1):
         n = sizes[code]
         if n == 0:
@@ -126,7 +127,7 @@ def _judge(
 
 @internal
 def _heaviest(n_values: Number, sizes: Array) -> Number:
-    """Return the first value that no other outweighs."""
+    """Return the first category of greatest weight."""
     most = 0
     for code in range(1, n_values + 1):
         most = max(most, sizes[code])

@@ -1,4 +1,4 @@
-"""What is known of the whole table while upper nodes are looked at, and the histogram of a node."""
+"""The input of histogram growth, and the histogram of a node."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NO_CASES: Ints = np.zeros(0, dtype=np.int64)
 NO_CLASSES: npt.NDArray[np.int32] = np.zeros(1, dtype=np.int32)
 
 HALVED_FROM = 32_768
-"""Cases from which on the attributes of a node are counted by two threads if one has nothing else to do."""
+"""From this many cases on, the attributes of a node are counted by two threads if one is idle."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A binned column whose numbers are told apart, for rules that ask how many there are and how far apart.
+    """The ranks of a binned column, for options that need the number of thresholds or the gap between values.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Table:
-    """The encoded table and the rules, as the upper part needs them.
+    """The encoded table and the options of histogram growth.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Table:
         The numbers of binned attributes.
     coded : tuple of CodedColumn
     ranked : dict of int to Ranked
-        The binned attributes, where the recipe asks for their places.
+        The binned attributes, where the recipe needs their thresholds.
     target : array
         Class codes, or numbers to predict.
     options, table : array
@@ -71,9 +71,9 @@ class Table:
         Makes an `Examiner`.
     regression, whole : bool
     all_cases : callable
-        Returns the cases of each code in the whole table, whatever they weigh.
+        Returns the number of cases of each code in the whole table.
     entries : callable
-        Returns the cases of the whole table in the order of an attribute, none if they are not sorted.
+        Returns the cases of the whole table in the order of an attribute, empty if they are not sorted.
     n_cases, n_jobs : int
     pool, helper : ThreadPoolExecutor or None
         For nodes, and for half of the counting.
@@ -107,26 +107,26 @@ class Table:
 
     @property
     def width(self) -> int:
-        """How many statistics a set of cases has."""
+        """Length of the statistics of a set of cases."""
         return int(self.options["width"][0])
 
     @property
     def draws(self) -> int:
-        """Attributes that are drawn at each node, 0 if all are looked at."""
+        """Number of attributes sampled at each node, 0 if all are evaluated."""
         return int(self.options["drawn"][0])
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """What was counted at a node.
+    """The histogram of a node.
 
     Parameters
     ----------
     starts : array of int
-        First place of each attribute; those that were not counted have none.
-    counts : array, places x statistics
+        First bin of each attribute; attributes that were not counted have no bins.
+    counts : array, bins x statistics
     cases : array of int
-        Numbers of cases, none where each weighs one.
+        Numbers of cases, empty where each case weighs one.
     """
 
     starts: Ints
@@ -134,7 +134,7 @@ class Histogram:
     cases: Ints
 
     def of(self, attribute: int) -> slice:
-        """Return the places of an attribute."""
+        """Return the bins of an attribute."""
         return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
 
 

@@ -1,7 +1,7 @@
-"""A recipe as numbers that kernels understand.
+"""Encode a recipe as numbers for the kernels.
 
-A recipe that is not among them (a limit on leaves, grouped values, constraints, a user's own criterion) is grown by the
-interpreted grower over compiled counting; `understood` says which is which.
+A recipe that the kernels do not support (a limit on leaves, grouped categories, constraints, a user's own criterion) is
+grown by the interpreted grower over compiled counting; `understood` tells which.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ OPTIONS = np.dtype(
         ("unit", np.int64),
     ]
 )
-"""What a kernel needs to know of a recipe."""
+"""The options of a recipe, as one record."""
 
 HIGHEST, RATIO, GAIN = 0, 1, 2
 DIVIDED, MAJORITY, LEARNED = 0, 1, 2
 NOT_TESTED, CUT, MULTIWAY, SUBSETS, ORDERED = -1, 0, 1, 2, 3
-"""How an attribute is tested."""
+"""Form of the test of an attribute."""
 
 CRITERIA = {
     "entropy": ENTROPY,
@@ -67,17 +67,17 @@ _MISSING = {
 }
 
 LARGEST_EXACT = 94_906_265.0
-"""The square of a greater weight is not a whole number among the doubles any more."""
+"""Greatest weight whose square is an exact integer in double precision."""
 
 FEW_WEIGHTS = 64
-"""Weights that are looked at before all are."""
+"""Number of weights that are compared before all are."""
 
 Options = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 
 def understood(recipe: Recipe) -> bool:
-    """Say whether the kernels grow this recipe by themselves.
+    """Return True if the kernels support this recipe.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def understood(recipe: Recipe) -> bool:
 
 
 def options_of(recipe: Recipe, total_weight: float, width: int, *, whole: bool, unit: bool) -> Options:
-    """Return the options of a recipe, over cases of this weight and statistics of this width.
+    """Return the options of a recipe, for cases of this total weight and statistics of this width.
 
-    `whole` says that all weights are whole numbers and no case is ever divided, `unit` that they are all 1.
+    `whole`: all weights are integers and no case becomes fractional. `unit`: all weights are 1.
     """
     stopping = recipe.stopping
     cuts = recipe.numeric if isinstance(recipe.numeric, Cuts) else Cuts()
@@ -129,7 +129,7 @@ def options_of(recipe: Recipe, total_weight: float, width: int, *, whole: bool, 
 
 
 def tests_of(recipe: Recipe, schema: Schema, intervals: frozenset[int]) -> npt.NDArray[np.int64]:
-    """Return how each attribute is tested; `intervals` are the numeric ones that were made nominal."""
+    """Return the form of the test of each attribute; `intervals` are the numeric attributes that were discretised."""
     tests = np.zeros(len(schema.attributes), dtype=np.int64)
     for index, column in enumerate(schema.attributes):
         if column.is_numeric:
@@ -145,12 +145,12 @@ def tests_of(recipe: Recipe, schema: Schema, intervals: frozenset[int]) -> npt.N
 
 
 def many_valued(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
-    """Say which attributes stay out of C4.5's average because they have very many values."""
+    """Flag the high-cardinality attributes, which C4.5 excludes from its average gain."""
     many = np.array([0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool)
     return np.zeros_like(many) if many.all() else many
 
 
 def is_unchanged(weights: Floats, change: Callable[[Floats], Floats]) -> bool:
-    """Say whether weights stay as they are; where most would change the first ones tell."""
+    """Return True if `change` leaves all weights unchanged; usually the first few decide."""
     few = weights[:FEW_WEIGHTS]
     return np.array_equal(few, change(few)) and np.array_equal(weights, change(weights))

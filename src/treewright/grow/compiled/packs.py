@@ -1,10 +1,7 @@
-"""A set of cases of two classes as one number.
+"""Bit-packed counts of a set of cases of two classes.
 
-Vocabulary
-----------
-pack
-    How many cases there are and the weights of both classes, each in some bits of a whole number: packs are added like
-    numbers. A narrow one has 32 bits, a wide one 64.
+The number of cases and the weights of both classes are bit fields of one integer, so that counts are added by one
+addition. Narrow counts have 32 bits, wide counts 64. Invariant: no field overflows (`is_narrow`, `WIDE`).
 """
 
 from __future__ import annotations
@@ -14,10 +11,10 @@ import numpy as np
 from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 NARROW_CASES, NARROW_WEIGHT = 1 << 10, 1 << 11
-"""A narrow pack has room for fewer cases than these, and for less weight of each class."""
+"""Narrow counts hold fewer cases than this, and less weight of each class."""
 
 WIDE = 1 << 21
-"""A wide one has room for less than this of each."""
+"""Wide counts hold less than this of each."""
 
 _CASES32, _WEIGHT32 = np.int32(NARROW_CASES - 1), np.int32(NARROW_WEIGHT - 1)
 _FIRST32, _SECOND32 = np.int32(10), np.int32(21)
@@ -26,7 +23,9 @@ _FIRST, _SECOND = np.int64(21), np.int64(42)
 
 
 def packs_of(target: Array, weights: Array, rows: Array) -> Array:
-    """Return the narrow packs of some rows, which have these weights (none: one each), in their places among all.
+    """Return the narrow counts of every row of a table: zero except for `rows`.
+
+    `weights` are those of `rows`, empty where each weighs one.
 
     Examples
     --------
@@ -48,36 +47,36 @@ def _fill(target: Array, weights: Array, rows: Array, packs: Array) -> None:
 
 @internal
 def is_narrow(cases: Number, weight: Number) -> Number:
-    """Say whether so many cases of this weight have a narrow pack."""
+    """Return True if so many cases of this weight fit into narrow counts."""
     return cases < NARROW_CASES and weight < NARROW_WEIGHT
 
 
 @internal
 def cases_in(pack: Number) -> Number:
-    """Return the number of cases of a wide pack."""
+    """Return the number of cases in wide counts."""
     return pack & _FIELD
 
 
 @internal
 def weights_in(pack: Number) -> tuple[Number, Number]:
-    """Return the weights of both classes of a wide pack."""
+    """Return the weights of both classes in wide counts."""
     return np.float64((pack >> _FIRST) & _FIELD), np.float64(pack >> _SECOND)
 
 
 @internal
 def cases_in_narrow(pack: Number) -> Number:
-    """Return the number of cases of a narrow pack."""
+    """Return the number of cases in narrow counts."""
     return np.int64(pack & _CASES32)
 
 
 @internal
 def weights_in_narrow(pack: Number) -> tuple[Number, Number]:
-    """Return the weights of both classes of a narrow pack."""
+    """Return the weights of both classes in narrow counts."""
     return np.float64((pack >> _FIRST32) & _WEIGHT32), np.float64((pack >> _SECOND32) & _WEIGHT32)
 
 
 @internal
 def widened(pack: Number) -> Number:
-    """Return a narrow pack as a wide one."""
+    """Return narrow counts as wide counts."""
     cases, one, two = pack & _CASES32, (pack >> _FIRST32) & _WEIGHT32, (pack >> _SECOND32) & _WEIGHT32
     return np.int64(cases) | np.int64(one) << _FIRST | np.int64(two) << _SECOND

@@ -1,4 +1,4 @@
-"""Places between the numbers of a large node, where a cut may lie: how many there are, and the numbers beside one."""
+"""Candidate thresholds of a large node: how many lie in each bin, and the values on both sides of one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 @no_alloc_kernel
 def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
-    """Return the greatest number of one bin and the least of another, among the cases of a node."""
+    """Return the greatest value of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf
     for i in range(len(rows)):
         row = rows[i]
@@ -21,22 +21,22 @@ def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, follo
 
 
 def count_places(ranks: Array, numbers: Array, ends: Array, rows: Array, gap: float, inner: Array, gaps: Array) -> None:
-    """Count the places inside each bin of an attribute, and say which borders are places.
+    """Count the candidate thresholds inside each bin of an attribute, and flag the borders that are candidates.
 
     Parameters
     ----------
     ranks : array of int
-        Of every row of the table; -1 where missing.
+        Rank of the value of every row of the table; -1 where missing.
     numbers : array
-        Of each rank.
+        Value of each rank.
     ends : array of int
         One more than the last rank of each code.
     rows : array of int
-        Of the node.
+        Cases of the node.
     gap : float
-        Neighbours must be further apart than this.
+        Neighbouring values must be further apart than this.
     inner, gaps : array, by codes
-        To be filled.
+        Output.
     """
     words = np.zeros((len(numbers) + 7) // 8, dtype=np.uint64)
     _count_places(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
@@ -54,7 +54,7 @@ def _count_places(
     words: Array,
     seen: Array,
 ) -> None:
-    """Count; `words` are the bytes of `seen`, eight at a time, all of them zero."""
+    """Count as `count_places`; `words` is `seen`, eight bytes at a time, and holds zeros."""
     for i in range(len(rows)):
         rank = ranks[rows[i]]
         if rank >= 0:
@@ -65,6 +65,7 @@ def _count_places(
     for k in range(len(inner)):
         inner[k] = 0
         gaps[k] = True
+    # Invariant: ranks below 8 * word are counted; `before` is the greatest of them that occurs, in bin `code_before`.
     for word in range(len(words)):
         if words[word] == 0:
             continue

@@ -1,9 +1,10 @@
-"""The best test of a large node: its attributes are judged together, by kernels over its histogram.
+"""Find the best test of a large node from its histogram.
 
-Attributes that only need the table of their values are judged by the `Examiner` of the interpreted grower, or by a
-kernel that comes to the same score. Numeric ones are cut by the kernels of `bins` and `inside`. Where the highest score
-wins they are looked into in the order of what they can reach at most, until that is less than what was found. Where
-the rule of choice needs the score of every attribute (C4.5 compares with their average), each is found for itself.
+Multiway and binary tests of categories are scored by a kernel or by the `Examiner` of the interpreted grower, which
+give the same scores. Thresholds of numeric attributes are scored by the kernels of `bins` and, inside bins, of
+`inside`. Where the highest score wins, attributes are refined in the order of their upper bounds, until the bound is
+below the best score. Where the choice rule needs the score of every attribute (C4.5 compares with their average), each
+is found exactly.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ NO_FLAGS: Flags = np.zeros(0, dtype=bool)
 
 @dataclass(frozen=True)
 class Cutting:
-    """The best cut of an attribute: where it lies, and what is left of it."""
+    """The best threshold of an attribute: its bin, the values on both sides, and the statistics on its left."""
 
     turn: int
     code: int
@@ -55,7 +56,7 @@ class Cutting:
 
 
 class Search:
-    """Looks for the best test of one node.
+    """Search the best test of one node.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class Search:
     deviation : array
         Of the numbers to predict from their mean; none for classes.
     key : int
-        Decides what is drawn.
+        Random key of the node.
     histogram : Histogram or None
         If it is known already.
     """
@@ -103,7 +104,7 @@ class Search:
         return self._examined(chosen.attribute, self._counted(np.array([chosen.attribute])))
 
     def _counted(self, attributes: Ints) -> Histogram:
-        """Return a histogram with these attributes; where few are drawn only these are counted."""
+        """Return a histogram of these attributes; where few are sampled, only these are counted."""
         if self.histogram is not None:
             return self.histogram
         counted = count_node(self._t, self._rows, self._weights, self._deviation, attributes)
@@ -130,7 +131,7 @@ class Search:
     # -- values ------------------------------------------------------------------------------------------------------
 
     def _by_values(self, attributes: Ints, histogram: Histogram) -> dict[int, Candidate]:
-        """Return the candidates of attributes with one branch for each value, without their splits."""
+        """Return the candidates of attributes with one branch per category, without their splits."""
         if len(attributes) == 0:
             return {}
         t = self._t
@@ -212,9 +213,10 @@ class Search:
         return found
 
     def _least_cost(self, borders: Floats, inner: Ints, counts: Floats) -> float:
-        """Return the least that the number of cuts may cost: what gains no more is no test, and need not be found.
+        """Return a lower bound of the MDL penalty on the number of thresholds: a gain below it is no test.
 
-        At least as many are tried as there are borders, and places between the first and the last of these.
+        At least the admissible borders, and the thresholds in the bins between the first and the last of these, are
+        tried.
         """
         tried = np.flatnonzero(borders > -np.inf)
         if len(tried) == 0:
@@ -223,7 +225,7 @@ class Search:
         return log2(tries) / float(counts[:, 0].sum() if self._t.regression else counts.sum()) * SHORT
 
     def _places(self, attributes: Ints, histogram: Histogram) -> tuple[Ints, Flags]:
-        """Return the places inside each bin, and which borders are places; nothing where no rule asks for them."""
+        """Return the number of thresholds inside each bin, and which borders are thresholds; empty where not needed."""
         t = self._t
         opt = t.options[0]
         if not opt["correction"] and opt["gap"] == 0:
@@ -243,7 +245,7 @@ class Search:
         return inner, gaps
 
     def _occurs(self, part: slice, histogram: Histogram) -> Flags:
-        """Say which codes occur."""
+        """Flag the codes that occur."""
         occurs: Flags = histogram.cases[part] > 0 if len(histogram.cases) else histogram.counts[part].sum(axis=1) > 0
         return occurs
 
@@ -265,7 +267,7 @@ class Search:
         return _candidate(attribute, score, information)
 
     def _split(self, attribute: int) -> Split:
-        """Return the split of a cut that was found."""
+        """Return the split of the best threshold of an attribute."""
         t = self._t
         histogram, cutting = self._cuts[attribute]
         part = histogram.of(attribute)
@@ -300,5 +302,5 @@ def _scaled(scores: Floats, scale: Floats) -> Floats:
 def _candidate(
     attribute: int, score: float, information: float, status: SplitStatus = SplitStatus.CONSIDERED
 ) -> Candidate:
-    """Return a candidate whose table nobody will ask for."""
+    """Return a candidate without a frequency table."""
     return Candidate(attribute, status, NO_WEIGHTS, NO_WEIGHTS, None, score, information)

@@ -1,8 +1,8 @@
-"""Sorting the numbers of a block, once, before its subtree grows.
+"""Sort the numeric columns of a block, once, before its subtree is grown.
 
-Numbers become ranks: 0 stands for missing, equal numbers have equal codes from 1 on, and `order` lists the cases
-ascending, each entry with its code. The sort is by the bits of the doubles, byte after byte (radix sort, least
-significant byte first, bytes that are all alike passed over).
+Values become ranks: code 0 is missing, equal values have equal codes from 1 on. `order` lists the cases in ascending
+order, each entry packed with its code. The sort is a radix sort of the bits of the doubles, least significant byte
+first; bytes that are equal in all keys are skipped.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from treewright.counts.compiled.bits import bits_of, number_of
 from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
 FEW = 48
-"""Up to so many numbers are sorted by insertion."""
+"""Up to this many values are sorted by insertion."""
 
 _SIGN = np.uint64(1) << np.uint64(63)
 _BYTE = np.uint64(255)
 
 
 class SortRoom(NamedTuple):
-    """Scratch space: keys and cases, 2 x n each, and counts of the values of each byte."""
+    """Buffers: keys and cases, 2 x n each, and the histogram of each byte."""
 
     keys: Array
     cases: Array
@@ -30,7 +30,7 @@ class SortRoom(NamedTuple):
 
 
 def new_sort_room(n: int) -> SortRoom:
-    """Make room to sort n numbers."""
+    """Allocate buffers to sort n values."""
     keys, cases = np.empty((2, n), dtype=np.uint64), np.empty((2, n), dtype=np.int32)
     return SortRoom(keys, cases, np.empty((8, 256), dtype=np.int64))
 
@@ -39,7 +39,7 @@ def new_sort_room(n: int) -> SortRoom:
 def sort_numbers(
     values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, room: SortRoom
 ) -> Number:
-    """Sort the first n numbers; return how many different ones there are.
+    """Sort the first n values; return the number of distinct ones.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def sort_numbers(
         NaN where missing.
     n, shift : int
     order, codes, numbers : array
-        To be filled; ``numbers[code]`` is the number of a code.
+        Output; ``numbers[code]`` is the value of a code.
     room : SortRoom
     """
     keys, cases = room.keys, room.cases
@@ -67,6 +67,7 @@ def sort_numbers(
     distinct = 0
     before = np.uint64(0)
     sorted_keys, sorted_cases = keys[at], cases[at]
+    # Invariant: the k smallest keys have their codes, the greatest of which is `distinct` with key `before`.
     for k in range(known):
         key = sorted_keys[k]
         if distinct == 0 or key != before:
@@ -81,6 +82,7 @@ def sort_numbers(
 
 @internal
 def _insert(keys: Array, cases: Array, n: Number) -> Number:
+    # Invariant: the first k keys are sorted.
     for k in range(1, n):
         key, case = keys[0, k], cases[0, k]
         at = k
@@ -95,7 +97,7 @@ def _insert(keys: Array, cases: Array, n: Number) -> Number:
 
 @internal
 def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
-    """Sort the first n keys of the first row, equal ones as they come; return in which row they are then."""
+    """Sort the first n keys of row 0 stably; return the row that holds the result."""
     for byte in range(8):
         for digit in range(256):
             counts[byte, digit] = 0
@@ -104,6 +106,7 @@ def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number
         for byte in range(8):
             counts[byte, np.int64((key >> np.uint64(8 * byte)) & _BYTE)] += 1
     at = 0
+    # Invariant: row `at` is sorted by the bytes below `byte`.
     for byte in range(8):
         shift = np.uint64(8 * byte)
         if counts[byte, np.int64((keys[at, 0] >> shift) & _BYTE)] == n:

@@ -1,4 +1,4 @@
-"""Work of a growth that ends soon when the growth is stopped."""
+"""Cancellation of a growth: its threads accept no work after it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from treewright._base.interrupt import Cancelled
 
 
 class Threads(ThreadPoolExecutor):
-    """Threads that take no more work once the growth was stopped."""
+    """A thread pool that accepts no work after the growth is cancelled."""
 
     def __init__(self, number: int, cancelled: npt.NDArray[np.bool_]) -> None:
         super().__init__(number)
         self._cancelled = cancelled
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Hand on a piece of work."""
+        """Submit a task, unless the growth is cancelled."""
         go_on_unless(self._cancelled)
         return super().submit(fn, *args, **kwargs)
 
 
 def go_on_unless(cancelled: npt.NDArray[np.bool_]) -> None:
-    """End the work if the growth was stopped."""
+    """Raise `Stopped` if the growth is cancelled."""
     if cancelled[0]:
         raise Cancelled

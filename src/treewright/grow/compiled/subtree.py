@@ -1,19 +1,16 @@
-"""Growing a whole subtree in one kernel, over a block of cases small enough for the cache.
+"""Grow a whole subtree in one kernel, over a block of cases small enough for the cache.
 
-Vocabulary
-----------
-stretch
-    The cases of a node stand together, in `visits` and in the order by every numeric attribute. Where a node is
-    divided, each branch is a part of its parent's stretch, put together stably: nothing is sorted twice.
-divided case
-    A case without a value goes down every branch with a share of its weight. Each copy is a case of its own. The cases
-    of all branches are then put together anew after what is used of the block, and copies after all cases, until these
-    branches are finished.
-frame
-    A node that is still to be looked at.
+Invariants.
 
-Nodes are written depth first, so that a subtree is a stretch of the tree. Nothing recurses. The kernel makes no arrays:
-where it runs out of room it stops, and goes on where it was when it has more (`block_growth`).
+* The cases of a node are a slice, of `visits` and of the order by every numeric attribute. A split partitions the slice
+  stably: each branch is a part of its parent's slice, and nothing is sorted twice.
+* A case with a missing value follows every branch as a fractional case; each copy is a case of its own. The slices of
+the
+  branches are then written after the used part of the block, and the copies after all cases, until these branches are
+  finished.
+* Nodes are written depth first, so that a subtree is a range of nodes. An explicit stack of frames replaces recursion.
+* The kernel allocates nothing: where a buffer is full it returns, and resumes at the same node with larger buffers
+  (`block_growth`).
 """
 
 from __future__ import annotations
@@ -69,7 +66,7 @@ PURE, EMPTY, NO_ATTRIBUTES, NO_GAIN = (
 )
 TOO_FEW, DEPTH, SMALL_GAIN = (STOPS.index(stop) for stop in (Stop.TOO_FEW, Stop.DEPTH, Stop.SMALL_GAIN))
 
-# Columns of what the kernel remembers when it stops for more room: how much is used, and how many cases it needs.
+# State that survives a return for larger buffers: used lengths, and the number of cases that are needed.
 WAITING, NODES, SIDES, NEEDED = range(4)
 FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
 
@@ -90,7 +87,7 @@ def grow_nodes(
     copies: Array | None,
     by_need: NeedRoom | None,
 ) -> Number:
-    """Grow until all is done or room runs out; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
+    """Grow until the stack is empty or a buffer is full; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
     Parameters
     ----------
@@ -99,8 +96,8 @@ def grow_nodes(
         See the names of its columns.
     cancelled : array of bool
     by_value, cuts, copies, by_need
-        Room for declared values, for cuts that are drawn, for the copies of divided cases (None where there are none)
-        and to sort cases by need (None where orders are kept).
+        Buffers for categories, random thresholds, fractional cases (None where there are none) and lazy sorts (None
+        where all orders are maintained).
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
@@ -112,6 +109,7 @@ def grow_nodes(
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     status = FINISHED
+    # Invariant: nodes below `n_nodes` are written; each of the `waiting` frames has its cases in one slice.
     while waiting > 0 and not cancelled[0]:
         if (
             n_nodes >= len(written.integers)
@@ -157,7 +155,7 @@ def grow_nodes(
         if copies is not None and lost > 0:
             made = lost * _occurring(starts, branches)
             if max(top, cases) + n_here + made > size:
-                # With more room this node is looked at again.
+                # This node is processed again with larger buffers.
                 state[NEEDED] = max(top, cases) + n_here + made
                 waiting, n_nodes, n_sides = at + 1, node, sides_before
                 status = MORE_CASES
@@ -171,7 +169,7 @@ def grow_nodes(
                 starts[branch] = begin
                 begin += here
             starts[branches] = begin
-            # Nobody asks leaves for their order.
+            # After a perfect split all branches are leaves, whose orders are never read.
             for slot in range(block.order.shape[0] if by_need is None and found.score[a] < perfect else 0):
                 spread(
                     block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
@@ -204,7 +202,7 @@ def set_frame(
     top: Number,
     cases: Number,
 ) -> None:
-    """Describe a node that is still to be looked at."""
+    """Write the stack frame of a node."""
     frames[at, FIRST] = first
     frames[at, SIZE] = size
     frames[at, LEVEL] = level
@@ -216,7 +214,7 @@ def set_frame(
 
 @internal
 def _occurring(sizes: Array, branches: Number) -> Number:
-    """Return how many branches have cases."""
+    """Return the number of branches that have cases."""
     occurring = 0
     for branch in range(branches):
         occurring += sizes[branch] > 0
@@ -240,7 +238,7 @@ def write_leaf(
     regression: bool,
     all_: Array,
 ) -> None:
-    """Write what a node is before it is divided; an empty one says what its parent says."""
+    """Write a node as a leaf; an empty node has the outcome of its parent."""
     whole[ATTRIBUTE] = -1
     whole[PARENT] = fields[ABOVE]
     whole[BRANCHES] = 0
@@ -270,7 +268,7 @@ def write_leaf(
 
 @internal
 def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
-    """Return why a node is not divided, before anything is counted; -1 if it may be."""
+    """Return the reason to stop before anything is counted, -1 if there is none."""
     if n == 0:
         return EMPTY
     if pure:
@@ -285,7 +283,7 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
 
 @internal
 def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
-    """Return why a node is not divided by the attribute that was chosen, -1 if it is; the attribute is -1 for none."""
+    """Return the reason not to split by the chosen attribute (-1: no attribute), -1 if there is none."""
     if a < 0:
         return NO_GAIN
     return SMALL_GAIN if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"] else -1
@@ -295,7 +293,7 @@ def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
 def write_test(
     whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:
-    """Write the test of a node; return how many sides are written then."""
+    """Write the test of a node; return the used length of `sides`."""
     whole[ATTRIBUTE] = a
     whole[BRANCHES] = branches
     whole[MISSING] = found.home[a]

@@ -1,4 +1,4 @@
-"""Attributes with one branch for each value at a large node: their scores, from the histogram."""
+"""Score multiway tests, one branch per category, at a large node from its histogram."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from treewright.grow.compiled.options import HIGHEST
 def score_values(
     counts: Array, cases: Array, starts: Array, attributes: Array, opt: Array, table: Array, scores: Array
 ) -> None:
-    """Score tests with one branch for each value.
+    """Score tests with one branch for each category.
 
     Parameters
     ----------
     counts, cases, starts, attributes, opt, table : array
         As in `bins.score_borders`.
     scores : array, attributes x 2
-        To be filled: the score, -inf where there is no test, and the entropy of the branches.
+        Output: the score, -inf where there is no valid test, and the split information.
     """
     o = opt[0]
     whole = np.empty(counts.shape[1])
@@ -48,7 +48,7 @@ def score_values(
 
 @internal
 def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_leaf: Number) -> bool:
-    """Say whether two values occur, and two branches have enough cases."""
+    """Return True if two categories occur, and two branches have enough cases."""
     outcomes = enough = 0
     for code in range(1, len(counts)):
         here = cases_of(counts, cases, code)

@@ -1,4 +1,4 @@
-"""What a subtree is written down as while it grows: nodes by rows, and the stack of what is still to be done."""
+"""Arrays of a growing subtree: its nodes, one row each, and the stack of nodes that are not processed yet."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import NamedTuple
 
 from treewright.counts.compiled.flags import Array
 
-# Columns of what is written for each node: whole numbers, and doubles (the class weights from COUNTS_AT on).
+# Columns of a node: integers, and doubles (the class weights from COUNTS_AT on).
 ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
 WEIGHT, SSE, MEAN, DRAWN, COUNTS_AT = range(5)
 
-# Columns of a frame, a node that waits; `SAID` is what its parent says, `TOP` and `CASES` how much room is used.
+# Columns of a stack frame. `SAID` is the outcome of the parent; `TOP` and `CASES` are the used lengths of the slices
+# and of the cases of the block.
 FIRST, SIZE, LEVEL, ABOVE, SAID, TOP, CASES = range(7)
 
 
 class Written(NamedTuple):
-    """The nodes of a subtree."""
+    """The nodes of a subtree in depth-first order, and the branches of the categories of their binary tests."""
 
     integers: Array
     doubles: Array
@@ -23,7 +24,7 @@ class Written(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """The stack of what is still to be done."""
+    """The stack of nodes that are not processed yet: integer fields, random keys, attributes excluded by the path."""
 
     fields: Array
     keys: Array
