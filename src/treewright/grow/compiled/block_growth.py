@@ -1,4 +1,4 @@
-"""Growing the subtree of a block: room is made for the kernel, and more whenever it runs out."""
+"""Grow the subtree of a block: allocate the buffers of the kernel, and enlarge them whenever one is full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from treewright.grow.compiled.subtree import FINISHED, MORE_NODES, NEEDED, NODES
 from treewright.grow.compiled.written import COUNTS_AT, Frames, Written
 
 NO_ROOM = -1
-"""Instead of a number of nodes: entries of `order` are too narrow for so many copies."""
+"""Instead of a number of nodes: the entries of `order` are too narrow for so many fractional cases."""
 
 
 def grow_block(
@@ -45,18 +45,18 @@ def grow_block(
     rules : Rules
     n : int
     used : array of bool
-        Attributes that are barred.
+        Attributes that are excluded.
     key, depth, outcome
-        Of the place in the tree: for drawing, for the limit, and what an empty node says.
+        Of the root of the subtree: random key, depth, and the outcome of an empty node.
     cancelled : array of bool
-        Set from outside to stop early.
+        Set by another thread to cancel.
     sort_by_need : bool
-        Whether orders are made when attributes are drawn; else they are given, and kept.
+        Whether cases are sorted when an attribute is sampled; else all orders are given and maintained.
 
     Returns
     -------
     integers, doubles, sides, n_nodes
-        Nodes by rows, see the names of the columns; `sides` holds the branches of the values of binary nominal tests.
+        One row per node, see the names of the columns; `sides` holds the branches of the categories of binary tests.
     """
     n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
     most_values = max(int(rules.n_values.max(initial=0)), 2)
@@ -90,7 +90,7 @@ def grow_block(
                 written = written._replace(
                     integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
                 )
-            most = len(room.starts)  # as the kernel asks
+            most = len(room.starts)  # the margin that the kernel checks
             if state[SIDES] + most > len(written.sides):
                 written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
             if state[WAITING] + most >= len(frames.keys):
@@ -109,7 +109,7 @@ def grow_block(
 def _extras(
     block: Block, rules: Rules, most_values: int, *, sort_by_need: bool
 ) -> tuple[ValueRoom | None, Array | None, Array | None, NeedRoom | None]:
-    """Make room for what only some trees need; without it the kernel is compiled without these parts."""
+    """Allocate optional buffers; for None the kernel is compiled without the code that uses them."""
     opt = rules.opt[0]
     by_value = cuts = copies = by_need = None
     if np.any(rules.tests > CUT):

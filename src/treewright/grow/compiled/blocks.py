@@ -1,12 +1,8 @@
-"""What kernels pass among themselves: a block of cases, the rules, and room to work in.
+"""Arguments that the block kernels share: a block of cases, the rules, and buffers.
 
-Vocabulary
-----------
-block
-    The cases of one node, gathered: codes of every attribute, the order of the cases by every numeric attribute,
-    target and weights. Places in a block are small numbers.
-order
-    For a numeric attribute the cases of a node, ascending; each entry is the code of its number and the case, packed.
+A block is a copy of the cases of one node: codes of every attribute, the order of the cases by every numeric attribute,
+target and weights. Indices in a block are small. An order lists the cases of a node in ascending order of an attribute;
+each entry packs the code of the value and the case.
 """
 
 from __future__ import annotations
@@ -19,23 +15,23 @@ import numpy.typing as npt
 from treewright.counts.compiled.flags import Array, Number, internal, kernel, no_alloc_kernel
 
 MOST_SUBSETS = 512
-"""More divisions than this of few values into two sets are never compared."""
+"""Most partitions of few categories into two sets that are compared."""
 
 
 class Block(NamedTuple):
-    """Cases at hand.
+    """The cases of one node, copied together.
 
     Parameters
     ----------
-    order : array, sorted attributes x room
-        Whole numbers: ``code << shift | case``.
-    codes : array, attributes x room
-        0 for missing, else the value or the rank of the number, from 1.
+    order : array, sorted attributes x capacity
+        Packed entries: ``code << shift | case``.
+    codes : array, attributes x capacity
+        0 for missing, else the category or the rank of the value, from 1.
     target, values : array
-        Class codes; numbers to predict (one of the two is used).
+        Class codes; numeric target (one of the two is used).
     weights : array
     deviation : array
-        Of the numbers from the mean of the node that is looked at.
+        Of the numeric target from the mean of the current node.
     """
 
     order: Array
@@ -47,7 +43,7 @@ class Block(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What does not change while a subtree grows.
+    """What is constant while a subtree is grown.
 
     Parameters
     ----------
@@ -55,14 +51,14 @@ class Rules(NamedTuple):
     tests, n_values : array of int
         Of each attribute.
     many : array of bool
-        Attributes that stay out of C4.5's average.
+        High-cardinality attributes, which C4.5 excludes from its average gain.
     slots : array of int
         Row of each attribute in `order` and `numbers`, -1 where it has none.
     numbers : array, sorted attributes x codes
     table : array
         n log2 n.
     shift : array of one int
-        Bits of the case in an entry of `order`.
+        Number of bits of the case in an entry of `order`.
     """
 
     opt: Array
@@ -76,20 +72,20 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space.
+    """Buffers for one node.
 
     Parameters
     ----------
     scores, places, lefts : array
-        Of the cuts of an attribute; `scores` is long enough for its divisions of values, too.
+        Of the thresholds of an attribute; `scores` is long enough for its partitions of categories, too.
     rows : array
-        Statistics of branches, or by value, the missing cases last.
+        Statistics of branches, or by category, missing values last.
     unknown, known, left, right, whole, summary : array
         Statistics.
     turn : array of int, 2 x attributes
-        Attributes that are free, and the order to look at them in.
+        Free attributes, and the order in which they are evaluated.
     starts : array of int
-        Where branches begin.
+        First index of each branch.
     """
 
     scores: Array
@@ -107,18 +103,18 @@ class Room(NamedTuple):
 
 
 class ValueRoom(NamedTuple):
-    """Scratch space for declared values.
+    """Buffers for nominal attributes.
 
     Parameters
     ----------
     cases : array of int
-        Numbers of cases by value, the missing ones last.
+        Numbers of cases by category, missing values last.
     ranks : array of int, classes + 2 x values
-        Of values by class, after two rows of their numbers.
+        Ranks of categories by class, after the categories that occur and their order.
     shares : array
-        Of a class in the values.
+        Share of a class in each category.
     tally, sizes : array of int
-        Cases by value and class, and by value; zeros whenever nobody works there.
+        Cases by category and class, and by category; zeros before and after each use.
     """
 
     cases: Array
@@ -129,7 +125,7 @@ class ValueRoom(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """The cases of the nodes, which stand together; and room to put them together by branches.
+    """The cases of all nodes, one slice each, and buffers to partition them.
 
     Parameters
     ----------
@@ -154,11 +150,11 @@ class Found(NamedTuple):
     score, info : array
         Score of the criterion, entropy of the branches.
     low, high : array of int
-        Codes on both sides of a cut; high is -1 where known is parted from missing.
+        Codes on both sides of a threshold; high is -1 where known is split from missing.
     home : array of int
-        Branch of cases without a value, -1 where they are divided.
+        Default branch of missing values, -1 where these become fractional cases.
     sides : array, attributes x values
-        Branch of each value of a division of values, -1 for values that do not occur.
+        Branch of each category of a binary test, -1 for categories that do not occur.
     """
 
     state: Array
@@ -184,7 +180,7 @@ def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
 
 
 def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> Room:
-    """Make scratch space; there are two values at least, as a test has two branches."""
+    """Allocate buffers; `most_values` is at least two, as a test has two branches."""
     unknown, known, left, right, whole, summary = np.empty((6, width))
     many = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
     return Room(
@@ -204,7 +200,7 @@ def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> R
 
 
 def new_value_room(most_values: int, width: int) -> ValueRoom:
-    """Make scratch space for declared values."""
+    """Allocate buffers for nominal attributes."""
     return ValueRoom(
         np.empty(most_values + 1, dtype=np.int64),
         np.empty((width + 2, most_values + 1), dtype=np.int64),
@@ -215,7 +211,7 @@ def new_value_room(most_values: int, width: int) -> ValueRoom:
 
 
 def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
-    """Make a list of all cases, for orders with entries of this type."""
+    """Allocate the slices of all cases, for orders with entries of this dtype."""
     return Visits(
         np.arange(n_cases, dtype=np.int32),
         np.empty(n_cases, dtype=np.int32),
@@ -225,7 +221,7 @@ def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
 
 
 def new_found(n_attributes: int, most_values: int) -> Found:
-    """Make a place for what is found."""
+    """Allocate the best tests."""
     return Found(
         np.empty(n_attributes, dtype=np.int64),
         np.empty(n_attributes),
@@ -238,13 +234,13 @@ def new_found(n_attributes: int, most_values: int) -> Found:
 
 
 def with_room(block: Block, n_cases: int) -> Block:
-    """Return the block with room for more cases."""
+    """Return the block with a capacity of `n_cases`."""
     room = block.codes.shape[1]
     return Block._make(enlarged(array, n_cases, -1) if array.shape[-1] == room else array for array in block)
 
 
 def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]:
-    """Return a copy with room for n, in front of which is what there was."""
+    """Return a copy of length n that starts with the old content."""
     shape = [*array.shape]
     here = shape[axis]
     shape[axis] = n
@@ -257,7 +253,7 @@ def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]
 def summarise(
     visits: Array, first: Number, size: Number, block: Block, regression: bool, summary: Array
 ) -> tuple[bool, Number, Number]:
-    """Put the statistics of a node into `summary`; return whether it is pure, its mean and its weight."""
+    """Write the statistics of a node to `summary`; return whether it is pure, its mean and its weight."""
     for k in range(len(summary)):
         summary[k] = 0.0
     if size == 0:
@@ -304,13 +300,14 @@ def summarise(
 def spread(
     entries: Array, first: Number, size: Number, mask: Number, branch_of: Array, starts: Array, spare: Array
 ) -> None:
-    """Put a stretch of entries together by branch, each branch in its old order."""
+    """Partition a slice of entries stably by branch."""
     branches = len(starts)
     if branches == 2:
         here = first
         there = 0
+        # Invariant: the entries of branch 0 before p end at `here`, those of branch 1 are `spare[:there]`.
         for p in range(first, first + size):
-            # Written to both, one step further in the right one: no branch to be mispredicted.
+            # Written to both, and only one index advances: no branch to mispredict.
             entry = entries[p]
             branch = branch_of[np.int64(entry) & mask]
             entries[here] = entry
@@ -326,14 +323,14 @@ def spread(
         branch = branch_of[np.int64(spare[p]) & mask]
         entries[starts[branch]] = spare[p]
         starts[branch] += 1
-    for branch in range(branches - 1, 0, -1):  # each has moved on to where the next one began
+    for branch in range(branches - 1, 0, -1):  # each start has advanced to that of the next branch
         starts[branch] = starts[branch - 1]
     starts[0] = first
 
 
 @kernel
 def longer(array: Array, n: Number) -> Array:
-    """Return a copy with room for n."""
+    """Return a copy of length n that starts with the old content."""
     copy = np.empty(n, dtype=array.dtype)
     for i in range(len(array)):  # loops compile in a fraction of the time of slices
         copy[i] = array[i]

@@ -1,15 +1,8 @@
-"""The best cut of many cases by a numeric attribute without sorting them: for two classes and Gini's measure.
+"""Bucketed search for many cases: the best threshold without sorting, for two classes and the Gini index.
 
-Cases are counted in buckets of codes that lie next to each other. A cut between two buckets is compared at once; a
-bucket is looked into only if one of the cuts inside it may be the best.
-
-Vocabulary
-----------
-corner
-    Inside a bucket the weights on the left lie in a rectangle, and worth is a convex function of them: it is nowhere
-    more than at the corners.
-alive
-    A bucket with a corner that is worth enough.
+Cases are counted in buckets of adjacent codes. Cuts between two buckets are compared at once; a bucket is refined only
+if a cut inside it may be the best. Inside a bucket the weights on the left lie in a rectangle, and the gain is a convex
+function of them: its maximum is at a corner. A bucket survives if a corner reaches the limit.
 """
 
 from __future__ import annotations
@@ -36,24 +29,24 @@ from treewright.grow.compiled.unsorted import (
 )
 
 PER_BUCKET = 3
-"""About 2 ** 3 cases come into a bucket."""
+"""A bucket has about 2 ** 3 cases."""
 
 
 @inlined_internal
 def count_buckets(
     codes: Array, low: Number, high: Number, node: Node, sums: Array, borders: Array, span: Array, room: CutRoom
 ) -> Number:
-    """Count the cases of a node in buckets; return the bits of the greatest worth of a cut between two.
+    """Count the cases of a node in buckets; return the bits of the greatest gain of a cut between two.
 
     Parameters
     ----------
     codes : array of int
         Of an attribute.
     low, high : int
-        No code of the node is outside of these.
+        Bounds of the codes of the node.
     node : Node
     sums, borders, span : array of int
-        Rows of those of the room, to be filled.
+        Output: rows of the buffers of these names.
     room : CutRoom
     """
     bits = shift = np.int64(0)
@@ -79,6 +72,7 @@ def count_buckets(
             before += room.wide_tally[bucket]
             sums[bucket + 1] = before
     greatest = NO_CUT
+    # Invariant: `greatest` is the greatest gain of a cut before `bucket`.
     for bucket in range(n):
         pack = sums[bucket + 1]
         one, two = weights_in(pack)
@@ -96,7 +90,7 @@ def _count(codes: Array, low: Number, shift: Number, node: Node, packs: Array, t
 
 @inlined_internal
 def _find_alive(sums: Array, n: Number, limit: Number, node: Node, alive: Array) -> Number:
-    """Find the buckets of more than one case with a cut that may reach a limit; return how many there are."""
+    """Flag the buckets of more than one case with a cut that may reach a limit; return their number."""
     weight = node.one + node.two
     found = np.int64(0)
     for bucket in range(n):
@@ -126,7 +120,7 @@ def look_inside(
     node: Node,
     room: CutRoom,
 ) -> tuple[Number, Number]:
-    """Note the cuts of an attribute, between and inside buckets, that reach a limit, which rises with them.
+    """Collect the cuts of an attribute, between and inside buckets, that reach a limit, which rises with them.
 
     Parameters
     ----------
@@ -134,9 +128,9 @@ def look_inside(
     sums, borders, span : array of int
         As `count_buckets` left them.
     greatest : int
-        Bits of the greatest worth of a cut between buckets.
+        Bits of the greatest gain of a cut between buckets.
     limit : float
-        What a cut must be worth.
+        Least gain of a candidate.
     node, room
 
     Returns
@@ -157,6 +151,7 @@ def look_inside(
         return noted, limit
     _put_together(codes, sums, low, shift, n, node, room)
     at = np.int64(0)
+    # Invariant: the cases of surviving buckets before `bucket` end at `at`; no cut below `limit` can be the best.
     for bucket in range(n):
         if not room.alive[bucket]:
             continue
@@ -175,7 +170,7 @@ def look_inside(
 
 @inlined_internal
 def _put_together(codes: Array, sums: Array, low: Number, shift: Number, n: Number, node: Node, room: CutRoom) -> None:
-    """Put codes and packs of the cases in buckets that are alive together, bucket by bucket."""
+    """Copy codes and counts of the cases in surviving buckets, bucket by bucket."""
     alive, places = room.alive, room.places
     total = np.int64(0)
     for bucket in range(n):
@@ -198,13 +193,14 @@ def _put_together(codes: Array, sums: Array, low: Number, shift: Number, n: Numb
 def _look_at_many(
     at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
 ) -> tuple[Number, Number]:
-    """Note the cuts among many cases of a bucket that reach a limit: these are sorted."""
+    """Collect the cuts among many cases of a bucket that reach a limit; the cases are sorted."""
     keys, packs = room.sort.keys, room.sort.cases
     for k in range(size):
         keys[0, k] = np.uint64(room.codes[at + k])
         packs[0, k] = room.packs[at + k]
     turn = sort_by_bytes(keys, packs, size, room.sort.counts)
     left = before
+    # Invariant: `left` holds the counts of all cases before the k-th of the bucket.
     for k in range(size - 1):
         left += widened(packs[turn, k])
         if keys[turn, k] == keys[turn, k + 1]:

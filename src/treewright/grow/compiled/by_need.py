@@ -1,15 +1,9 @@
-"""The order of the cases of a node by an attribute, made when the attribute is drawn.
+"""Lazy sort: the order of the cases of a node by an attribute, made when the attribute is sampled.
 
-Where few of many attributes are looked at, that is less work than to keep the order by each of them. Codes are then the
-ranks of the numbers in the whole table.
-
-Vocabulary
-----------
-place
-    Of a case, by an attribute: where it stands in the order of the whole block. Once a block is sorted by an attribute,
-    any of its nodes is, too: a bit is set at the place of each of its cases, and the bits are read from the lowest on.
-word, group
-    64 places; 64 words, with a bit for each that has any. Bits are cleared where they are read.
+Where few of many attributes are sampled, that is less work than to maintain all orders. Codes are the ranks of the
+values in the whole table. Once a block is sorted by an attribute, any of its nodes is, too: a bit is set at the
+position of each of its cases in the order of the block, and the bits are read from the lowest on. A word has 64
+positions; a group has a bit for each of 64 words that is not zero. Bits are cleared where they are read.
 """
 
 from __future__ import annotations
@@ -24,40 +18,40 @@ from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_k
 from treewright.grow.compiled.blocks import Block
 
 SORTED_FROM = 8
-"""A block is sorted by an attribute for a node of at least one in so many of its cases; a smaller node by itself."""
+"""A node with at least one in this many cases of its block has the block sorted; a smaller node is sorted by itself."""
 
 FEW_CASES = 20
-"""Up to so many cases of a node are sorted by insertion."""
+"""Up to this many cases of a node are sorted by insertion."""
 
 DIGIT = 11
 """Most bits of a digit by which the cases of a node are sorted."""
 
 MOST_NEARLY_SORTED = 1024
-"""Up to so many cases one digit nearly sorts, and insertion does the rest."""
+"""Up to this many cases are sorted by one digit and then by insertion."""
 
 MOST_ALIKE = 32
-"""Where more cases have the same first digit they are sorted by all digits, the last one first."""
+"""Where more cases share the first digit, all digits are sorted, least significant first."""
 
 _ONE, _ALL, _NOTHING = np.uint64(1), np.uint64(63), np.uint64(0)
 _WORD = np.uint64(6)
 
 
 class NeedRoom(NamedTuple):
-    """What is known of the order of a block, and scratch space.
+    """The orders of a block that are known, and buffers.
 
     Parameters
     ----------
     places : array of int, numeric attributes x cases
     is_sorted : array of bool
-        Whether the block is sorted by a numeric attribute: then its rows of places and of ``block.order`` are good.
+        Whether the block is sorted by a numeric attribute: then its rows of `places` and ``block.order`` are valid.
     everybody : array of int
         All cases.
     words, groups : array of 64-bit words
-        Nothing but zeros whenever nobody works there.
+        Zeros before and after each use.
     entries, spare : array
-        The order that was asked for, and as much room again.
+        The requested order, and a buffer of the same length.
     counts : array of int
-        Of the values of a digit.
+        Histogram of a digit.
     """
 
     places: Array
@@ -71,7 +65,7 @@ class NeedRoom(NamedTuple):
 
 
 def new_need_room(order: npt.NDArray[Any]) -> NeedRoom:
-    """Make room for orders like these."""
+    """Allocate buffers for these orders."""
     n_attributes, n = order.shape
     words = n // 64 + 1
     return NeedRoom(
@@ -90,7 +84,7 @@ def new_need_room(order: npt.NDArray[Any]) -> NeedRoom:
 def order_cases(
     codes: Array, slot: Number, visits: Array, first: Number, size: Number, shift: Number, block: Block, room: NeedRoom
 ) -> None:
-    """Put the cases of a stretch into ``room.entries``, from `first` on, by an attribute.
+    """Write the cases of a slice in the order of an attribute to ``room.entries``, from `first` on.
 
     Parameters
     ----------
@@ -128,18 +122,18 @@ def pick_cases(
     groups: Array,
     entries: Array,
 ) -> None:
-    """Put the entries of some cases together in the order of all.
+    """Write the entries of some cases in the order of the block.
 
     Parameters
     ----------
     places, order : array
-        Place of each case, and the entries in their places.
+        Position of each case in the order, and the order.
     visits, first, size
-        The cases are those of this stretch.
+        The slice of the cases.
     words, groups : array of 64-bit words
         Zeros.
     entries : array
-        To be filled from `first` on.
+        Output, from `first` on.
     """
     at = np.uint64(first)
     if size >= len(words):
@@ -164,9 +158,10 @@ def pick_cases(
 
 @internal
 def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at: np.uint64) -> np.uint64:
-    """Write the entries of the places of a word from `at` on and clear it; return where to go on."""
+    """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
     word = words[number]
     words[number] = _NOTHING
+    # Invariant: `word` holds the positions that are still to be written, all of them after those written.
     while word != _NOTHING:
         entries[at] = order[(number << _WORD) + lowest_bit(word)]
         word &= word - _ONE
@@ -178,16 +173,16 @@ def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at
 def sort_cases(
     codes: Array, visits: Array, first: Number, size: Number, shift: Number, order: Array, counts: Array, spare: Array
 ) -> None:
-    """Put the cases of a stretch into `order` by their codes, those of one code as they come.
+    """Sort the cases of a slice stably by their codes into `order`.
 
-    The codes of a node are mostly spread evenly, so that one digit nearly sorts them, and insertion does the rest.
+    The codes of a node are mostly distributed evenly, so that one digit nearly sorts them, and insertion does the rest.
 
     Parameters
     ----------
     codes : array of int
         Of an attribute.
     visits : array of int
-        Cases; those of the stretch ascend.
+        Cases; those of the slice ascend.
     first, size, shift : int
     order : array
         To be filled from `first` on.
@@ -221,6 +216,7 @@ def sort_cases(
         return
     passes = (bits + DIGIT - 1) // DIGIT
     digit = (bits + passes - 1) // passes
+    # Invariant: the entries are sorted by the lowest `turn` digits, in `order` if turn is even, else in `spare`.
     for turn in range(passes):
         low = shift + turn * digit
         if turn % 2 == 0:
@@ -247,7 +243,7 @@ def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> Non
 def _count_digit(
     entries: Array, start: Number, n: Number, base: Number, low: Number, digit: Number, counts: Array
 ) -> Number:
-    """Count the values of a digit of what entries are above a base; return how many the most common one has."""
+    """Write the histogram of a digit of entries minus a base; return its maximum."""
     mask = (np.int64(1) << digit) - 1
     for value in range(mask + 1):
         counts[value] = 0
@@ -271,7 +267,7 @@ def _by_digit(
     digit: Number,
     counts: Array,
 ) -> None:
-    """Put entries into another place by a digit whose values are counted, equal ones as they come."""
+    """Distribute entries stably by a digit whose histogram is in `counts`."""
     mask = (np.int64(1) << digit) - 1
     at = np.int64(place)
     for value in range(mask + 1):

@@ -1,6 +1,6 @@
-"""Which tests a node may get: the best of every attribute that is drawn, found without sorting.
+"""Find the best test of every sampled attribute of a node by bucketed search.
 
-After an attribute has a test, others are looked at only as far as theirs may be better.
+After one attribute has a test, others are searched only as far as their gain may be greater.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from treewright.grow.compiled.unsorted import FEW, CutRoom, Node, compare_few, n
 from treewright.grow.compiled.unsorted_values import SetRoom, divide_by_share
 
 NO_LIMIT = -1.0
-"""Every cut is worth more."""
+"""Below every gain."""
 
 
 TOGETHER = 32
-"""So many attributes are counted before any of them is looked into."""
+"""Number of attributes that are counted before any of them is refined."""
 
 
 class Looked(NamedTuple):
-    """What a node is looked at through.
+    """The codes of a node, and their bounds.
 
     Parameters
     ----------
     codes : array of int, numeric attributes x cases
     values : array of int, nominal attributes x cases
     low, high : array of int
-        No code of a numeric attribute is outside of these at the node.
+        Bounds of the codes of each numeric attribute at the node.
     """
 
     codes: Array
@@ -57,9 +57,9 @@ def examine_unsorted(
     sets: SetRoom | None,
     found: Found,
 ) -> None:
-    """Find the best tests of the attributes that are drawn, and of further ones until there is any test.
+    """Find the best tests of the sampled attributes, and of further ones until there is any test.
 
-    Attributes whose tests cannot be chosen because another has a better one stay without.
+    An attribute gets no test where another one has a better test.
     """
     n = np.int64(len(order))
     drawn = np.int64(rules.opt[0]["drawn"])
@@ -76,6 +76,8 @@ def examine_unsorted(
         _examine_few(node, looked, rules, order, drawn, room, sets, found)
         return
     start, limit, considered = np.int64(0), NO_LIMIT, False
+    # Invariant: the attributes before `start` in `order` are evaluated; no test with a gain below `limit` can be
+    # chosen.
     while start < drawn or (start < n and not considered):
         end = min(start + TOGETHER, drawn) if start < drawn else start + 1
         any_, limit = _examine_many(node, looked, rules, order, start, end, limit, room, sets, found)
@@ -94,7 +96,7 @@ def _examine_few(
     sets: SetRoom | None,
     found: Found,
 ) -> None:
-    """Find the best tests of a node of few cases, one attribute after the other."""
+    """Find the best tests of a node of few cases, one attribute after another."""
     opt = rules.opt[0]
     divided = opt["missing"] == DIVIDED
     nothing = np.int64(0)
@@ -145,10 +147,10 @@ def _examine_many(
     sets: SetRoom | None,
     found: Found,
 ) -> tuple[bool, Number]:
-    """Find the best tests of some attributes of a node of many cases that are worth as much as a limit, which rises.
+    """Find the best tests of some attributes of a node of many cases that reach a limit, which rises.
 
-    Returns whether there are any, and the limit. All are counted before any is looked into: the best cut between
-    buckets spares most buckets of the others.
+    Returns whether there are any, and the limit. All attributes are counted before any is refined: the best cut between
+    buckets eliminates most buckets of the others.
     """
     divided = rules.opt[0]["missing"] == DIVIDED
     greatest = room.greatest

@@ -1,15 +1,8 @@
-"""Inside the bins of a large node: the best cut of a numeric attribute, exactly.
+"""Bin refinement: the exact best threshold of a numeric attribute of a large node.
 
-Vocabulary
-----------
-place
-    Where a cut may lie: between two different numbers that are next to each other in the node.
-tries
-    Places that were compared, which C4.5 makes the best of them pay for.
-stretch
-    The cases of one bin in their order by number.
-entry
-    A case in its order; negative, with the sign bit set, where its number is that of the case before.
+A candidate threshold lies between two distinct values that are neighbours in the node. `tries` is the number of
+thresholds that were compared, for the MDL correction of C4.5. The cases of a surviving bin are a slice of `entries`, in
+the order of their values; an entry is negative (sign bit set) where its value equals that of the entry before.
 """
 
 from __future__ import annotations
@@ -37,10 +30,10 @@ from treewright.grow.compiled.bins import (
 from treewright.grow.compiled.sorting import SortRoom, new_sort_room, sort_numbers
 
 STEP = 32
-"""Cases of a stretch that are passed over together if no cut among them can be the best."""
+"""Cases of a slice that are skipped together if no threshold among them can be the best."""
 
 CASE = np.int64(0x7FFFFFFF)
-"""The bits of a case in an entry."""
+"""Mask of the case in an entry."""
 
 NO_ENTRIES = np.zeros(0, dtype=np.int32)
 
@@ -52,11 +45,11 @@ class Cases(NamedTuple):
     ----------
     rows : array of int
     weights : array
-        None where each case weighs one.
+        Empty where each case weighs one.
     target : array of int
         Class of every row of the table.
     deviation : array
-        For a number to predict, its distance from the mean, of every case of the node.
+        For a numeric target, its deviation from the mean, of every case of the node.
     """
 
     rows: Array
@@ -75,14 +68,14 @@ class Binned(NamedTuple):
     borders : array, 2 x codes
         Their scores.
     alive : array of bool
-        Bins to be looked into.
+        The surviving bins.
     inner : array of int
-        Places inside each bin; empty where nobody asks for tries.
+        Number of thresholds inside each bin; empty where `tries` is not needed.
     facts : array
         See `bins.FACTS`.
     entries : array
-        Of all cases of the table, where the node has all of them and they are sorted; else there are none, and those
-        that matter are sorted here.
+        Of all cases of the table, where the node has all of them and they are sorted; else empty, and the cases of
+        surviving bins are sorted here.
     """
 
     counts: Array
@@ -95,7 +88,7 @@ class Binned(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch space to sort cases, for statistics, and for what is found: scores, and where they are.
+    """Buffers to sort cases, for statistics, and for the candidates: their scores and positions.
 
     Parameters
     ----------
@@ -106,7 +99,7 @@ class Room(NamedTuple):
     classes : array of int
     scores : array
     places : array of int, 3 x scores
-        Turn, code and place.
+        Turn, code and position.
     passed, passed_weights : array
         Of the cases of a step.
     """
@@ -127,7 +120,7 @@ class Room(NamedTuple):
 
 
 def new_room(n: int, found: int, width: int) -> Room:
-    """Make room to sort n cases and to find so many scores."""
+    """Allocate buffers for n cases and `found` candidates."""
     return Room(
         np.empty(n, dtype=np.int32),
         np.empty(n),
@@ -146,7 +139,7 @@ def new_room(n: int, found: int, width: int) -> Room:
 
 
 def room_for(binned: Binned, room: Room | None = None) -> Room:
-    """Return room for a look inside; the same again if it is enough, where no cases have to be sorted."""
+    """Return buffers for `find_inside`; the same again if they are large enough and no cases have to be sorted."""
     cases = binned.cases if len(binned.cases) else binned.counts.sum(axis=1)
     n = int(cases[binned.alive].sum())
     found = int(binned.facts[TURNS]) * (n + len(binned.alive)) + 1
@@ -169,7 +162,7 @@ def find_inside(
     left_out: Array,
     room: Room,
 ) -> tuple[Number, Number, Number, Number, Number, Number]:
-    """Find the best cut of an attribute among its borders and the places in bins that are alive.
+    """Find the best threshold of an attribute among its borders and the thresholds in surviving bins.
 
     Parameters
     ----------
@@ -178,16 +171,16 @@ def find_inside(
         Of the attribute, by rows of the table.
     node : Cases
     limit : float
-        What scores less does not matter.
+        Lower scores do not matter.
     opt, table : array
     left_out : array
-        Becomes the statistics of the known cases on the left.
+        Output: the statistics of the known cases on the left.
     room : Room
 
     Returns
     -------
     score, turn, code, low, high, tries
-        The code is -1 if there is no cut. Where the cut is a border, low and high are NaN: nobody has looked.
+        The code is -1 if there is no threshold. Where it is a border, low and high are NaN: they are not looked up.
     """
     o = opt[0]
     criterion = o["criterion"]
@@ -220,6 +213,8 @@ def find_inside(
         for k in range(width):
             start[k] = counts[0, k] if turn == 1 else 0.0
         at = cases_of(counts, cases, 0) if everything else np.int64(0)
+        # Invariant: `start` and `cases_left` describe the codes before `code`, whose entries end at `at`; every
+        # candidate that may tie with the best among them is in `scores`.
         for code in range(1, last + 1):
             here = cases_of(counts, cases, code)
             if here == 0:
@@ -232,6 +227,7 @@ def find_inside(
                 weight_left = weight_of(left, criterion)
                 so_far = cases_left
                 end = at + here
+                # Invariant: `left`, `weight_left` and `so_far` describe the cases before `at`.
                 while at < end:
                     until = min(at + STEP, end)
                     for k in range(width):
@@ -250,7 +246,7 @@ def find_inside(
                     if worth:
                         nearer = near_bound(left, ahead, whole, before, weight, criterion, table, scratch, room.classes)
                         worth = nearer >= limit
-                    if not worth and len(binned.inner) == 0:  # nobody asks for tries
+                    if not worth and len(binned.inner) == 0:  # `tries` is not needed
                         for p in range(until - at):
                             _add(left, passed[p], passed_weights[p], node, regression)
                             weight_left += passed_weights[p]
@@ -287,7 +283,7 @@ def find_inside(
                             limit = max(limit, limit_of(score))
                     at = until
             elif len(binned.inner) > 0:
-                # Bins of which only a part is admitted are alive.
+                # Bins with both admissible and inadmissible thresholds survive, so this one has one kind only.
                 low = weight_of(start, criterion)
                 high = weight - low - weight_of(counts[code], criterion)
                 enough = cases_left >= o["min_leaf"] and facts[CASES] - cases_left - here >= o["min_leaf"]
@@ -328,7 +324,7 @@ def find_inside(
 
 @internal
 def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> None:
-    """Add a case to statistics; `who` is its class, or for a number to predict the case itself."""
+    """Add a case to statistics; `who` is its class, or for a numeric target the case itself."""
     if regression:
         d = node.deviation[np.uint64(who)]
         into[0] += w
@@ -340,13 +336,13 @@ def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> 
 
 @internal
 def _number_of(entry: Number, column: Array, node: Cases) -> Number:
-    """Return the number of a case."""
+    """Return the value of a case."""
     return column[node.rows[entry & CASE]] + 0.0  # no negative zero
 
 
 @internal
 def _sort_living(n: Number, alive: Array, codes: Array, column: Array, node: Cases, room: Room) -> None:
-    """Put the n cases in bins that are alive into ``room.entries``."""
+    """Write the sorted entries of the n cases in surviving bins to ``room.entries``."""
     who, entries = room.who, room.entries
     at = 0
     if n > 0:
@@ -362,7 +358,7 @@ def _sort_living(n: Number, alive: Array, codes: Array, column: Array, node: Cas
 
 
 def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
-    """Return the entries of all cases by a column, equal numbers as they come and missing ones first.
+    """Return the entries of all cases by a column: a stable sort, missing values first.
 
     Examples
     --------
@@ -377,7 +373,7 @@ def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
 
 @no_alloc_kernel
 def sort_entries(values: Array, room: Room) -> None:
-    """Sort numbers, equal ones as they come and missing ones first, and write the entries."""
+    """Sort values stably, missing ones first, and write the entries."""
     n = len(values)
     order, entries = room.order, room.entries
     sort_numbers(values, n, np.int64(32), order, room.codes, room.numbers, room.sort)

@@ -1,18 +1,10 @@
-"""The best cut of a few cases by a numeric attribute without sorting them: for two classes and Gini's measure.
+"""Bucketed search for few cases: the best threshold by pairwise comparison, for two classes and the Gini index.
 
-Each case is compared with each, many at once. Of more cases than a few `buckets` are made.
-
-Vocabulary
-----------
-code
-    The rank of a number among those of its column.
-cut
-    The greatest code that may go left.
-worth
-    With the weights l0 and l1 of both classes on the left and t0 and t1 in all: (l1 t0 - l0 t1)^2 / (weight of the left
-    * weight of the right). The decrease of Gini's measure is twice that, divided by the squared weight of the node.
-noted
-    A cut that may be the best. Noted ones are scored as everywhere else, with the same rounding.
+Each case is compared with each, many at once by SIMD; larger nodes are searched by `buckets`. The code of a value is
+its rank in the column; a cut is the greatest code that goes left. With the weights l0 and l1 of both classes on the
+left and t0 and t1 in all, the gain (`worth`) of a cut is (l1 t0 - l0 t1)^2 / (weight of the left * weight of the
+right). The decrease of the Gini impurity is twice that, divided by the squared weight of the node. Cuts that may be the
+best are noted as candidates and scored as everywhere else, with the same rounding.
 """
 
 from __future__ import annotations
@@ -38,49 +30,49 @@ from treewright.grow.compiled.packs import (
 from treewright.grow.compiled.sorting import SortRoom, new_sort_room
 
 FEW = 64
-"""Up to so many cases are compared each with each."""
+"""Up to this many cases are compared pairwise."""
 
 HEAVIEST = 31
-"""No case may weigh more: the packs of `FEW` cases are narrow."""
+"""Greatest weight of a case: the counts of `FEW` cases are narrow."""
 
 MOST_BITS = 11
 """There are up to 2 ** 11 buckets."""
 
 TIES = 3e-9
 ROUNDED = 2e-11
-"""Cuts tie if their scores differ by a billionth, and a decrease of 1e-11 of the impurity, which is at most half of the
-weight, is none: worth that is less by these parts of it and of the squared weight may tie with the best."""
+"""Cuts tie if their scores differ by 1e-9, and a decrease below 1e-11 of the impurity, which is at most half of the
+weight, is zero: a gain that is less by these shares of it and of the squared weight may tie with the best."""
 
 NO_CUT = np.int64(-1)
-"""Instead of the bits of a worth."""
+"""Instead of the bits of a gain: the cut is not admissible."""
 
 
 class CutRoom(NamedTuple):
-    """Scratch space.
+    """Buffers.
 
     Parameters
     ----------
     narrow, wide : array of int
-        Packs of the cases of a node; the wide ones where its own is wide.
+        Counts of the cases of a node; wide ones where its sum is wide.
     tally, wide_tally : array of int
-        Packs of buckets.
+        Counts of buckets.
     sums : array of int, attributes x buckets + 1
-        Packs of all cases before a bucket.
+        Counts of all cases before a bucket.
     borders : array of int, attributes x buckets
-        Bits of the worth of the cut after a bucket.
+        Bits of the gain of the cut after a bucket.
     spans : array of int, attributes x 3
-        Least code of the first bucket, bits that codes of a bucket differ in, and number of buckets.
+        Least code of the first bucket, low bits of a code within a bucket, and number of buckets.
     greatest : array of int
-        By attribute, bits of the greatest worth.
+        By attribute, bits of the greatest gain.
     alive : array of bool
     places : array of int
-        Where the cases of a bucket are put.
+        Next index of the cases of a bucket.
     codes, packs : array of int
-        Cases that are looked at.
+        Cases that are compared.
     lefts, worths : array of int
-        Of few cases: pack of all that are not above, and bits of the worth of a cut after it.
+        Of few cases: counts of all that are not above, and bits of the gain of a cut after it.
     scores, cuts, weights : array
-        Of the cuts that may be the best, with the weight on the left.
+        Of the candidate cuts, with the weight on the left.
     sort : SortRoom
     """
 
@@ -105,7 +97,7 @@ class CutRoom(NamedTuple):
 
 
 def new_cut_room(n_cases: int, n_together: int) -> CutRoom:
-    """Make room for nodes of so many cases, and for so many attributes at once."""
+    """Allocate buffers for nodes of `n_cases`, and for `n_together` attributes at once."""
     buckets, padded = 1 << MOST_BITS, n_cases + FEW + LANES
     candidates = n_cases + buckets
     return CutRoom(
@@ -131,14 +123,14 @@ def new_cut_room(n_cases: int, n_together: int) -> CutRoom:
 
 
 class Node(NamedTuple):
-    """What the attributes of a node have in common.
+    """A node, as the search for each of its attributes sees it.
 
     Parameters
     ----------
     cases : array of int
         Cases of all nodes.
     first, size : int
-        Its own stretch of them.
+        Its slice of them.
     one, two : float
         Weight of each class.
     before : float
@@ -159,7 +151,7 @@ class Node(NamedTuple):
 
 @inlined_internal
 def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom) -> tuple[Number, Number]:
-    """Put the packs of the cases of a node together; return the weights of both classes."""
+    """Collect the counts of the cases of a node; return the weights of both classes."""
     narrow, wide = room.narrow, room.wide
     total = np.int64(0)
     for p in range(size):
@@ -175,20 +167,20 @@ def weigh(cases: Array, first: Number, size: Number, packs: Array, room: CutRoom
 
 @inlined_internal
 def threshold(worth: Number, node: Node) -> Number:
-    """Return what a cut must be worth to tie with one that is worth so much, or to be better."""
+    """Return the least gain that ties with this gain, or is better."""
     weight = node.one + node.two
     return worth * (1 - TIES) - ROUNDED * weight * weight
 
 
 @internal
 def bits_at_least(limit: Number) -> Number:
-    """Return the least bits of a worth that reaches a limit: as whole numbers they are in the order of the worths."""
+    """Return the bits of the least gain that reaches a limit: bits of gains order like the gains."""
     return bits_of(limit) if limit > 0 else np.int64(0)
 
 
 @inlined_internal
 def worth_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
-    """Return the bits of what a cut is worth that has so much on the left, `NO_CUT` where it is not allowed."""
+    """Return the bits of the gain of a cut with these counts on the left, `NO_CUT` where it is not admissible."""
     left = one + two
     right = node.one + node.two - left
     allowed = (
@@ -200,21 +192,22 @@ def worth_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
 
 @inlined_internal
 def compare_few(at: Number, size: Number, before: Number, node: Node, packs: Array, room: CutRoom) -> Number:
-    """Find what the cuts among few cases are worth; return the bits of the greatest worth.
+    """Compute the gains of the cuts among few cases; return the bits of the greatest.
 
     Parameters
     ----------
     at, size : int
-        Place of the first in ``room.codes`` and in `packs`, and how many there are; what follows has higher codes or
-        empty packs.
+        Index of the first case in ``room.codes`` and `packs`, and number of cases; what follows has higher codes or
+        empty counts.
     before : int
-        Wide pack of the cases on the left of all of them.
+        Wide counts of the cases on the left of all of them.
     node : Node
     packs : array of int
-        Narrow ones.
+        Narrow counts.
     room : CutRoom
     """
     lefts, worths = room.lefts, room.worths
+    # Invariant: `lefts[:own]` holds, for each case, the counts of all cases whose code is not greater.
     for own in range(0, size, LANES):
         for lane in range(LANES):
             lefts[own + lane] = 0
@@ -234,7 +227,7 @@ def compare_few(at: Number, size: Number, before: Number, node: Node, packs: Arr
 def note_few(
     at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
 ) -> Number:
-    """Note the cuts among few cases that reach a limit; return how many are noted then."""
+    """Add the cuts among few cases that reach a limit to the candidates; return the number of candidates."""
     least = bits_at_least(limit)
     one, two = weights_in(before)
     for i in range(size):
@@ -246,7 +239,7 @@ def note_few(
 
 @inlined_internal
 def note(one: Number, two: Number, cut: Number, node: Node, noted: Number, room: CutRoom) -> Number:
-    """Note the score of a cut that has so much on the left, operation for operation as `cuts.scan_cuts` does."""
+    """Add a cut to the candidates, with its score in the arithmetic of `cuts.scan_cuts`."""
     left = one + two
     weight = node.one + node.two
     right = weight - left
@@ -260,9 +253,9 @@ def note(one: Number, two: Number, cut: Number, node: Node, noted: Number, room:
 
 @inlined_internal
 def settle(a: Number, noted: Number, node: Node, divided: bool, room: CutRoom, found: Found) -> None:
-    """Put the lowest of the noted cuts that tie with the best into `found`.
+    """Write the lowest of the candidates that tie with the best to `found`.
 
-    Cases without a value, of which there are none here, will be divided or go with most others.
+    No value is missing here; at prediction a missing value becomes fractional cases or follows the heavier branch.
     """
     scores, cuts = room.scores, room.cuts
     best = scores[0]

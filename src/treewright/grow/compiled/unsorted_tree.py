@@ -1,7 +1,7 @@
-"""Growing a whole tree in one kernel, without sorting (`unsorted`): for trees that draw some of the attributes.
+"""Grow a whole tree in one kernel by bucketed search (`unsorted`, `buckets`), without sorting.
 
-The codes of the table are shared by all trees. The cases of a node stand together, as in `subtree`. Where a node has
-few enough of them, what is asked of its subtree is copied together and its cases are numbered anew.
+The codes of the table are shared by all trees. The cases of a node are a slice, as in `subtree`. Where a node is small
+enough for the cache, the codes of its cases are copied together and its cases are renumbered.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from treewright.grow.compiled.written import (
 )
 
 LOCAL_CASES = 8192
-"""Nodes of so many cases are copied together: what is asked of them is near then."""
+"""Nodes of at most this many cases are copied together, so that their codes stay in the cache."""
 
-# After what `subtree` remembers when it stops for more room: the stretch of cases that was copied together last.
+# After the state of `subtree` that survives a return: the slice of cases that was copied together last.
 NEAR_FROM, NEAR_TO = 4, 5
 
 
 class Held(NamedTuple):
-    """Cases at hand.
+    """The encoded cases of a tree, or of a node that is copied together.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Held(NamedTuple):
     values : array of int, nominal attributes x cases
         Codes from 1.
     packs : array of int
-        See `packs`.
+        Bit-packed counts, see `packs`.
     """
 
     codes: Array
@@ -71,20 +71,20 @@ class Held(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The least and the greatest rank that each attribute may have at the nodes that wait, nodes x attributes."""
+    """Bounds of the ranks of each attribute at the nodes on the stack, nodes x attributes."""
 
     low: Array
     high: Array
 
 
 class TreeRoom(NamedTuple):
-    """Scratch space.
+    """Buffers of a tree.
 
     Parameters
     ----------
     near : Held
     cases, spare : array of int
-        The cases of all nodes; as much room again.
+        The cases of all nodes, one slice each; a buffer of the same length.
     order : array of int
         Attributes.
     summary, scores : array
@@ -99,7 +99,7 @@ class TreeRoom(NamedTuple):
 
 
 def can_grow(options: Array, tests: Array, n_values: Array, weights: Array) -> bool:
-    """Say whether trees of attributes that are tested so, with so many values, none missing, can be grown here."""
+    """Return True if bucketed search supports these tests, numbers of categories and weights; no value is missing."""
     opt = options[0]
     return bool(
         opt["criterion"] == GINI
@@ -129,12 +129,12 @@ def grow_unsorted(
     target : array of int
         Class of every row of the table.
     rows, weights : array
-        The cases; there are no weights where each of them weighs one.
+        The cases; `weights` is empty where each of them weighs one.
     rules : Rules
     key : int
-        Of the root, for drawing.
+        Random key of the root.
     cancelled : array of bool
-        Set from outside to stop early.
+        Set by another thread to cancel.
 
     Returns
     -------
@@ -198,13 +198,13 @@ def grow_whole(
     state: Array,
     cancelled: Array,
 ) -> Number:
-    """Grow until all is done or room runs out; return `FINISHED` or `MORE_NODES`.
+    """Grow until the stack is empty or a buffer is full; return `FINISHED` or `MORE_NODES`.
 
     Parameters
     ----------
     table, rules, room, cut_room, found, written, frames, spans
     sets : SetRoom or None
-        None where all attributes are numeric: the kernel is compiled without what others need.
+        None where all attributes are numeric: the kernel is compiled without the code for categories.
     state : array of int
         See the names of its columns.
     cancelled : array of bool
@@ -216,6 +216,8 @@ def grow_whole(
     near_from, near_to = state[NEAR_FROM], state[NEAR_TO]
     most_values, no_room = found.sides.shape[1], np.int64(0)
     status = FINISHED
+    # Invariant: nodes below `n_nodes` are written; each of the `waiting` frames has its cases in one slice, and `spans`
+    # bounds their ranks.
     while waiting > 0 and not cancelled[0]:
         if (
             n_nodes >= len(written.integers)
@@ -275,7 +277,7 @@ def grow_whole(
 
 @internal
 def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: Held) -> None:
-    """Copy what is known of the cases of a node together, and number them anew."""
+    """Copy the codes and counts of the cases of a node together, and renumber the cases."""
     for row in range(table.codes.shape[0]):
         codes, own_codes = table.codes[row], near.codes[row]
         for p in range(size):
@@ -291,7 +293,7 @@ def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: He
 
 @inlined_internal
 def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Number:
-    """Put the cases of a node together by the branches of values; return where the second branch begins."""
+    """Partition the cases of a node stably by category; return the first index of the second branch."""
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
     for p in range(node.first, node.first + node.size):
@@ -308,15 +310,15 @@ def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Numbe
 
 @inlined_internal
 def _part_numbers(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
-    """Put the cases of a node together by the sides of a cut, in their order; return where the second branch begins.
+    """Partition the cases of a node stably by a cut; return the first index of the second branch.
 
-    The codes on both sides of the cut become those of the cases that are nearest to it.
+    ``found.low`` and ``found.high`` become the codes of the cases next to the cut.
     """
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
     low, high = np.int64(0), np.int64(0x7FFFFFFF)
     for p in range(node.first, node.first + node.size):
-        # Written to both, one step further in the right one: no branch to be mispredicted.
+        # Written to both, and only one index advances: no branch to mispredict.
         case = cases[np.uint64(p)]
         code = np.int64(codes[np.uint64(case)])
         right = np.int64(code > cut)

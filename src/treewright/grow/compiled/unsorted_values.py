@@ -1,19 +1,14 @@
-"""The best division of declared values into two sets, without sorting them: for two classes and Gini's measure.
+"""Bucketed search for categories: the best partition into two sets without sorting, for two classes and the Gini index.
 
-The best division is one by the share of a class: values whose share is not above some value's are on one side. So
-values are compared each with each by their shares, as few cases are by their numbers (`unsorted`).
+The best partition is by the share of a class (Breiman): categories whose share is not above that of some category form
+one side. So categories are compared pairwise by their shares, as few cases are by their values (`unsorted`). The key of
+a category is the share of the second class as an integer: equal where the shares are, and in their order. The side of
+the first category that occurs is the left one.
 
-Vocabulary
-----------
-key
-    Of a value, the share of the second class as a whole number: equal where the shares are, and in their order.
-below
-    The values whose keys are not above a key. The side of the first value that occurs is the left one, though.
-parted
-    Values with equal shares on different sides. Worth is a convex function, so that parting them is worth less than one
-    of the divisions that keep them together, by a share of their difference that is at least one case of all. So it
-    matters only where another division comes that near to the best, where divisions of many cases tie, and where a
-    division is not allowed. There the values get different keys, by share and place, and all are compared once more.
+A partition that separates categories with equal shares gains less than one that keeps them together, since the gain is
+convex, by at least the weight of one case. So separation matters only where another partition comes that near to the
+best, where partitions of many cases tie, and where a partition is not admissible. There the categories get distinct
+keys, by share and position, and all are compared once more.
 """
 
 from __future__ import annotations
@@ -49,29 +44,29 @@ from treewright.grow.compiled.unsorted import (
 )
 
 MOST_VALUES = 255
-"""Attributes with more values are not compared here: each with each would be too many."""
+"""Attributes with more categories are not supported: pairwise comparison would be too slow."""
 
 _PARTS = 2.0**30
-"""Shares of less weight than `packs.NARROW_WEIGHT` differ by more than one of so many parts."""
+"""Scale of the keys: distinct shares of a weight below `packs.NARROW_WEIGHT` differ by more than one part."""
 
 
 class SetRoom(NamedTuple):
-    """Scratch space.
+    """Buffers.
 
     Parameters
     ----------
     slots : array of int
-        Row of each attribute among those of declared values.
+        Row of each attribute among the nominal ones.
     counts, wide_counts : array of int
-        Packs by code.
+        Counts by code.
     present : array of int
-        Codes of the values that occur, ascending; the following are in their order.
+        Codes of the categories that occur, ascending; the following arrays are in this order.
     keys, tally, lefts : array of int
-        Of values: keys, narrow packs, and narrow packs of all that are not above.
+        Of categories: keys, narrow counts, and narrow counts of all that are not above.
     wide_keys, wide_tally, wide_lefts : array of int
-        The same of nodes with wide packs.
+        The same for nodes with wide counts.
     worths : array of int
-        Bits of what the division after each value is worth.
+        Bits of the gain of the partition after each category.
     """
 
     slots: Array
@@ -106,7 +101,7 @@ def divide_by_share(
     sets: SetRoom,
     found: Found,
 ) -> tuple[bool, Number]:
-    """Find the best division of the values of an attribute if it is worth as much as a limit, which rises with it.
+    """Find the best partition of the categories of an attribute if its gain reaches a limit, which rises with it.
 
     Parameters
     ----------
@@ -114,16 +109,16 @@ def divide_by_share(
     column : array of int
         Codes of the attribute, from 1.
     limit : float
-        Below it a division cannot be chosen.
+        A partition with a lower gain cannot be chosen.
     node : Node
     divided : bool
-        Whether cases without a value, of which there are none here, will be divided.
+        Whether a missing value becomes fractional cases at prediction; no value is missing here.
     rules, room, sets, found
 
     Returns
     -------
     considered, limit
-        Whether there is any division.
+        Whether there is any admissible partition.
     """
     narrow = is_narrow(node.size, node.one + node.two)
     parted = node.min_leaf > 1 or node.least > 1
@@ -135,7 +130,7 @@ def divide_by_share(
         return False, limit
     _find_keys(n, narrow, sets)
     greatest = NO_CUT if parted else _compare(n, narrow, node, sets)
-    if greatest < 0:  # perhaps because all values have equal shares
+    if greatest < 0:  # perhaps because all categories have equal shares
         _part_equal(n, narrow, sets)
         parted, greatest = True, _compare(n, narrow, node, sets)
     if greatest < 0:
@@ -159,7 +154,7 @@ def divide_by_share(
 def _count(
     column: Array, n_values: Number, node: Node, packs: Array, counts: Array, present: Array, tally: Array
 ) -> Number:
-    """Count the cases of a node by value, and list those that occur; return how many do.
+    """Count the cases of a node by category, and list the categories that occur; return their number.
 
     Parameters
     ----------
@@ -167,9 +162,9 @@ def _count(
     n_values : int
     node : Node
     packs : array of int
-        Of its cases, narrow or wide.
+        Counts of its cases, narrow or wide.
     counts, present, tally : array of int
-        To be filled.
+        Output.
     """
     for code in range(1, n_values + 1):
         counts[code] = 0
@@ -185,7 +180,7 @@ def _count(
 
 @inlined_internal
 def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
-    """Find the keys of the values that occur."""
+    """Compute the keys of the categories that occur."""
     if not narrow:
         for k in range(n):
             one, two = weights_in(sets.wide_tally[k])
@@ -205,8 +200,8 @@ def _key(k: Number, narrow: bool, sets: SetRoom) -> Number:
 
 @internal
 def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
-    """Give all n values different keys, in the order of the old ones and then in their own."""
-    ranks = sets.wide_lefts  # which are found anew then
+    """Give all n categories distinct keys, by old key and then by position."""
+    ranks = sets.wide_lefts  # which are recomputed afterwards
     for k in range(n):
         own, rank = _key(k, narrow, sets), np.int64(0)
         for other in range(n):
@@ -222,11 +217,12 @@ def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
 
 @inlined_internal
 def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
-    """Find what the divisions after each of n values are worth; return the bits of the greatest worth."""
+    """Compute the gains of the partitions after each of n categories; return the bits of the greatest."""
     worths = sets.worths
     greatest = NO_CUT
     if narrow:
         keys, tally, lefts = sets.keys, sets.tally, sets.lefts
+        # Invariant: `lefts[:own]` holds, for each category, the counts of all categories whose key is not greater.
         for own in range(0, n, LANES):
             for lane in range(LANES):
                 lefts[own + lane] = 0
@@ -251,7 +247,7 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
 
 @internal
 def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
-    """Note the divisions that are worth as much as a limit; return how many there are."""
+    """Collect the partitions that reach a limit; return their number."""
     noted = np.int64(0)
     least = bits_at_least(limit)
     for k in range(n):
@@ -264,10 +260,10 @@ def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, set
 
 @internal
 def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
-    """Say whether no values need to be parted to know the best of the noted divisions.
+    """Return True if no categories need to be separated to know the best of the candidates.
 
-    That is so where all tie, and there is only one, or there are at most `FEW` cases: parting k of n of them is then
-    worth less by 4 / n^5 at least, which is no tie.
+    That is so where all candidates tie, and there is only one, or there are at most `FEW` cases: separating k of n of
+    them then gains less by 4 / n^5 at least, which is no tie.
     """
     best = room.scores[0]
     alone = True
@@ -293,7 +289,7 @@ def _settle(
     sets: SetRoom,
     found: Found,
 ) -> None:
-    """Put the first of the noted divisions that tie with the best into `found`."""
+    """Write the first of the candidates that tie with the best to `found`."""
     scores, cuts, sides = room.scores, room.cuts, found.sides[a]
     weight = node.one + node.two
     best = scores[0]
@@ -321,7 +317,7 @@ def _settle(
 
 @internal
 def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SetRoom) -> bool:
-    """Say whether one division comes before another: the first value in which they differ is on its left."""
+    """Return True if one partition precedes another: the first category in which they differ is on its left."""
     mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
     for k in range(1, n):
         key = _key(k, narrow, sets)

@@ -1,16 +1,11 @@
-"""The upper part of a large tree: nodes too large for a block, counted by histograms and decided one by one.
+"""Histogram growth: nodes too large for a block are split by their histograms, one by one.
 
-Vocabulary
-----------
-upper node
-    A node of more than `BLOCK` cases, or of more than `SHALLOW` where the tree ends soon anyway: sorting them would
-    not pay. Its attributes are counted in one pass; where a node is divided, all branches but the largest are counted,
-    and that one is what remains of the parent's histogram.
-lower node
-    A node that fits into a block: a kernel grows its whole subtree.
+A histogram node has more than `BLOCK` cases, or more than `SHALLOW` where the depth limit ends the tree soon: sorting
+them would not pay off. Its attributes are counted in one pass. After a split, all branches but the largest are counted;
+the histogram of the largest is its parent's minus theirs. A node that fits into a block is grown by one kernel.
 
-Nodes are looked at in threads of a pool, upper ones first and the youngest of them first, so that few histograms are
-kept at a time. The tree does not depend on the order: it is written down at the end, depth first.
+Nodes are processed in threads of a pool, histogram nodes first and the youngest of them first, so that few histograms
+are in memory at a time. The tree does not depend on the order: it is assembled at the end, depth first.
 """
 
 from __future__ import annotations
@@ -49,10 +44,10 @@ from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import STOPS, Stop
 
 BLOCK = 8192
-"""Nodes of at most so many cases are grown by one kernel."""
+"""Nodes of at most this many cases are grown by one kernel."""
 
 SHALLOW = 1024
-"""So are nodes of at most so many cases if at most `LEVELS` levels follow."""
+"""Where at most `LEVELS` levels follow, only nodes of at most this many cases are."""
 
 LEVELS = 3
 
@@ -61,25 +56,25 @@ NO_ROWS: Rows = np.zeros(0, dtype=np.int32)
 
 @dataclass
 class UpperNode:
-    """A node, first as it waits to be looked at, then with what came of it.
+    """A node of histogram growth: first its cases, then the result of processing it.
 
     Parameters
     ----------
     rows, weights : array
-        Its cases; given up when they are passed on.
+        Its cases; released when the children have them.
     depth : int
     used : array of bool
-        Attributes that may not be tested again.
+        Excluded attributes.
     key : int
-        Decides what is drawn.
+        Random key.
     outcome : int
-        First the parent's, which an empty node has, too.
+        First the parent's, which an empty node keeps.
     mean : float
-        Likewise, for numbers.
+        Likewise, for a numeric target.
     histogram : Histogram or None
         If it is known already.
     counts, weight, sse, stop, split, children, piece, branches
-        What came of it: `piece` is the subtree of a lower node, `branches` are those of its cases if all children end.
+        The result: `piece` is the subtree of a block, `branches` are those of its cases if all children are leaves.
     """
 
     rows: Rows
@@ -101,17 +96,17 @@ class UpperNode:
 
 
 class UpperPart:
-    """Grows the upper nodes and hands the lower ones on.
+    """Grow the histogram nodes and pass on the nodes that fit into a block.
 
     Parameters
     ----------
     table : Table
     finish : callable
-        Grows the subtree of a lower node in a block.
+        Grows the subtree of a node in a block.
     progress : callable or None
         Called with cases in finished subtrees and all cases.
     leaves : array or None
-        To be filled with the leaf of each row, where there are neither blocks nor divided cases.
+        Output: the leaf of each row, where there are neither blocks nor fractional cases.
     """
 
     def __init__(
@@ -130,7 +125,7 @@ class UpperPart:
     def grow(self, root: UpperNode) -> Piece:
         """Grow the whole tree."""
         pool = self._t.pool
-        if pool is None or self._t.options["max_depth"][0] == 1:  # a stump has one node to look at
+        if pool is None or self._t.options["max_depth"][0] == 1:  # a stump has one node to split
             waiting = [root]
             while waiting:
                 node = waiting.pop()
@@ -144,12 +139,12 @@ class UpperPart:
         upper: list[UpperNode] = [root]
         lower: list[UpperNode] = []
         running: dict[Future[int], UpperNode] = {}
-        hands = self._t.n_jobs + 1  # one more than there are threads, so that none waits for us
+        hands = self._t.n_jobs + 1  # one more than there are threads, so that none is idle
         while upper or lower or running:
             while len(running) < hands and (upper or lower):
                 node = (upper or lower).pop()
                 running[pool.submit(self._visit, node)] = node
-            done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)  # an interrupt gets through
+            done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)  # the timeout lets an interrupt through
             for future in done:
                 node = running.pop(future)
                 self._tell(future.result())
@@ -169,7 +164,7 @@ class UpperPart:
         return n <= min(BLOCK, SHALLOW) or (n <= BLOCK and not 0 <= levels <= LEVELS)
 
     def _visit(self, node: UpperNode) -> int:
-        """Decide about a node; return how many cases are done with."""
+        """Process a node; return the number of its cases if it is finished, else 0."""
         n = len(node.rows)
         pure = self._summarise(node)
         stop = self._stop(node, n, pure)
@@ -185,7 +180,7 @@ class UpperPart:
         return 0 if _open(node) else n
 
     def _summarise(self, node: UpperNode) -> bool:
-        """Note weight and outcome of a node; say whether it is pure."""
+        """Set weight and outcome of a node; return True if it is pure."""
         t = self._t
         node.counts = np.zeros(t.width)
         if len(node.rows) == 0:
@@ -218,10 +213,10 @@ class UpperPart:
             return Stop.TOO_FEW
         return Stop.NO_ATTRIBUTES if node.used.all() else None
 
-    # -- dividing ----------------------------------------------------------------------------------------------------
+    # -- splitting ---------------------------------------------------------------------------------------------------
 
     def _divide(self, node: UpperNode) -> Stop | None:
-        """Find the best test of a node and make its children; return why not, if it stays whole."""
+        """Split a node by its best test and create its children; return the reason if it is not split."""
         t = self._t
         deviation = t.target[node.rows] - node.mean if t.regression else NO_WEIGHTS
         search = Search(t, node.rows, node.weights, deviation, node.key, node.histogram)
@@ -246,7 +241,7 @@ class UpperPart:
         return None
 
     def _end_below(self, node: UpperNode, split: Split) -> bool:
-        """Make children that are leaves in any case, in one pass; return False if cases are divided among them."""
+        """Create children that are leaves in any case, in one pass; return False if there are fractional cases."""
         t = self._t
         n = split.n_branches
         codes, column, table, inside = self._branch_table(split)
@@ -264,7 +259,7 @@ class UpperPart:
         return True
 
     def _parts(self, node: UpperNode, split: Split) -> list[tuple[Rows, Floats]]:
-        """Return the cases of each branch; a case without a branch goes to all that are not empty, in proportion."""
+        """Return the cases of each branch; a case without a branch becomes fractional cases of all others."""
         n = split.n_branches
         codes, column, table, inside = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
@@ -284,7 +279,7 @@ class UpperPart:
         ]
 
     def _branch_table(self, split: Split) -> tuple[Any, Any, npt.NDArray[np.int32], tuple[int, float]]:
-        """Return codes and numbers of the attribute, the branch of each code, and the bin that a cut divides, with it.
+        """Return codes and values of the attribute, the branch of each code, and the bin of the threshold with it.
 
         The bin is -1 where there is none.
         """
@@ -305,7 +300,7 @@ class UpperPart:
         return t.codes[a], NO_WEIGHTS if t.single[a] else t.columns[a], table, (inside, cut)
 
     def _inherit(self, node: UpperNode, histogram: Histogram | None) -> None:
-        """Give the largest branch what remains of the histogram when the others are counted."""
+        """Count all branches but the largest, which gets the rest of the histogram (sibling subtraction)."""
         t = self._t
         heir = max(node.children, key=lambda child: len(child.rows))
         divided = sum(len(child.rows) for child in node.children) != len(node.rows)
@@ -325,7 +320,7 @@ class UpperPart:
 
     @staticmethod
     def _tell_leaves(leaves: Rows, nodes: list[UpperNode]) -> None:
-        """Write the leaf of every row, unless some were divided; nodes stand depth first."""
+        """Write the leaf of every row, unless some are fractional; `nodes` are in depth-first order."""
         ends = [(number, node) for number, node in enumerate(nodes) if not node.children or node.branches is not None]
         if sum(len(node.rows) for _, node in ends) != len(leaves):
             return
@@ -336,10 +331,10 @@ class UpperPart:
             else:
                 leaves[node.rows] = found
 
-    # -- writing -----------------------------------------------------------------------------------------------------
+    # -- assembly ----------------------------------------------------------------------------------------------------
 
     def _written(self, root: UpperNode) -> Piece:
-        """Write the nodes down, depth first, and put the subtrees of lower ones in their places."""
+        """Assemble the nodes depth first, with the subtrees of the blocks in place."""
         nodes: list[tuple[UpperNode, int]] = []
         waiting = [(root, -1)]
         while waiting:
@@ -375,19 +370,19 @@ class UpperPart:
 
 
 def _open(node: UpperNode) -> list[UpperNode]:
-    """Return the children that are still to be looked at."""
+    """Return the children that are not processed yet."""
     return node.children if node.branches is None else []
 
 
 def _note_classes(node: UpperNode) -> bool:
-    """Note weight and outcome of a node by its class weights; say whether it is pure."""
+    """Set weight and outcome of a node by its class weights; return True if it is pure."""
     node.weight = float(node.counts.sum())
     node.outcome = int(np.argmax(node.counts >= node.counts.max() * (1 - 1e-12)))
     return int(np.count_nonzero(node.counts)) <= 1
 
 
 def _take_off(histogram: Histogram, counted: Histogram, attributes: npt.NDArray[np.intp]) -> None:
-    """Take what was counted off a histogram that has these attributes, too, and perhaps more."""
+    """Subtract a histogram of these attributes from one that has them, and perhaps more."""
     if np.array_equal(histogram.starts, counted.starts):
         np.subtract(histogram.counts, counted.counts, out=histogram.counts)
         np.subtract(histogram.cases, counted.cases, out=histogram.cases)
