@@ -15,6 +15,7 @@ from treewright import plans, rule_plan
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.explain.language import words
 from treewright.explain.node import explain_node
 from treewright.learn import fit
 from treewright.model.model import TreeModel
@@ -83,7 +84,7 @@ def test_a_clicked_node_tells_the_same_gains_as_explain(open_page: Open, tennis:
         for place, one in enumerate(told.attributes):
             cells = rows.nth(place).locator("th, td").all_inner_texts()
             assert cells[0].startswith(one.name)
-            assert str(one.verdict) in cells[0] or one.verdict.name == "CONSIDERED"
+            assert words("en")(f"verdict.{one.verdict_code}") in cells[0] or one.verdict.name == "CONSIDERED"
             if one.decrease is not None:
                 wanted = [one.decrease, one.split_information, one.ratio, one.gini_decrease]
                 assert cells[1:5] == ["–" if value is None else f"{value:.3f}" for value in wanted]
@@ -101,7 +102,7 @@ def test_a_leaf_says_why_it_is_one(open_page: Open, tennis: tuple[Path, TreeMode
     page = open_page(tennis[0])
     page.click("#node-4 .frame")
     assert "Overcast" in text(page, "#node-panel .path")
-    assert "A leaf because: pure" in text(page, "#node-panel")
+    assert "Why this is a leaf: pure" in text(page, "#node-panel")
 
 
 def test_the_slider_prunes_the_tree_and_moves_the_errors(open_page: Open, credit_page: tuple[Path, TreeModel]) -> None:
@@ -135,7 +136,7 @@ def test_growth_is_played_forward_and_back(open_page: Open, tennis: tuple[Path, 
     assert page.locator("#tree-drawing .node").count() == 1
     assert page.locator("#node-0.waiting.turn").count() == 1
     page.click("#step-next")
-    assert "Node 0 was divided by Outlook" in text(page, "#step-text")
+    assert "Node 0 was split on Outlook" in text(page, "#step-text")
     assert page.locator("#tree-drawing .node").count() == 4
     assert page.locator(".node.waiting").count() == 3
     page.click("#step-next")
@@ -144,7 +145,7 @@ def test_growth_is_played_forward_and_back(open_page: Open, tennis: tuple[Path, 
     assert page.locator("#tree-drawing .node").count() == 4
     page.focus("#step-range")
     page.keyboard.press("End")
-    assert "the tree is grown" in text(page, "#step-text")
+    assert "the tree is complete" in text(page, "#step-text")
     page.click("#step-end")
     assert page.locator("#tree-drawing .node").count() == 8
     assert page.locator(".node.waiting").count() == 0
@@ -470,7 +471,7 @@ def test_a_tree_of_20_000_nodes_opens_at_once(open_page: Open, tmp_path: Path, k
     assert 3 < page.locator("#tree-drawing .node").count() < 100
     assert "sample of 30,000 of the 200,000 rows" in text(page, "#quality-way")
     page.click("#open-all")
-    assert "heaviest of 20,001 nodes" in text(page, "#tree-status")
+    assert "nodes with the most cases, of 20,001," in text(page, "#tree-status")
     page.focus("#prune-range")
     page.keyboard.press("ArrowRight")
     assert int(text(page, "#prune-leaves").replace(",", "")) < model.tree.n_leaves

@@ -91,7 +91,7 @@ def test_missing_model_is_bad_data(shell: Shell) -> None:
 def test_steps_of_cal_are_told_case_by_case(shell: Shell) -> None:
     shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
     told = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2").out.splitlines()
-    assert told[0] == "1. case 1, at the root (A 1): put class -> A"
+    assert told[0] == "1. case 1, at the root (A 1): class assigned -> A"
     assert told[-1].endswith("x1(x2(A,B),x2(A,B))")
     as_json = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2", "--json").json
     assert as_json["order"] == "cases"
@@ -102,8 +102,8 @@ def test_steps_of_cal_are_told_case_by_case(shell: Shell) -> None:
 def test_steps_of_cal_without_data_are_those_of_the_finished_tree_and_it_says_so(shell: Shell) -> None:
     shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
     told = shell.fine("explain", "cal.json", "--steps").out
-    assert "learned case by case; with the training data (--data FILE) the cases are told" in told
-    assert "Divided by x1" in told
+    assert "learned case by case; give the training data (--data FILE) to see each case" in told
+    assert "Split on x1" in told
 
 
 @pytest.mark.parametrize("algorithm", ["id3", "c45", "cart", "chaid"])
@@ -118,7 +118,7 @@ def test_steps_with_data_go_on_to_the_pruning(shell: Shell) -> None:
     events = [step["event"] for step in steps]
     assert events.count("split") == 3
     assert events[-1] == "prune"
-    assert "Pruned: the test of outlook goes, and the node says yes." in (
+    assert "Pruned: the split on outlook is removed, and the node predicts yes." in (
         shell.fine("explain", model, "--steps", "--data", "weather.csv").out
     )
 
@@ -130,8 +130,8 @@ def test_case_is_explained_with_path_leaf_and_smallest_change(shell: Shell) -> N
     told = shell.fine("explain", shell.model(), "--case", CASE).out
     assert told.splitlines()[0] == "Prediction: play = yes"
     assert "1. outlook = rain\n2. wind = weak" in told
-    assert "has 3 cases of the training data: yes 3." in told
-    assert "The smallest change that alters it, to play = no" in told
+    assert "holds 3 cases of the training data: yes 3." in told
+    assert "Smallest change that leads to play = no" in told
     assert "wind = strong (now weak)" in told
 
 
@@ -145,7 +145,7 @@ def test_row_of_the_data_is_the_case_of_that_number(shell: Shell) -> None:
 
 def test_what_a_case_does_not_name_is_missing(shell: Shell) -> None:
     told = shell.fine("explain", shell.model(), "--case", "humidity=high").out
-    assert "outlook is missing; the case is divided among all branches" in told
+    assert "outlook is missing; fractions of the case go to all branches" in told
 
 
 @pytest.mark.parametrize(
@@ -179,18 +179,18 @@ def test_node_is_found_by_the_answers_on_the_way(shell: Shell) -> None:
 def test_pruning_is_told_with_its_formula(shell: Shell) -> None:
     model = shell.model()
     told = shell.fine("explain", model, "--pruning", "--data", "weather.csv").out
-    assert "Error-based pruning at confidence 0.25 (z = 0.6925); expected errors:" in told
-    assert "as a tree = 1.172 + 2.110 + 2.110 = 5.392" in told
-    assert re.search(r"^largest branch in its place = \d+\.\d{3}$", told, re.MULTILINE)
-    assert told.endswith("Result: the test was kept.\n")
+    assert "Error-based pruning with confidence factor 0.25 (z = 0.6925); expected errors:" in told
+    assert "as a subtree = 1.172 + 2.110 + 2.110 = 5.392" in told
+    assert re.search(r"^with its largest branch raised = \d+\.\d{3}$", told, re.MULTILINE)
+    assert told.endswith("Result: the split was kept.\n")
     assert "--data FILE" in shell.fine("explain", model, "--pruning").out
 
 
 def test_tree_tells_every_test_and_the_cp_table(shell: Shell) -> None:
     model = shell.model("-a", "cart", "--missing-values", "surrogate", "--cp", "0", "--min-split", "2")
     told = shell.fine("explain", model, "--tree").out
-    assert "The tree of CART for play" in told
-    assert "The cp table" in told
+    assert "CART tree for play" in told
+    assert "cp table" in told
     assert re.search(r"^1 +0\.3 +0 +1$", told, re.MULTILINE)
 
 
@@ -200,7 +200,7 @@ def test_surrogates_are_listed_at_the_node(shell: Shell) -> None:
     root = shell.fine("explain", model, "--json").json[0]
     assert root["surrogates"][0].keys() == {"attribute", "condition", "agreement", "adjusted", "reversed"}
     assert root["surrogates"][0]["attribute"] == "z"
-    assert "Surrogates: where the value is missing" in shell.fine("explain", model).out
+    assert "Surrogate splits: if the value is missing" in shell.fine("explain", model).out
 
 
 @pytest.mark.parametrize(("lang", "word"), [("de", "Knoten 0 (Wurzel)"), ("it", "Nodo 0 (radice)"), ("zh", "節點 0")])

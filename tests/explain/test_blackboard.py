@@ -35,7 +35,7 @@ def test_the_root_of_play_tennis_as_in_the_lecture() -> None:
         "Rain        3   2  5  0.971",
         "remainder = 5/14 * 0.971 + 4/14 * 0 + 5/14 * 0.971 = 0.694",
         "gain      = 0.940 - 0.694 = 0.247",
-        "split information 1.577, ratio 0.156; Gini decrease 0.116; chi-square 3.55 with 2 df, p 0.17",
+        "split information 1.577, gain ratio 0.156; Gini decrease 0.116; chi-square 3.55 with 2 df, p 0.17",
     ]
     assert paragraphs[3].splitlines() == [
         "Humidity  Yes  No  n      H",
@@ -43,7 +43,7 @@ def test_the_root_of_play_tennis_as_in_the_lecture() -> None:
         "Normal      6   1  7  0.592",
         "remainder = 7/14 * 0.985 + 7/14 * 0.592 = 0.788",
         "gain      = 0.940 - 0.788 = 0.152",
-        "split information 1.000, ratio 0.152; Gini decrease 0.092; chi-square 2.80 with 1 df, p 0.0943",
+        "split information 1.000, gain ratio 0.152; Gini decrease 0.092; chi-square 2.80 with 1 df, p 0.0943",
     ]
     assert paragraphs[4].splitlines()[:5] == [
         "Wind    Yes  No  n      H",
@@ -53,15 +53,15 @@ def test_the_root_of_play_tennis_as_in_the_lecture() -> None:
         "gain      = 0.940 - 0.892 = 0.048",
     ]
     assert paragraphs[6].splitlines() == [
-        "attribute     gain  split  ratio   Gini  chi-square       p",
-        "Outlook      0.247  1.577  0.156  0.116        3.55    0.17  chosen",
-        "Humidity     0.152  1.000  0.152  0.092        2.80  0.0943",
-        "Wind         0.048  0.985      -  0.031        0.93   0.334  below the average gain 0.119",
-        "Temperature  0.029  1.557      -  0.019        0.57   0.752  below the average gain 0.119",
+        "attribute     gain  split info  gain ratio   Gini  chi-square       p",
+        "Outlook      0.247       1.577       0.156  0.116        3.55    0.17  chosen",
+        "Humidity     0.152       1.000       0.152  0.092        2.80  0.0943",
+        "Wind         0.048       0.985           -  0.031        0.93   0.334  below the average gain 0.119",
+        "Temperature  0.029       1.557           -  0.019        0.57   0.752  below the average gain 0.119",
     ]
     assert paragraphs[7] == (
         "Outlook is chosen: it has the highest gain ratio. Runner-up: Humidity, 0.005 behind. "
-        "Only attributes whose gain is at least the average, 0.119, were compared by it."
+        "Only attributes with at least the average gain, 0.119, were compared by gain ratio."
     )
 
 
@@ -85,7 +85,7 @@ def test_unknown_cases_are_shown_and_scale_the_gain() -> None:
     outlook[11] = -1
     text = written(replace(data, columns=(outlook, *data.columns[1:])), C45(criterion="gain"))
     assert "(missing)           1" in text
-    assert "gain      = 0.961 - 0.747 = 0.214, times 13/14 with a known value = 0.199" in text
+    assert "gain      = 0.961 - 0.747 = 0.214, times 13/14 (fraction of known values) = 0.199" in text
     assert "split information 1.809" in text
 
 
@@ -101,7 +101,7 @@ def test_fractions_of_cases_are_written_with_decimals() -> None:
 def test_the_correction_for_the_choice_of_a_cut() -> None:
     data = numeric_table({"x": [float(row) for row in range(10)]}, list("AAAAABBBBB"), ("A", "B"))
     text = written(data, C45())
-    assert "gain      = 1.000 - 0.000 = 1.000, less log2(7)/10 for the best of 7 cuts = 0.719" in text
+    assert "gain      = 1.000 - 0.000 = 1.000, minus log2(7)/10 (MDL correction for 7 thresholds) = 0.719" in text
     assert "<= 4" in text
 
 
@@ -109,8 +109,8 @@ def test_gini_is_written_as_gini() -> None:
     text = written(sample("play-tennis"), CART())
     assert "Gini(PlayTennis) = 1 - (9/14)^2 - (5/14)^2 = 0.459" in text
     assert "{Sunny, Rain}" in text
-    assert "Gini after = 10/14 * 0.5 + 4/14 * 0 = 0.357" in text
-    assert "decrease   = 0.459 - 0.357 = 0.102  (best of 2)" in text
+    assert "Gini after split = 10/14 * 0.5 + 4/14 * 0 = 0.357" in text
+    assert "decrease         = 0.459 - 0.357 = 0.102  (best of 2 candidate splits)" in text
 
 
 def test_variance_is_written_as_variance() -> None:
@@ -118,7 +118,7 @@ def test_variance_is_written_as_variance() -> None:
     text = written(Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5.0, 5.0])), CART())
     assert text.splitlines()[0] == "Node 0 (root): 4 cases, mean y 3"
     assert "Var(y) = mean of (y - 3)^2 = 4" in text
-    assert "decrease  = 4 - 0 = 4" in text
+    assert "decrease        = 4 - 0 = 4" in text
     assert "<= 2.5" in text
 
 

@@ -177,7 +177,7 @@ def test_fragment_for_a_notebook_stays_small_and_says_what_is_left_out() -> None
     told = fit(Dataset(schema, cells, 30, (np.arange(30) % 2).astype(np.int32)), id3()).explain(node=0)
     small = told._repr_html_()
     assert len(told.to_html().encode()) > LARGEST_FRAGMENT >= len(small.encode())
-    assert "The rest is left out here" in small
+    assert "Some of this explanation is omitted here" in small
     assert small.endswith("</section>")
 
 

@@ -34,7 +34,7 @@ def test_path_leaf_and_probabilities_of_a_whole_case() -> None:
     assert told.given == {"Outlook": "Rain", "Temperature": "Mild", "Humidity": "High", "Wind": "Strong"}
     text = told.to_text()
     assert "1. Outlook = Rain\n2. Wind = Strong" in text
-    assert "has 2 cases of the training data: No 2." in text
+    assert "holds 2 cases of the training data: No 2." in text
 
 
 @settings(max_examples=60)
@@ -67,7 +67,7 @@ def test_surrogate_that_stood_in_is_named() -> None:
     assert (step.how, step.value) == ("surrogate", None)
     assert step.surrogate is not None
     assert (step.surrogate.attribute, step.surrogate.condition.relation) == ("z", "<=")
-    assert "x is missing; the surrogate z <= " in told.to_text()
+    assert "x is missing; the surrogate split z <= " in told.to_text()
     assert told.outcome == "A"
 
 
@@ -84,35 +84,35 @@ def test_surrogate_turned_around_tells_the_condition_that_the_case_meets() -> No
 def test_case_without_value_goes_the_default_way_or_stays() -> None:
     told = explain_prediction(fit(TENNIS, id3()), {"Outlook": None})
     assert told.steps[0].how == "default"
-    assert "Outlook is missing; such cases go this way: " in told.to_text()
+    assert "Outlook is missing; the case takes the default branch: " in told.to_text()
     x = [float(value) for value in range(20)]
     data = numeric_table({"x": x}, ["A"] * 10 + ["B"] * 10, ("A", "B"))
     stays = explain_prediction(fit(data, cart(missing="surrogate", cp=0.0)), {"x": None})
     assert stays.steps[0].how == "stays"
     assert stays.leaves[0].node == 0
-    assert "the case stays here, and the node answers" in stays.to_text()
+    assert "the case stays here, and this node makes the prediction" in stays.to_text()
 
 
 def test_numeric_value_is_told_beside_the_condition() -> None:
     data = numeric_table({"x": [1.0, 2.0, 3.0, 4.0]}, list("AABB"), ("A", "B"))
     told = explain_prediction(fit(data, cart()), {"x": 1.25})
-    assert "1. x <= 2.5 (it is 1.25)" in told.to_text()
-    assert "1. x <= 2.5 (hier 1.25)" in told.to_text("de")
+    assert "1. x <= 2.5 (value 1.25)" in told.to_text()
+    assert "1. x <= 2.5 (Wert 1.25)" in told.to_text("de")
 
 
 def test_single_leaf_and_empty_leaf_and_number() -> None:
     alone = explain_prediction(fit(TENNIS, id3(max_depth=0)), {})
-    assert "The tree is a single leaf and tests nothing." in alone.to_text()
-    assert "No change of the case alters the prediction." in alone.to_text()
+    assert "The tree is a single leaf and tests no attribute." in alone.to_text()
+    assert "No change to the case changes the prediction." in alone.to_text()
     assert alone.notes == ("no_counterfactual",)
     some = fit(TENNIS.take(np.flatnonzero(TENNIS.columns[0] != 1)), id3())
     empty = explain_prediction(some, {"Outlook": "Overcast"})
-    assert "has no training cases; it says the class of its parent." in empty.to_text()
+    assert "holds no training cases; it predicts the class of its parent." in empty.to_text()
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     numbers = Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5.0, 5.0]))
     number = explain_prediction(fit(numbers, cart()), {"x": 1.0})
     assert (number.outcome, number.probabilities) == (1.0, None)
-    assert "has 2 cases of the training data; their mean is said." in number.to_text()
+    assert "holds 2 cases of the training data; the prediction is their mean." in number.to_text()
 
 
 def test_many_leaves_of_a_divided_case_are_cut_short() -> None:

@@ -119,7 +119,7 @@ def test_three_estimates_of_error_based_pruning() -> None:
     told = explain_pruning(fit(TENNIS, c45()), 0, TENNIS)
     assert [stage.method for stage in told.stages] == ["collapse", "error_based"]
     assert values(told) == pytest.approx({"leaf": 5 + extra_errors(14, 5), "tree": 5.3918, "raised": 7.7393}, abs=1e-4)
-    assert "as a tree = 2.110 + 1.172 + 2.110 = 5.392" in told.to_text()
+    assert "as a subtree = 2.110 + 1.172 + 2.110 = 5.392" in told.to_text()
     assert r"\sqrt{z^2" in told.to_markdown()
 
 
@@ -130,8 +130,8 @@ def test_leaf_that_was_pruned_shows_what_it_lost() -> None:
     assert told.decision == "pruned"
     found = values(told)
     assert found["leaf"] <= found["tree"] + 0.1
-    assert "The leaf is taken: it expects at most 0.1 errors more than the others." in told.to_text()
-    assert "says Yes." in told.to_text()
+    assert "The node becomes a leaf: a leaf adds at most 0.1 expected errors" in told.to_text()
+    assert "predicts Yes." in told.to_text()
 
 
 def test_without_data_it_says_what_is_missing() -> None:
@@ -169,7 +169,7 @@ def test_other_data_are_noticed() -> None:
     model = fit(noisy(1), c45())
     told = explain_pruning(model, 0, noisy(2))
     assert "other_tree" in told.notes
-    assert "does not give this tree" in told.to_text()
+    assert "gives a different tree" in told.to_text()
 
 
 def test_rpart_by_squares_and_by_losses() -> None:
@@ -187,7 +187,7 @@ def test_rpart_by_squares_and_by_losses() -> None:
             for stage in told.stages:
                 assert stage.method == "cp"
                 _check("cp", stage.decision, {one.kind: one.value for one in stage.estimates})
-        assert "risks as shares of the root's" in explain_pruning(model, 0, cases).to_text()
+        assert "risks relative to the root" in explain_pruning(model, 0, cases).to_text()
         if model.tree.n_nodes > 1:
             assert values(explain_pruning(model, 0))["strength"] > values(explain_pruning(model, 0))["limit"]
 
@@ -196,7 +196,7 @@ def test_j48_above_one_half_adds_no_errors_and_has_no_z() -> None:
     data = noisy()
     told = explain_pruning(fit(data, c45(dialect="j48", confidence=0.6)), 0, data)
     assert "z" not in told.stages[-1].parameters
-    assert "Error-based pruning at confidence 0.6; expected errors:" in told.to_text()
+    assert "Error-based pruning with confidence factor 0.6; expected errors:" in told.to_text()
 
 
 def test_cal_that_was_pruned_is_presented_its_cases_again() -> None:
@@ -221,7 +221,7 @@ def test_simplified_tree_has_no_numbers_to_compare() -> None:
     )
     told = explain_pruning(simple, 0, data)
     assert told.stages[-1].method == "simplify"
-    assert "Simplifying removes tests" in told.to_text()
+    assert "Simplification removes splits" in told.to_text()
 
 
 def test_raised_branch_is_told() -> None:
@@ -232,7 +232,7 @@ def test_raised_branch_is_told() -> None:
         for node in range(model.tree.n_nodes):
             told = explain_pruning(model, node, data)
             if any(stage.decision == "raised" for stage in told.stages):
-                assert "The largest branch takes the place of the node" in told.to_text()
+                assert "The largest branch replaces the node" in told.to_text()
                 return
     raise AssertionError("no tree with a raised branch was found")
 

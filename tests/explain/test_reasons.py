@@ -53,7 +53,7 @@ def test_adjusted_p_decides_in_chaid_and_the_smallest_wins() -> None:
     assert (root.worth, root.chosen, root.runner_up) == ("adjusted_p", "tears", "astigmatism")
     assert root.margin is not None
     assert root.margin > 0
-    assert "it has the smallest adjusted p. Runner-up: astigmatism" in root.to_text()
+    assert "it has the smallest adjusted p-value. Runner-up: astigmatism" in root.to_text()
 
 
 def test_tie_is_said_to_be_one() -> None:
@@ -63,7 +63,7 @@ def test_tie_is_said_to_be_one() -> None:
     codes = np.array([0, 0, 1, 1], dtype=np.int32)
     root = explain_node(fit(Dataset(schema, (codes, codes), 4, codes), id3()))
     assert root.margin == 0.0
-    assert root.to_text().endswith("a is chosen: b has the same gain, and the earlier column wins.")
+    assert root.to_text().endswith("a is chosen: b has the same information gain, and ties go to the earlier column.")
 
 
 def test_only_attribute_and_the_next_in_order() -> None:
@@ -73,13 +73,13 @@ def test_only_attribute_and_the_next_in_order() -> None:
     assert "x is chosen: no other attribute was eligible." in root.to_text()
     cal = explain_node(fit(sample("cal2"), cal2()))
     assert (cal.worth, cal.runner_up) == ("order", None)
-    assert "x1 is tested because it is next in the order of the attributes." in cal.to_text()
+    assert "x1 is tested because it is the next attribute in order." in cal.to_text()
 
 
 def test_choice_by_another_rule_than_the_table_is_admitted() -> None:
     root = explain_node(fit(TENNIS, id3()))
     odd = replace(root, margin=-0.1)
-    assert "is chosen by the learner's own rule; by gain alone Humidity would be ahead." in odd.to_text()
+    assert "is chosen by a rule of the algorithm itself; Humidity has the better information gain." in odd.to_text()
 
 
 def test_leaf_has_no_choice_to_give_reasons_for() -> None:
@@ -98,12 +98,12 @@ def test_reasons_of_those_that_were_not_eligible() -> None:
     root = explain_node(fit(data, c45()))
     verdicts = {one.name: one.verdict_code for one in root.attributes}
     assert verdicts["Date"] == "too_few"
-    assert "too few cases in two branches" in root.to_text()
-    assert "zu wenige Beispiele in zwei Zweigen" in root.to_text("de")
+    assert "fewer than two branches with enough cases" in root.to_text()
+    assert "weniger als zwei Zweige mit genügend Beispielen" in root.to_text("de")
     below = explain_node(fit(TENNIS, id3()), 1)
     assert {one.name: one.verdict_code for one in below.attributes}["Outlook"] == "used_above"
     drawn = explain_node(fit(TENNIS, replace(CART(), draw=Draw(1, 0))))
-    assert "not drawn" in drawn.to_text()
+    assert "not sampled at this node" in drawn.to_text()
 
 
 def test_table_and_gains_are_at_hand() -> None:
@@ -150,7 +150,7 @@ def test_branch_of_missing_values_is_named_in_every_language() -> None:
     root = explain_node(model)
     assert root.table[-1].special == "missing"
     assert "\nfehlt" in root.to_text("de")
-    assert "\n缺值" in root.to_text("zh")
+    assert "\n缺失" in root.to_text("zh")
     below = explain_node(model, int(model.tree.children_of(0)[-1]))
     assert below.path == ("a0 missing",)
     assert "a0 mancante" in below.to_text("it")
@@ -226,7 +226,7 @@ def test_weights_that_are_not_recorded_are_said_to_be_missing() -> None:
     model = replace(fit(weighted, c45()), working={})
     told = explain_node(model, 0, TENNIS)
     assert told.notes == ("class_weights_unrecorded",)
-    assert "learned with weights that it does not record" in told.to_text()
+    assert "trained with weights that it does not store" in told.to_text()
     assert explain_node(model, 0, weighted).notes == ()
     assert explain_node(model, 0, TENNIS.take([0, 1, 2, 5])).notes == ("other_counts",)
 

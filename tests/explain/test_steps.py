@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.explain.language import LANGUAGES
+from treewright.explain.language import LANGUAGES, words
 from treewright.explain.steps import CaseStep, Growth, GrowthStep, case_steps, growth_steps
+from treewright.grow.cal.trace import Event
 from treewright.grow.recipe import Stopping
 from treewright.learn import fit
 from treewright.plans import c45, cal2, cal3, cart, chaid, id3
@@ -106,15 +108,15 @@ def test_best_node_goes_first_under_a_limit_of_leaves() -> None:
     reasons = [step.stop_code for step in grown(growth)]
     first = reasons.index("leaves")
     assert reasons[first:] == ["leaves"] * len(reasons[first:])
-    assert "The test that is worth most first:" in growth.to_text()
+    assert "Best split first:" in growth.to_text()
 
 
 def test_step_shows_the_tables_of_its_choice() -> None:
     text = growth_steps(fit(TENNIS, c45())).to_text()
     first = text.split("Step 2:")[0]
-    assert "Outlook      0.247  1.577  0.156" in first
+    assert "Outlook      0.247       1.577       0.156" in first
     assert "Outlook is chosen" in first
-    assert "The model was pruned, and these are the steps to the tree that remained." in first
+    assert "The model was pruned; these are the steps that lead to the remaining tree." in first
 
 
 def test_pruned_tree_is_told_from_before_its_pruning_on() -> None:
@@ -135,7 +137,7 @@ def test_raising_is_a_step() -> None:
         data = noisy(seed, 120)
         growth = growth_steps(fit(data, c45()), data)
         if any(step.event == "raise" for step in growth.steps if isinstance(step, GrowthStep)):
-            assert "Raised: the largest branch takes the place of the test of" in growth.to_text()
+            assert "Raised: the largest branch replaces the split on" in growth.to_text()
             return
     raise AssertionError("no tree with a raised branch was found")
 
@@ -148,7 +150,9 @@ def test_cal_is_told_case_by_case(name: str, plan: Any) -> None:
     assert growth.order == "cases"
     assert all(isinstance(step, CaseStep) for step in growth.steps)
     lines = growth.to_text().splitlines()
-    assert lines == [str(step) for step in case_steps(model, data)]
+    texts = {str(event): words("en")(f"cal.{event.name.lower()}") for event in Event}
+    recorded = [str(step) for step in case_steps(model, data)]
+    assert lines == [re.sub(r"(?<=\): )[a-z ]+?(?= ->|$)", lambda event: texts[event[0]], line) for line in recorded]
     german = growth.to_text("de")
     assert german.startswith("1. Beispiel 1, an der Wurzel")
     play(growth_steps(model))
@@ -159,7 +163,7 @@ def test_other_data_give_no_prunings_of_this_model() -> None:
     growth = growth_steps(fit(noisy(1), c45()), noisy(2))
     assert all(step.event in ("split", "leaf") for step in growth.steps if isinstance(step, GrowthStep))
     assert growth.notes == ("other_counts",)
-    assert "these data do not give the counts of the model" in growth.to_text()
+    assert "these data do not reproduce the counts of the model" in growth.to_text()
 
 
 def test_cases_are_not_presented_to_other_learners() -> None:
@@ -174,4 +178,4 @@ def test_numeric_target_grows_step_by_step() -> None:
     numbers = Dataset(schema, data.columns, data.n_rows, np.asarray(target))
     growth = growth_steps(fit(numbers, cart(prune="cost_complexity", alpha=0.001)), numbers)
     play(growth)
-    assert "Divided by n" in growth.to_text()
+    assert "Split on n" in growth.to_text()

@@ -41,7 +41,7 @@ def test_tree_with_its_tests_and_what_it_leans_on() -> None:
     text = told.to_text()
     assert "8 nodes, 5 leaves, depth 2, from 14 cases." in text
     assert "Outlook\n   Sunny: Humidity\n      High: No  3" in text
-    assert "Why each test was chosen:" in text
+    assert "Why each split was chosen:" in text
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -58,7 +58,7 @@ def test_large_tree_is_told_from_the_top_and_stays_small() -> None:
     told = explain_tree(model)
     assert len(told.tests) == MOST_NODES
     assert told.more > 0
-    assert f"... {told.more} more tests" in told.to_text()
+    assert f"... {told.more} more splits" in told.to_text()
     assert len(told.outline) <= MOST_LINES
     assert sum(line.hidden for line in told.outline) + len(told.outline) == model.tree.n_nodes
     assert "more nodes" in told.to_text()
@@ -87,7 +87,7 @@ def test_numbers_and_cal_are_told_too() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     data = Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5e6, 5e6]))
     assert "<= 2.5: 1  2" in explain_tree(fit(data, cart())).to_text()
-    assert "The tree of CAL2 for" in explain_tree(fit(sample("cal2"), cal2())).to_text()
+    assert "CAL2 tree for" in explain_tree(fit(sample("cal2"), cal2())).to_text()
 
 
 def test_one_function_for_every_question() -> None:

@@ -78,7 +78,7 @@ def _leaves(explanation: PredictionExplanation, say: Words) -> list[Block]:
 def _probabilities(explanation: PredictionExplanation, say: Words) -> Block:
     pairs = sorted(zip(explanation.classes, explanation.probabilities or (), strict=True), key=lambda pair: -pair[1])
     told = ", ".join(f"{name(one)} {share:.3f}" for one, share in pairs if share > 0)
-    return Paragraph(say("prediction.probabilities", told=told))
+    return Paragraph(say("prediction.probabilities", probabilities=told))
 
 
 def _counterfactual(found: Counterfactual | None, explanation: PredictionExplanation, say: Words) -> Block:

@@ -47,5 +47,5 @@ def _grown(growth: Growth, step: GrowthStep, say: Words) -> list[Block]:
 def _case(step: CaseStep, say: Words) -> str:
     place = ", ".join(f"{name(attribute)}={name(value)}" for attribute, value in step.path) or say("cal.root")
     counted = ", ".join(f"{name(one)} {count}" for one, count in step.counts) or say("cal.nothing_counted")
-    text = say("cal.step", case=step.case, place=place, counted=counted, event=say(f"cal.{step.event_code}"))
+    text = say("cal.step", case=step.case, where=place, counted=counted, event=say(f"cal.{step.event_code}"))
     return text if step.tree is None else f"{text} -> {step.tree}"

@@ -123,7 +123,7 @@ def test_the_title_and_the_line_below_say_what_it_is() -> None:
     assert own["title"] == "Mine"
     weather = sample("play-tennis")
     assert (
-        "gelernt aus sample:play-tennis" in payload(report(fit(weather, plans.id3()), lang="de"))["about"]["subtitle"]
+        "trainiert mit sample:play-tennis" in payload(report(fit(weather, plans.id3()), lang="de"))["about"]["subtitle"]
     )
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     numbers = Dataset(schema, (np.arange(30.0),), 30, np.arange(30.0) ** 2)

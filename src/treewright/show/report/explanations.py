@@ -168,7 +168,7 @@ def pruning_lines(
     >>> pruning_lines(fit(weather, id3()), weather)
     {}
     >>> pruning_lines(fit(weather, c45()), weather)["0"][-1]
-    'Result: the test was kept.'
+    'Result: the split was kept.'
     """
     again = data if data is not None and data.n_rows * len(model.working) <= PRUNED_AGAIN else None
     result: dict[str, list[str]] = {}
