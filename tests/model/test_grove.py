@@ -16,7 +16,7 @@ from treewright.data.schema import Task
 from treewright.grow.recipe import CART, ID3
 from treewright.learn import fit
 from treewright.model.grove import pack_trees
-from treewright.model.grove_route import LOST, blocks, interpreted_leaves
+from treewright.model.grove_route import UNROUTED, blocks, interpreted_leaves
 from treewright.model.model import TreeModel
 from treewright.model.route import leaf_visits
 from treewright.model.tree import LEAF, Tree
@@ -64,7 +64,7 @@ def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any)
             for row, node, share in zip(visits.rows, visits.nodes, visits.shares, strict=True):
                 ends[int(row)].append((int(node), float(share)))
         for row, reached in ends.items():
-            if leaves[row, place] == LOST:
+            if leaves[row, place] == UNROUTED:
                 continue
             [(node, share)] = reached
             assert share == 1.0
@@ -83,7 +83,7 @@ def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
             of_leaf = np.zeros((int(packed.leaf_starts[-1]), 1))
             of_leaf[packed.leaf_starts[place] : packed.leaf_starts[place + 1]] = of_node[tree.attribute == LEAF]
             alone = TreeModel(tree)._mixed(cases, of_node)
-            assert np.array_equal(block.said_by(place, of_leaf, of_node), alone[block.first : block.last])
+            assert np.array_equal(block.answers_of(place, of_leaf, of_node), alone[block.first : block.last])
 
 
 def test_whole_counts_are_kept_for_leaves_only() -> None:
@@ -117,4 +117,4 @@ def test_deep_trees_need_no_recursion() -> None:
     packed = pack_trees(schema, [tree, tree])
     assert np.array_equal(packed[1].counts, tree.counts)
     [block] = blocks(packed, data)
-    assert not len(block.lost)
+    assert not len(block.unrouted)

@@ -96,7 +96,9 @@ def test_it_learned_its_own_table() -> None:
 
 
 def test_an_array_of_another_width_is_refused_with_the_names() -> None:
-    with pytest.raises(SchemaError, match="the array has 3 columns, the model wants 4: Outlook, Temperature, Humidity"):
+    with pytest.raises(
+        SchemaError, match="the array has 3 columns, the model expects 4: Outlook, Temperature, Humidity"
+    ):
         TENNIS.predict(np.zeros((2, 3), dtype=object))
 
 

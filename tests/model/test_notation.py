@@ -67,7 +67,7 @@ def test_other_tests_have_no_notation() -> None:
 def test_a_regression_tree_has_no_notation() -> None:
     schema = Schema((Column("x", Kind.NOMINAL, ("a", "b")), Column("y", Kind.NUMERIC)), target="y")
     tree, _ = build_tree(schema, [NodeRecord(1.0, np.zeros(0), 0.5, stop=Stop.PURE, sse=0.0)])
-    with pytest.raises(ParameterError, match="says numbers"):
+    with pytest.raises(ParameterError, match="predicts numbers"):
         to_notation(tree)
     with pytest.raises(ParameterError, match="declares none"):
         parse_notation("A", schema)

@@ -108,7 +108,7 @@ def test_batches_change_nothing(pair: tuple[Tree, Dataset], size: int) -> None:
 def test_many_missing_cells_make_smaller_batches() -> None:
     tree, cases = divided_tree(), table(SCHEMA, [(None, None, None, None, "a")] * 600)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(route, "VISITS_AT_ONCE", 10)
+        patch.setattr(route, "MAX_FRACTIONAL_VISITS", 10)
         sizes = [len(set(visits.rows.tolist())) for visits in leaf_visits(tree, cases)]
     assert sizes == [256, 256, 88]
 

@@ -146,7 +146,7 @@ def test_a_surrogate_has_two_branches_and_its_agreement_is_a_share() -> None:
     with pytest.raises(ParameterError, match="a surrogate has two branches, not 3"):
         Surrogate(Split.multiway(0, 3), 0.5, 0.5)
     for agreement, adjusted in ((1.5, 0.5), (-0.1, 0.5), (0.5, 1.5), (float("nan"), 0.5)):
-        with pytest.raises(ParameterError, match="agreement of a surrogate is a share"):
+        with pytest.raises(ParameterError, match="agreement of a surrogate must be between 0 and 1"):
             Surrogate(Split.threshold(0, 1.0), agreement, adjusted)
 
 

@@ -136,9 +136,9 @@ INT32 = np.iinfo(np.int32)
         ({"counts": (0, -1)}, "is negative"),
         ({"outcome": (0, 2)}, "an outcome is not a class"),
         ({"outcome": (0, -1)}, "an outcome is not a class"),
-        ({"stop": (2, -1)}, "say why they stopped"),
-        ({"stop": (0, 0)}, "say why they stopped"),
-        ({"stop": (2, len(STOPS))}, "say why they stopped"),
+        ({"stop": (2, -1)}, "have a stop reason"),
+        ({"stop": (0, 0)}, "have a stop reason"),
+        ({"stop": (2, len(STOPS))}, "have a stop reason"),
     ],
 )
 def test_every_damage_is_found(damage: dict[str, Any], message: str) -> None:
@@ -189,7 +189,7 @@ def test_starts_that_only_ascend_by_overflow_are_found() -> None:
         ({"outcome": (1, np.nan)}, "outcome has a number that is not finite"),
         ({"bounds": (0, 5.0)}, "node 0: the bounds do not ascend"),
         ({"bounds": (0, np.nan)}, "node 0: a bound is not finite"),
-        ({"attribute": (0, 1)}, "node 0: nominal attribute 'c' cannot be tested so"),
+        ({"attribute": (0, 1)}, "node 0: nominal attribute 'c' cannot have this test"),
         ({"bound_start": np.array([0, 1, 2, 2, 2], dtype=np.int32)}, "leaf 1 has values or bounds|do not make"),
     ],
 )

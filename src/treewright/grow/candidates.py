@@ -46,8 +46,8 @@ class Candidate:
     Parameters
     ----------
     attribute : int
-    status : Verdict
-        `Verdict.CONSIDERED` while it may still win, otherwise why it cannot.
+    status : SplitStatus
+        `SplitStatus.CONSIDERED` while it may still win, otherwise why it cannot.
     counts, unknown : array
         Table of the branches of the test.
     split : Split or None

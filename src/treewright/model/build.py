@@ -1,7 +1,7 @@
-"""Making a tree from nodes in any order, and taking one apart again.
+"""Building a tree from node records, and converting a tree back into records.
 
-Growers and pruners work on `NodeRecord` lists; `build_tree` numbers what is reachable from the root depth first, so
-that the same tree has the same numbers and the same bytes in whatever order it was made.
+Growers and pruners work on lists of `NodeRecord`. `build_tree` numbers the nodes reachable from the root depth first,
+so that equal trees have equal indices and equal bytes, whatever the order in which their nodes were created.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from treewright.model.tree import LEAF, STOPS, TESTS, Stop, Tree, gather_slices
 
 @dataclass
 class NodeRecord:
-    """A node in the making: its statistics and, once divided, its test and the numbers of its children.
+    """A mutable node: its statistics and, once split, its test and the indices of its children.
 
-    `counts` are class weights; a regression node has an empty array and `sse` instead.
+    `counts` are class weights; a regression node has an empty array and uses `sse` instead.
     """
 
     weight: float
@@ -36,7 +36,7 @@ class NodeRecord:
     surrogates: tuple[Surrogate, ...] = ()
 
     def become_leaf(self, stop: Stop) -> None:
-        """Forget test and children."""
+        """Remove test and children, and record why the node is a leaf."""
         self.split = None
         self.surrogates = ()
         self.children = []
@@ -44,10 +44,7 @@ class NodeRecord:
 
 
 def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> tuple[Tree, list[int]]:
-    """Return the tree below `root`, and for each of its nodes the number of its record.
-
-    The tree is validated.
-    """
+    """Return the validated tree below `root`, and for each of its nodes the index of its record."""
     order = _depth_first(records, root)
     number = {record: node for node, record in enumerate(order)}
     nodes = [records[index] for index in order]
@@ -83,7 +80,7 @@ def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> 
 
 
 def records_of(tree: Tree) -> list[NodeRecord]:
-    """Take a tree apart into records with the same numbers."""
+    """Convert a tree into records with the same indices."""
     return [
         NodeRecord(
             weight=float(tree.weight[index]),
@@ -103,11 +100,11 @@ def records_of(tree: Tree) -> list[NodeRecord]:
 
 def _depth_first(records: Sequence[NodeRecord], root: int) -> list[int]:
     order: list[int] = []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    stack = [root]
+    while stack:
+        node = stack.pop()
         order.append(node)
-        waiting.extend(reversed(records[node].children))
+        stack.extend(reversed(records[node].children))
     return order
 
 
@@ -125,9 +122,11 @@ def _counts(
     if regression:
         return np.zeros((len(rows), 0))
     counts = np.array(rows)
-    with np.errstate(invalid="ignore"):  # a weight beyond the integers comes back different, and stays a float
-        whole = counts.astype(np.int64)
-    return whole if np.array_equal(whole, counts) else counts.astype(np.float64)
+    with np.errstate(
+        invalid="ignore"
+    ):  # a weight beyond the range of int64 does not survive the cast, and stays a float
+        integers = counts.astype(np.int64)
+    return integers if np.array_equal(integers, counts) else counts.astype(np.float64)
 
 
 def rebuild_tree(
@@ -139,15 +138,15 @@ def rebuild_tree(
     stop: npt.NDArray[np.int8] | None = None,
     estimate: npt.NDArray[np.float64] | None = None,
 ) -> Tree:
-    """Return the tree in which every place has the test and the branches of its source, without what is out of reach.
+    """Return the tree in which each node has the test and the children of its source; unreachable nodes are dropped.
 
     Parameters
     ----------
     tree : Tree
     source : array of int
-        For each node the one whose test and branches it gets: itself, one below, or a leaf.
+        For each node, the node whose test and children it gets: itself, a descendant, or a leaf.
     counts, outcome, stop, estimate : array or None
-        Of each place; None keeps what the tree has. A source that is a leaf makes the place one.
+        New values for each node; None keeps those of the tree. A source that is a leaf makes the node a leaf.
 
     Examples
     --------
@@ -165,20 +164,20 @@ def rebuild_tree(
     while len(level):
         reached[level] = True
         level = gather_slices(tree.children, tree.child_start, source[level])
-    kept = np.flatnonzero(reached)  # branches are taken over from below only, so the order stays depth first
+    kept = np.flatnonzero(reached)  # children come from descendants only, so the order stays depth first
     tests = source[kept]
     number = np.zeros(tree.n_nodes, dtype=np.int32)
     number[kept] = np.arange(len(kept))
     is_leaf = tree.attribute[tests] == LEAF
     new_counts = (tree.counts if counts is None else counts)[kept]
-    whole = new_counts.astype(np.int64) if new_counts.dtype.kind == "f" and new_counts.size else new_counts
+    integers = new_counts.astype(np.int64) if new_counts.dtype.kind == "f" and new_counts.size else new_counts
     new_stop = (tree.stop if stop is None else stop)[kept]
     surrogates = {}
     if tree.surrogates:
         surrogates = {
-            place: tree.surrogates[node] for place, node in enumerate(tests.tolist()) if node in tree.surrogates
+            index: tree.surrogates[node] for index, node in enumerate(tests.tolist()) if node in tree.surrogates
         }
-    again = Tree(
+    rebuilt = Tree(
         schema=tree.schema,
         attribute=tree.attribute[tests],
         test=tree.test[tests],
@@ -191,7 +190,7 @@ def rebuild_tree(
         bound_start=_starts(np.diff(tree.bound_start)[tests]),
         bounds=gather_slices(tree.bounds, tree.bound_start, tests),
         weight=tree.weight[kept] if counts is None else new_counts.sum(axis=1).astype(np.float64),
-        counts=whole if np.array_equal(whole, new_counts) else new_counts,
+        counts=integers if np.array_equal(integers, new_counts) else new_counts,
         outcome=(tree.outcome if outcome is None else outcome)[kept],
         stop=np.where(is_leaf, new_stop, -1).astype(np.int8),
         sse=None if tree.sse is None else tree.sse[kept],
@@ -199,8 +198,8 @@ def rebuild_tree(
         p_value=_kept(tree.p_value, kept),
         surrogates=surrogates,
     )
-    again.validate()
-    return again
+    rebuilt.validate()
+    return rebuilt
 
 
 def _kept(array: npt.NDArray[np.float64] | None, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:

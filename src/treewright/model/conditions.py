@@ -1,4 +1,4 @@
-"""Conditions of rules: tests of one attribute that a case passes or fails.
+"""Conditions of rules: tests of one attribute that a case satisfies or not.
 
 ``=`` and ``in`` are for nominal and ordinal attributes, ``<=`` and ``>`` for numeric ones. A missing value fails every
 condition.
@@ -22,14 +22,14 @@ from treewright.data.schema import Column, Schema
 Mask = npt.NDArray[np.bool_]
 
 BATCH = 65_536
-"""Cases classified at once, which bounds the memory for the masks of the conditions."""
+"""Cases classified per batch, which bounds the memory for the masks of the conditions."""
 
 CACHE_BYTES = 2**28
-"""Masks of conditions kept at once; those not asked for longest are made again when needed."""
+"""Memory for cached masks of conditions; the least recently used ones are recomputed when needed."""
 
 
 class Op(StrEnum):
-    """How a condition compares."""
+    """The operator of a condition."""
 
     EQUALS = "="
     AT_MOST = "<="
@@ -52,7 +52,7 @@ class Condition:
     cut : float or None
         For ``<=`` and ``>``.
     values : tuple of int
-        Codes of declared values, ascending: one for ``=``, any number for ``in``.
+        Codes of categories, ascending: one for ``=``, any number for ``in``.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Condition:
         if self.op is Op.EQUALS and len(self.values) != 1:
             raise ParameterError(f"'=' has one value, not {len(self.values)}")
         if any(value < 0 for value in self.values) or sorted(set(self.values)) != list(self.values):
-            raise ParameterError("the codes of values are not negative, ascend, and do not repeat")
+            raise ParameterError("the codes of values must be non-negative, ascending and unique")
 
     @classmethod
     def equals(cls, attribute: int, value: int) -> Condition:
@@ -103,23 +103,25 @@ class Condition:
         return cls(attribute, Op.ABOVE, cut=float(cut))
 
     def matches(self, cases: Dataset) -> Mask:
-        """Return which cases pass; a missing value does not."""
+        """Return which cases satisfy the condition; a missing value does not."""
         column = cases.columns[self.attribute]
         if self.cut is not None:
-            # A comparison with NaN, the missing number, is false in both directions.
+            # A comparison with NaN, which marks a missing number, is false in both directions.
             return column <= self.cut if self.op is Op.AT_MOST else column > self.cut
         passes = np.zeros(len(cases.schema.attributes[self.attribute].values) + 1, dtype=np.bool_)
         passes[list(self.values)] = True
         return passes[column]  # the missing code -1 reads the last entry, which stays false
 
     def describe(self, schema: Schema) -> str:
-        """Return the condition as a person reads it."""
+        """Return the condition as readable text."""
         column = schema.attributes[self.attribute]
         return f"{printable(column.name)} {self.op} {self._operand(column)}"
 
     def _operand(self, column: Column) -> str:
         if self.cut is not None:
-            return repr(self.cut).removesuffix(".0")  # the shortest exact decimal: what is printed is what is tested
+            return repr(self.cut).removesuffix(
+                ".0"
+            )  # the shortest exact decimal: the printed test equals the stored one
         names = [printable(column.values[value]) for value in self.values]
         return names[0] if self.op is Op.EQUALS else "{" + ", ".join(names) + "}"
 
@@ -135,25 +137,25 @@ class Condition:
 
 
 class ConditionMasks:
-    """Which cases pass which condition, each condition looked at once as long as there is room to remember it."""
+    """A bounded cache of the cases that satisfy each condition."""
 
     def __init__(self, cases: Dataset) -> None:
         self.cases = cases
         self._masks: dict[Condition, Mask] = {}
-        self._room = max(64, CACHE_BYTES // max(1, cases.n_rows))
+        self._capacity = max(64, CACHE_BYTES // max(1, cases.n_rows))
 
     def __getitem__(self, condition: Condition) -> Mask:
         mask = self._masks.pop(condition, None)
         if mask is None:
             mask = condition.matches(self.cases)
             mask.setflags(write=False)
-        self._masks[condition] = mask  # now the last in the dictionary, so the first is the one not asked for longest
-        if len(self._masks) > self._room:
+        self._masks[condition] = mask  # moved to the end of the dictionary, so the first is the least recently used
+        if len(self._masks) > self._capacity:
             del self._masks[next(iter(self._masks))]
         return mask
 
     def all_of(self, conditions: Iterable[Condition]) -> Mask:
-        """Return which cases pass all the conditions (with none: every case)."""
+        """Return which cases satisfy all the conditions (without conditions: every case)."""
         passes = np.ones(self.cases.n_rows, dtype=np.bool_)
         for condition in conditions:
             passes &= self[condition]

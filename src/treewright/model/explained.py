@@ -1,7 +1,4 @@
-"""Explaining as a method of whatever holds one tree.
-
-The explanations are made by a higher room, see `treewright._base.higher_room`; here is the name and what it takes.
-"""
+"""The `explain` method of objects that hold one tree; a higher layer implements it."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from treewright._base.higher_room import made
 
 
 class Explained:
-    """Base of what can say why it is as it is."""
+    """Base class of objects that can explain themselves."""
 
     def explain(
         self,
@@ -24,22 +21,22 @@ class Explained:
     ) -> Any:
         """Explain the whole tree, one prediction, one node, its pruning, or the growth.
 
-        What comes back has ``to_text(lang)``, ``to_markdown(lang)``, ``to_html(lang)`` and ``to_dict()``, and shows
+        The result has ``to_text(lang)``, ``to_markdown(lang)``, ``to_html(lang)`` and ``to_dict()``, and displays
         itself in a notebook. The explanation of a node has its frequency ``table``, the ``gains`` of all attributes,
         and the ``runner_up``.
 
         Parameters
         ----------
         row : dict of name to value, or a table with one row
-            The case whose prediction is to be explained; what a dict does not name is missing.
+            The case whose prediction is explained; attributes that a dict does not name are missing.
         node : int or None
-            The node to be explained; the root is 0.
+            The node to explain; the root is 0.
         pruning : bool
             Explain what pruning compared at the node (at the root, if none is named).
         steps : bool
             Explain the growth step by step.
         data : Dataset or None
-            The training data, for what a model does not keep.
+            The training data, for details that the model does not store.
 
         Examples
         --------

@@ -1,13 +1,7 @@
-"""Many trees that answer together: a bagged or random forest, or boosted trees. No learner is needed for any of this.
+"""An ensemble of trees: a bagged or random forest, or boosted trees. Prediction needs no learner.
 
-Vocabulary
-----------
-combining
-    How the answers become one. ``mean``: the class probabilities (or numbers) of the trees are averaged. ``votes``:
-    every tree says one class, and its vote counts by the tree's weight.
-log
-    What was noted while learning, one number per tree: the out-of-bag error after each tree, or error and alpha of each
-    round of boosting.
+The predictions of the trees are combined in one of two ways. ``mean`` averages their class probabilities (or numbers).
+``votes`` adds one vote per tree, weighted by the tree's weight.
 """
 
 from __future__ import annotations
@@ -38,7 +32,7 @@ Codes = npt.NDArray[np.intp]
 
 
 class Combining(StrEnum):
-    """How the answers of the trees become one."""
+    """How the predictions of the trees are combined."""
 
     MEAN = "mean"
     VOTES = "votes"
@@ -51,20 +45,22 @@ class Forest(Predictor):
     Parameters
     ----------
     grove : PackedForest
-        The trees.
+        The trees, as one set of arrays.
     weights : array of float
-        Weight of the answer of each tree.
+        Weight of the prediction of each tree.
     combining : Combining
     recipe : dict
         How it was learned, as plain data.
     provenance : dict
         What it was learned from, as plain data.
     log : dict of str to tuple of float
-        What was noted while learning, one number per tree.
+        Training log with one number per tree: the out-of-bag error after each tree, or error and alpha of each
+        boosting round.
     smoothing : None, "laplace" or float
         How class probabilities are estimated from the cases of a leaf.
     costs : tuple of tuples or None
-        Cost of saying class j (column) of a case of class i (row): then the class of least expected cost is said.
+        Cost of predicting class j (column) for a case of class i (row). If given, the class of least expected cost is
+        predicted.
 
     Examples
     --------
@@ -117,10 +113,10 @@ class Forest(Predictor):
 
     @property
     def is_regression(self) -> bool:
-        """Whether numbers are predicted."""
+        """True if numbers are predicted."""
         return self.grove.is_regression
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     def predict(self, data: Any) -> npt.NDArray[Any]:
         """Return the predicted class label or number of each case."""
@@ -129,17 +125,17 @@ class Forest(Predictor):
         return self.answers(self.cases(data))[:, 0]
 
     def predict_proba(self, data: Any) -> Floats:
-        """Return the probability of each class, columns in the order of `classes_`; for votes their shares."""
+        """Return the probability (or share of votes) of each class, columns in the order of `classes_`."""
         if self.is_regression:
             raise ParameterError("a forest of numbers has no class probabilities")
         return self.answers(self.cases(data))
 
     def predict_codes(self, cases: Dataset) -> Codes:
-        """Return class indices in declared order (ties to the first)."""
+        """Return class indices in class order (ties go to the first)."""
         return self.codes_of(self.answers(cases))
 
     def codes_of(self, answers: Floats) -> Codes:
-        """Return the classes that combined answers say."""
+        """Return the predicted classes for combined answers."""
         if self.costs is not None:
             return first_maximum(-(answers @ np.array(self.costs)))
         return first_maximum(answers)
@@ -150,66 +146,68 @@ class Forest(Predictor):
         if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove), self.grove.n_nodes):
             packed = self.grove
             added = sums(packed, packed.starts[:-1], cases, packed.leaf_number, self._of_leaf, self.weights)
-            lost = np.flatnonzero(np.isnan(added[:, 0]))
-            if len(lost):
-                added[lost] = self._added_up(cases.take(lost))
+            unrouted = np.flatnonzero(np.isnan(added[:, 0]))
+            if len(unrouted):
+                added[unrouted] = self._sum_of_answers(cases.take(unrouted))
             return added / total
-        return self._added_up(cases) / total
+        return self._sum_of_answers(cases) / total
 
-    def _added_up(self, cases: Dataset) -> Floats:
+    def _sum_of_answers(self, cases: Dataset) -> Floats:
         result = np.zeros((cases.n_rows, self._width))
         for block in blocks(self.grove, cases):
             part = result[block.first : block.last]
-            for place, weight in enumerate(self.weights.tolist()):
-                self.add_answer(part, block, place, weight)
+            for index, weight in enumerate(self.weights.tolist()):
+                self.add_answer(part, block, index, weight)
         return result
 
     def staged_answers(self, cases: Dataset) -> Iterator[Floats]:
         """Yield the combined answers of the first tree, the first two, and so on."""
         found = list(blocks(self.grove, cases))
         result, total = np.zeros((cases.n_rows, self._width)), 0.0
-        for place, weight in enumerate(self.weights.tolist()):
+        for index, weight in enumerate(self.weights.tolist()):
             total += weight
             for block in found:
-                self.add_answer(result[block.first : block.last], block, place, weight)
+                self.add_answer(result[block.first : block.last], block, index, weight)
             yield result / (total if total > 0 else 1.0)
 
-    def add_answer(self, result: Floats, block: Block, place: int, weight: float = 1.0) -> None:
+    def add_answer(self, result: Floats, block: Block, index: int, weight: float = 1.0) -> None:
         """Add the answer of one tree for the cases of a block, times a weight."""
         if self.combining is Combining.MEAN:
-            of_node = self._of_node(place) if len(block.lost) else None
-            said = block.said_by(place, self._of_leaf, of_node)
-            result += said if weight == 1.0 else said * weight
+            of_node = self._of_node(index) if len(block.unrouted) else None
+            answers = block.answers_of(index, self._of_leaf, of_node)
+            result += answers if weight == 1.0 else answers * weight
             return
-        result[np.arange(len(result)), self.voted(block, place)] += weight
+        result[np.arange(len(result)), self.voted(block, index)] += weight
 
-    def voted(self, block: Block, place: int) -> Codes:
-        """Return the class that one tree says of each case of a block."""
-        codes = self._leaf_codes[block.leaves[:, place]]
-        if len(block.lost):
-            codes[block.lost] = first_maximum(block.said_by(place, self._of_leaf, self._of_node(place))[block.lost])
+    def voted(self, block: Block, index: int) -> Codes:
+        """Return the class that one tree predicts for each case of a block."""
+        codes = self._leaf_codes[block.leaves[:, index]]
+        if len(block.unrouted):
+            codes[block.unrouted] = first_maximum(
+                block.answers_of(index, self._of_leaf, self._of_node(index))[block.unrouted]
+            )
         return codes
 
     def nodes(self, cases: Dataset) -> npt.NDArray[np.int64]:
-        """Return the node that each case ends in, in every tree, numbered as in the packed forest (cases x trees).
+        """Return the final node of each case in every tree, numbered as in the packed forest (cases x trees).
 
-        A divided case counts for the leaf that gets most of it.
+        A fractional case counts for the leaf with the largest share of it.
         """
         leaf_nodes = np.flatnonzero(self.grove.attribute == LEAF)
         found = np.empty((cases.n_rows, self.n_trees), dtype=np.int64)
         for block in blocks(self.grove, cases):
             part = found[block.first : block.last]
             part[:] = leaf_nodes[block.leaves]
-            if len(block.lost):
-                for place, tree in enumerate(self.trees):
-                    part[block.lost, place] = self.grove.starts[place] + main_leaves(tree, block.lost_cases)
+            if len(block.unrouted):
+                for index, tree in enumerate(self.trees):
+                    part[block.unrouted, index] = self.grove.starts[index] + main_leaves(tree, block.unrouted_cases)
         return found
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
-        """Return the node that each case ends in, in every tree, numbered as in the tree (cases x trees)."""
+        """Return the final node of each case in every tree, numbered as in the tree (cases x trees)."""
         return (self.nodes(self.cases(data)) - self.grove.starts[:-1]).astype(np.int32)
 
-    # -- what leaves and nodes say -----------------------------------------------------------------------------------
+    # -- predictions of leaves and nodes -----------------------------------------------------------------------------
 
     @property
     def _width(self) -> int:
@@ -217,26 +215,26 @@ class Forest(Predictor):
 
     @property
     def _leaf_smoothing(self) -> Smoothing:
-        """Votes go to the class of the leaf, which smoothing does not change."""
+        """The smoothing of probabilities; votes go to the class of the leaf, which smoothing does not change."""
         return self.smoothing if self.combining is Combining.MEAN else None
 
     @cached_property
     def _of_leaf(self) -> Floats:
-        known = self.grove.leaf_statistics
+        statistics = self.grove.leaf_statistics
         if self.is_regression:
-            return known.outcome.astype(np.float64).reshape(-1, 1)
+            return statistics.outcome.astype(np.float64).reshape(-1, 1)
         smoothing = self._leaf_smoothing
-        if smoothing is not None and smoothing != "laplace":  # the prior is that of the root of each tree
+        if smoothing is not None and smoothing != "laplace":  # the prior comes from the root of each tree
             parts = [node_probabilities(tree, smoothing)[tree.attribute == LEAF] for tree in self.trees]
             return np.concatenate(parts)
-        return _shares(known.counts, known.weight, known.outcome, laplace=smoothing == "laplace")
+        return _shares(statistics.counts, statistics.weight, statistics.outcome, laplace=smoothing == "laplace")
 
     @cached_property
     def _leaf_codes(self) -> Codes:
         return first_maximum(self._of_leaf)
 
-    def _of_node(self, place: int) -> Floats:
-        tree = self.trees[place]
+    def _of_node(self, index: int) -> Floats:
+        tree = self.trees[index]
         if self.is_regression:
             return tree.outcome.astype(np.float64).reshape(-1, 1)
         return node_probabilities(tree, self._leaf_smoothing)
@@ -256,7 +254,7 @@ def _shares(counts: npt.NDArray[Any], weight: Floats, outcome: npt.NDArray[Any],
         return smoothed
     empty = np.flatnonzero(weight <= 0)
     found[empty] = 0.0
-    found[empty, outcome[empty]] = 1.0  # an empty leaf is sure of what it says
-    for column in found.T:  # column after column: many short rows one by one take long
+    found[empty, outcome[empty]] = 1.0  # an empty leaf predicts its class with certainty
+    for column in found.T:  # by column: looping over many short rows is slow
         np.divide(column, np.where(weight > 0, weight, 1.0) if len(empty) else weight, out=column)
     return found

@@ -1,15 +1,12 @@
-"""Forests as plain data for the model file, and back with every check, without a loop over nodes.
+"""Conversion of forests to and from plain data, with full validation and without a loop over nodes.
 
 The arrays of the packed forest are encoded by `treewright.model.packed`. Values that follow from other arrays are
 omitted: the first child of a node is the next node, a threshold has two branches, the weight of a leaf is the sum of
 its counts, and its class is the majority class.
 
-Vocabulary
-----------
-path
-    After each node the number of branches that are begun but not yet reached, less one. It falls to one below its
-    start exactly at the end of every tree, and tells which node must stand at the end of each branch: that is how the
-    order is checked for all nodes at once.
+The depth-first order of all nodes is checked at once by their pending count: after each node, the number of branches
+that are opened but not yet reached, minus one. It falls to one below its start exactly at the end of every tree, and
+determines which node each branch leads to.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def forest_to_plain(model: Forest) -> dict[str, Any]:
-    """Return what a forest adds to the model file beside schema, recipe and provenance."""
+    """Return the parts of the model file that are specific to forests."""
     return {
         "combining": str(model.combining),
         "smoothing": model.smoothing,
@@ -52,7 +49,7 @@ def forest_from_plain(
     document: Mapping[str, Any],
     costs: tuple[tuple[float, ...], ...] | None,
 ) -> Forest:
-    """Make a forest again, and validate it."""
+    """Restore and validate a forest."""
     packed = packed_forest_from_plain(schema, object_at(document, "trees"))
     try:
         combining = Combining(str(document.get("combining")))
@@ -101,20 +98,22 @@ def packed_forest_to_plain(packed: PackedForest) -> dict[str, Any]:
 
 
 def _statistics_to_plain(packed: PackedForest) -> dict[str, Any]:
-    known = packed.statistics
+    statistics = packed.statistics
     plain: dict[str, Any] = {"statistics": "leaves" if packed.leaves_only else "nodes"}
-    if known.sse is not None:
-        whole = np.array_equal(known.weight, np.floor(known.weight)) and float(known.weight.max()) < 2**53
-        plain["weight"] = encode_array(known.weight.astype(np.int64) if whole else known.weight)
-        plain["outcome"] = encode_array(known.outcome.astype(np.float64))
-        if np.any(known.sse != 0):
-            plain["sse"] = encode_array(known.sse)
+    if statistics.sse is not None:
+        whole = (
+            np.array_equal(statistics.weight, np.floor(statistics.weight)) and float(statistics.weight.max()) < 2**53
+        )
+        plain["weight"] = encode_array(statistics.weight.astype(np.int64) if whole else statistics.weight)
+        plain["outcome"] = encode_array(statistics.outcome.astype(np.float64))
+        if np.any(statistics.sse != 0):
+            plain["sse"] = encode_array(statistics.sse)
         return plain
-    plain["counts"] = encode_array(known.counts)
-    if not np.array_equal(known.weight, known.counts.sum(axis=1)):
-        plain["weight"] = encode_array(known.weight)
-    if not np.array_equal(known.outcome, majority_classes(known.counts)):
-        plain["outcome"] = encode_array(known.outcome)
+    plain["counts"] = encode_array(statistics.counts)
+    if not np.array_equal(statistics.weight, statistics.counts.sum(axis=1)):
+        plain["weight"] = encode_array(statistics.weight)
+    if not np.array_equal(statistics.outcome, majority_classes(statistics.counts)):
+        plain["outcome"] = encode_array(statistics.outcome)
     return plain
 
 
@@ -129,10 +128,10 @@ def _is(test: npt.NDArray[np.int8], *forms: Test) -> Mask:
 
 
 def packed_forest_from_plain(schema: Schema, plain: Mapping[str, Any]) -> PackedForest:
-    """Make a packed forest again; raise `ModelFormatError` for anything wrong with it."""
+    """Restore a packed forest; raise `ModelFormatError` if it is invalid."""
     sizes = decode_array(plain, "sizes", UNSIGNED).astype(np.int64)
     if len(sizes) == 0 or np.any(sizes < 1) or np.any(sizes >= 2**31):
-        raise ModelFormatError("a forest has at least one tree, and every tree at least one node")
+        raise ModelFormatError("a forest has at least one tree, and every tree has at least one node")
     starts = np.concatenate(([0], np.cumsum(sizes)))
     n = int(starts[-1])
     if n >= 2**31:
@@ -142,10 +141,10 @@ def packed_forest_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Packed
         raise ModelFormatError("a node tests an attribute that the schema does not have")
     inner = attribute != LEAF
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
-    many = np.full(len(nodes), 2, dtype=np.int64)
+    n_branches = np.full(len(nodes), 2, dtype=np.int64)
     if "branches" in plain:
-        many = decode_array(plain, "branches", UNSIGNED, len(nodes)).astype(np.int64)
-    child_start, children = _children(plain, starts, inner, nodes, many)
+        n_branches = decode_array(plain, "branches", UNSIGNED, len(nodes)).astype(np.int64)
+    child_start, children = _children(plain, starts, inner, nodes, n_branches)
     test = np.zeros(n, dtype=np.int8)
     if "test" in plain:
         tests = decode_array(plain, "test", ("<u1",), len(nodes))
@@ -153,16 +152,16 @@ def packed_forest_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Packed
             raise ModelFormatError("a node has an unknown form of test")
         test[nodes] = tests
     where_missing = decode_array(plain, "missing", (*SIGNED, *UNSIGNED), len(nodes))
-    if np.any(where_missing < STAY) or np.any(where_missing >= many):
-        raise ModelFormatError("missing values go to a branch that is not there")
+    if np.any(where_missing < STAY) or np.any(where_missing >= n_branches):
+        raise ModelFormatError("missing values go to a branch that does not exist")
     missing = np.full(n, -1, dtype=np.int32)
     missing[nodes] = where_missing
     by_cut = nodes
     value_start, value_branch = np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     bound_start, bounds = value_start, np.zeros(0)
     branches = np.zeros(n, dtype=np.int64)
-    branches[nodes] = many
-    _check_kinds(schema, attribute[nodes], test[nodes], many)
+    branches[nodes] = n_branches
+    _check_kinds(schema, attribute[nodes], test[nodes], n_branches)
     if "test" in plain:
         by_cut = np.flatnonzero(inner & _is(test, Test.THRESHOLD))
         value_start, value_branch = _values(schema, plain, attribute, test, inner, branches, missing, child_start)
@@ -206,35 +205,35 @@ def packed_forest_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Packed
 
 
 def _children(
-    plain: Mapping[str, Any], starts: Longs, inner: Mask, nodes: npt.NDArray[np.intp], many: Longs
+    plain: Mapping[str, Any], starts: Longs, inner: Mask, nodes: npt.NDArray[np.intp], n_branches: Longs
 ) -> tuple[Longs, npt.NDArray[np.int32]]:
     """Return the children, which must be numbered depth first in every tree.
 
-    The branches of one level of the path are begun and reached in turn: one is begun, reached, and only then the next
-    begun. So if every branch leads to a node of its level behind it, and no node is reached twice, each can only lead
-    to the right one. `many` are the branches of the inner nodes.
+    The branches with the same pending count are opened and reached in turn: each is reached before the next is opened.
+    So if every branch leads to a later node with its pending count, and no node is reached twice, each branch leads to
+    the right node. `n_branches` are those of the inner nodes.
     """
     n, trees = len(inner), len(starts) - 1
-    if np.any((many < 2) | (many >= n)):  # before anything of that size is made
+    if np.any((n_branches < 2) | (n_branches >= n)):  # checked before anything of that size is allocated
         raise ModelFormatError("the branches do not make trees of these sizes")
     rises = np.full(n, -1, dtype=np.int64)
-    rises[nodes] = many - 1
-    path = np.cumsum(rises)
-    # Each tree ends one level below the one before, and nowhere else is so low.
+    rises[nodes] = n_branches - 1
+    pending = np.cumsum(rises)
+    # The count falls by one at the end of each tree, and is nowhere else that low.
     ends, before = starts[1:] - 1, -np.arange(trees)
-    if np.any(path[ends] != before - 1):
+    if np.any(pending[ends] != before - 1):
         raise ModelFormatError("the branches do not make trees of these sizes")
-    path[ends] += 1
-    if np.any(np.minimum.reduceat(path, starts[:-1]) < before):
+    pending[ends] += 1
+    if np.any(np.minimum.reduceat(pending, starts[:-1]) < before):
         raise ModelFormatError("the branches do not make trees of these sizes")
-    path[ends] -= 1
+    pending[ends] -= 1
     child_start = np.zeros(n + 1, dtype=np.int64)
-    np.add(path, np.arange(1, n + 1), out=child_start[1:])
+    np.add(pending, np.arange(1, n + 1), out=child_start[1:])
     first = child_start[nodes]
     children = np.empty(int(child_start[-1]), dtype=np.int64)
     owner, turn, later = nodes, np.ones(1, dtype=np.int64), first + 1
     if len(children) != 2 * len(nodes):
-        every = np.repeat(nodes, many)
+        every = np.repeat(nodes, n_branches)
         branch = np.arange(len(every)) - child_start[every]
         later = np.flatnonzero(branch)
         owner, turn = every[later], branch[later]
@@ -243,21 +242,23 @@ def _children(
         raise ModelFormatError("a child must come after its parent, inside the forest")
     children[first] = nodes + 1
     children[later] = behind
-    reached = np.zeros(n, dtype=bool)  # there are as many branches and roots as nodes: if all are reached, each is once
+    reached = np.zeros(n, dtype=bool)  # branches plus roots equal nodes: if all are reached, each is reached once
     reached[children] = True
     reached[starts[:-1]] = True
-    if not reached.all() or np.any(path[behind - 1] != path[owner] - turn):
+    if not reached.all() or np.any(pending[behind - 1] != pending[owner] - turn):
         raise ModelFormatError("the nodes are not numbered depth first")
     return child_start, children.astype(np.int32)
 
 
-def _check_kinds(schema: Schema, attribute: npt.NDArray[np.int32], test: npt.NDArray[np.int8], many: Longs) -> None:
-    """Check attributes, forms of test and branches of the inner nodes."""
+def _check_kinds(
+    schema: Schema, attribute: npt.NDArray[np.int32], test: npt.NDArray[np.int8], n_branches: Longs
+) -> None:
+    """Check that the tests of the inner nodes match the kinds of their attributes."""
     numeric = np.array([column.is_numeric for column in schema.attributes], dtype=bool)
     of_numbers = _is(test, Test.THRESHOLD, Test.INTERVALS)
     if np.any(numeric[attribute] != of_numbers):
-        raise ModelFormatError("an attribute is tested in a way that is not for its kind")
-    if np.any(many[_is(test, Test.THRESHOLD, Test.EQUALS)] != 2):
+        raise ModelFormatError("an attribute has a test that does not match its kind")
+    if np.any(n_branches[_is(test, Test.THRESHOLD, Test.EQUALS)] != 2):
         raise ModelFormatError("a threshold, or one value against the others, has two branches")
 
 
@@ -267,26 +268,26 @@ def _values(
     attribute: npt.NDArray[np.int32],
     test: npt.NDArray[np.int8],
     inner: Mask,
-    many: Longs,
+    n_branches: Longs,
     missing: npt.NDArray[np.int32],
     child_start: Longs,
 ) -> tuple[Longs, npt.NDArray[np.int32]]:
-    """Return the branch of every value of the nominal tests."""
-    declared = np.array([len(column.values) for column in schema.attributes] + [0], dtype=np.int64)
+    """Return the branch of every category of the nominal tests."""
+    n_categories = np.array([len(column.values) for column in schema.attributes] + [0], dtype=np.int64)
     multiway = inner & _is(test, Test.NOMINAL)
     listed = inner & _is(test, Test.SUBSET, Test.EQUALS)
-    lengths = np.where(multiway | listed, declared[attribute], 0)
-    if np.any(multiway & (many != lengths)):
+    lengths = np.where(multiway | listed, n_categories[attribute], 0)
+    if np.any(multiway & (n_branches != lengths)):
         raise ModelFormatError("a nominal test has one branch for each value")
-    said = np.zeros(0, dtype=np.int64)
+    stored = np.zeros(0, dtype=np.int64)
     if listed.any() or "values" in plain:
-        said = decode_array(plain, "values", (*SIGNED, *UNSIGNED), int(lengths[listed].sum())).astype(np.int64)
+        stored = decode_array(plain, "values", (*SIGNED, *UNSIGNED), int(lengths[listed].sum())).astype(np.int64)
     start = np.concatenate(([0], np.cumsum(lengths)))
     owner = np.repeat(np.arange(len(test)), lengths)
     branch = np.arange(len(owner)) - start[owner]
-    branch[listed[owner]] = said
-    if np.any((branch < -1) | (branch >= many[owner])):
-        raise ModelFormatError("a value goes to a branch that is not there")
+    branch[listed[owner]] = stored
+    if np.any((branch < -1) | (branch >= n_branches[owner])):
+        raise ModelFormatError("a value goes to a branch that does not exist")
     single = _is(test, Test.EQUALS)
     alone = np.bincount(owner[branch == 0], minlength=len(test))
     if np.any(inner & single & (alone != 1)) or np.any(single[owner] & (branch < 0)):
@@ -295,20 +296,20 @@ def _values(
     taken[child_start[owner[branch >= 0]] + branch[branch >= 0]] = True
     own = np.flatnonzero(inner & (missing >= 0))
     taken[child_start[own] + missing[own]] = True
-    if np.any(~taken & np.repeat(inner & _is(test, Test.SUBSET), many)):
+    if np.any(~taken & np.repeat(inner & _is(test, Test.SUBSET), n_branches)):
         raise ModelFormatError("a branch of a subset test has no value")
     return start, branch.astype(np.int32)
 
 
 def _bounds(
-    plain: Mapping[str, Any], by_bounds: Mask, many: Longs, missing: npt.NDArray[np.int32]
+    plain: Mapping[str, Any], by_bounds: Mask, n_branches: Longs, missing: npt.NDArray[np.int32]
 ) -> tuple[Longs, Floats]:
     lengths = np.zeros(len(by_bounds), dtype=np.int64)
     if not by_bounds.any():
         return np.concatenate(([0], lengths.cumsum())), np.zeros(0)
     lengths[by_bounds] = decode_array(plain, "bound_counts", UNSIGNED, int(by_bounds.sum()))
-    own_branch = (missing == many - 1) & (many == lengths + 2)
-    if np.any(by_bounds & ((lengths < 1) | ((many != lengths + 1) & ~own_branch))):
+    own_branch = (missing == n_branches - 1) & (n_branches == lengths + 2)
+    if np.any(by_bounds & ((lengths < 1) | ((n_branches != lengths + 1) & ~own_branch))):
         raise ModelFormatError("bounds do not make these branches")
     bounds = decode_array(plain, "bounds", DOUBLES, int(lengths.sum())).astype(np.float64)
     owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -341,7 +342,7 @@ def _statistics(schema: Schema, plain: Mapping[str, Any], rows: int) -> Statisti
         weight = counts.sum(axis=1)
     else:
         weight = np.zeros(rows)
-        for column in counts.T:  # column after column: many short rows one by one take long
+        for column in counts.T:  # by column: looping over many short rows is slow
             weight += column
     _check_numbers(weight)
     if "outcome" not in plain:

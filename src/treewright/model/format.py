@@ -1,9 +1,9 @@
-"""The model file: versioned JSON that is believed in nothing.
+"""The model file: versioned JSON.
 
 A file is one object: ``format``, ``version``, ``kind`` (tree, rules or forest), ``schema``, ``recipe``, ``provenance``,
-what was learned (``tree`` as flat arrays, ``rules``, or ``trees`` as packed arrays) and ``checksum`` (SHA-256 of the
-rest in canonical form, which tells damage from change). Reading executes nothing and checks everything; whatever is
-wrong with a file, the answer is `ModelFormatError`.
+the model (``tree`` as flat arrays, ``rules``, or ``trees`` as packed arrays) and ``checksum`` (SHA-256 of the rest in
+canonical form, which detects damage and edits). Reading executes nothing and validates everything: any invalid file
+raises `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from treewright.model.tree_format import (
 FORMAT = "treewright-model"
 VERSION = 1
 MAX_BYTES = 2**31
-"""A larger file is refused before it is read."""
+"""A larger file is rejected before it is read."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def save_model(model: Predictor, path: str | os.PathLike[str]) -> None:
-    """Write a model file; the old file stays until the new one is whole."""
+    """Write a model file; an old file stays until the new one is complete."""
     write_atomically(path, model_to_json(model))
 
 
@@ -52,7 +52,7 @@ def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel | Forest:
     Raises
     ------
     ModelFormatError
-        If the file is damaged, is no model, or is of an unknown version.
+        If the file is damaged, is not a model file, or has an unsupported version.
     """
     name = os.fspath(path)
     size = os.stat(name).st_size
@@ -67,10 +67,10 @@ def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel | Forest:
 
 
 def model_to_json(model: Predictor) -> str:
-    """Return the text of a model file: equal models give equal bytes."""
+    """Return the text of a model file; equal models give equal bytes."""
     document = {"format": FORMAT, "version": VERSION, **_parts(model)}
     document["checksum"] = _checksum(document)
-    # One line per part: readable, and a difference between two models shows where it is.
+    # One line per part, so that a diff of two models shows which part differs.
     lines = [f"{json.dumps(key)}: {_dump(value)}" for key, value in document.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -111,7 +111,7 @@ def model_from_json(content: bytes | str) -> TreeModel | RuleModel | Forest:
         raise
     except TreewrightError as error:
         raise ModelFormatError(f"damaged: {error}") from error
-    except RecursionError as error:  # while parsing, or while looking at what is parsed
+    except RecursionError as error:  # while parsing, or while validating the parsed document
         raise ModelFormatError("not a model file: nested too deeply") from error
 
 
@@ -121,17 +121,17 @@ def _parsed(content: bytes | str) -> Any:
         return json.loads(text, parse_constant=_no_constant)
     except ModelFormatError:
         raise
-    except ValueError as error:  # no UTF-8, no JSON, or a number of too many digits
+    except ValueError as error:  # not UTF-8, not JSON, or a number with too many digits
         raise ModelFormatError(f"not a model file: {error}") from error
 
 
 def _model_from_document(document: Any) -> TreeModel | RuleModel | Forest:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFormatError(f"not a model file: it does not say format {FORMAT!r}")
+        raise ModelFormatError(f"not a model file: its format is not {FORMAT!r}")
     if document.get("version") != VERSION:
-        raise ModelFormatError(f"version {document.get('version')!r:.40} cannot be read here, only {VERSION}")
+        raise ModelFormatError(f"version {document.get('version')!r:.40} is not supported, only {VERSION}")
     if document.pop("checksum", None) != _checksum(document):
-        raise ModelFormatError("the checksum does not fit: the file was damaged or changed after it was saved")
+        raise ModelFormatError("the checksum does not match: the file was damaged or changed after it was saved")
     schema = Schema.from_dict(object_at(document, "schema"))
     if schema.target is None:
         raise ModelFormatError("the schema names no target")
@@ -141,11 +141,11 @@ def _model_from_document(document: Any) -> TreeModel | RuleModel | Forest:
     if document.get("kind") == "forest":
         return forest_from_plain(schema, recipe, provenance, document, _costs(document))
     if document.get("kind") != "tree":
-        raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} cannot be read here")
+        raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} is not supported")
     tree = tree_from_plain(schema, object_at(document, "tree"))
-    working = trace_from_plain(tree, object_at(document, "working"))
+    trace = trace_from_plain(tree, object_at(document, "working"))
     voting, costs = _voting(document), _costs(document)
-    return TreeModel(tree, recipe, provenance, working, document.get("smoothing"), voting, costs)
+    return TreeModel(tree, recipe, provenance, trace, document.get("smoothing"), voting, costs)
 
 
 def _voting(document: Mapping[str, Any]) -> Voting:
@@ -168,17 +168,17 @@ def _costs(document: Mapping[str, Any]) -> tuple[tuple[float, ...], ...] | None:
 
 def _dump(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half a surrogate pair (a file name that is no UTF-8 has some) can only be written escaped.
+    # A lone surrogate (from a file name that is not UTF-8) can only be written escaped.
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
     if document.get("kind") == "forest":
         document = with_digests(document)
-    # A lone surrogate cannot be encoded as it is; "surrogatepass" keeps the digest defined for every text.
+    # "surrogatepass" encodes lone surrogates, so that every text has a digest.
     try:
         canonical = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except ValueError as error:  # 1e999 is infinite, though no constant
+    except ValueError as error:  # 1e999 parses as infinity
         raise ModelFormatError(f"a number is not finite: {error}") from error
     return "sha256:" + hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 

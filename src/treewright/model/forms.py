@@ -1,6 +1,6 @@
-"""The forms in which a tree is handed on, as methods of whatever holds one.
+"""Output formats of a tree, as methods of the objects that hold one.
 
-The drawings are made by a higher room, see `treewright._base.higher_room`; here are the names and what they take.
+A higher layer implements them; this module has the names and parameters.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from treewright.model.ruleset import RuleSet
 
 SHOWN_NODES = 120
-"""Boxes of a drawing, if nobody says otherwise."""
+"""Default maximum number of nodes in a drawing."""
 
 
 class InNotebook:
-    """What shows itself in a notebook: small, readable without scripts."""
+    """Mixin for a compact HTML display in notebooks, without scripts."""
 
     def _repr_html_(self) -> str:
         return cast(str, made("notebook_html", self))
 
 
 class TreeForms:
-    """Base of what holds one tree: its text, its drawings, its rules.
+    """Mixin for objects that hold one tree: its text, its drawings, its rules.
 
-    Large trees are drawn from the top, the heaviest nodes first, until `max_nodes` boxes are there (None draws all);
-    what is hidden is counted. `node` begins at another node than the root, `max_depth` bounds the levels below it.
-    With `data`, the nodes that cut a number show the cases as a histogram with the cut; the data are a `Dataset`, a
-    dataframe or a mapping with the target, or the attributes alone with their target as `y`.
+    Large trees are drawn from the top, the heaviest nodes first, up to `max_nodes` nodes (None draws all); hidden nodes
+    are counted. `node` starts the drawing at another node than the root, `max_depth` limits the levels below it. With
+    `data`, nodes with a threshold show a histogram of their cases; the data is a `Dataset`, a dataframe or a mapping
+    that includes the target, or the attributes alone with the target as `y`.
     """
 
     def to_text(self, *, max_depth: int | None = None, width: int = 100, numbers: bool = False, node: int = 0) -> str:
-        """Return the tree, or the part below a node, as lines of text, on request with the numbers of its nodes."""
+        """Return the tree, or the subtree at a node, as lines of text, optionally with node indices."""
         return cast(str, made("to_text", self, max_depth=max_depth, width=width, numbers=numbers, node=node))
 
     def to_svg(
@@ -68,7 +68,7 @@ class TreeForms:
         y: Any = None,
         title: str | None = None,
     ) -> str:
-        """Return a page with the drawing and the text of the tree, without script or link."""
+        """Return an HTML page with the drawing and the text of the tree, without scripts or links."""
         options = {"max_nodes": max_nodes, "max_depth": max_depth, "node": node}
         return cast(str, made("to_html", self, **options, data=data, y=y, title=title))
 
@@ -85,11 +85,11 @@ class TreeForms:
         return cast(str, made("to_tikz", self, max_nodes=max_nodes, max_depth=max_depth, node=node))
 
     def to_json(self) -> str:
-        """Return the whole tree as nested JSON (see `Tree.to_dict` for the shape)."""
+        """Return the whole tree as nested JSON, in the format of `Tree.to_dict`."""
         return cast(str, made("to_json", self))
 
     def to_rules(self) -> RuleSet:
-        """Return one rule for each leaf that cases reached, with the counts of the training cases.
+        """Return one rule per leaf that training cases reached, with their counts.
 
         Examples
         --------
@@ -113,9 +113,9 @@ class TreeForms:
         y: Any = None,
         title: str | None = None,
     ) -> None:
-        """Write a drawing; the suffix says the form: svg, html, png, pdf, dot, mmd, tex or json.
+        """Write a drawing; the file suffix selects the format: svg, html, png, pdf, dot, mmd, tex or json.
 
-        PNG and PDF are made by matplotlib (``pip install "treewright[plots]"``).
+        PNG and PDF need matplotlib (``pip install "treewright[plots]"``).
         """
         options = {"max_nodes": max_nodes, "max_depth": max_depth, "node": node}
         made("draw", self, path=path, **options, data=data, y=y, title=title)

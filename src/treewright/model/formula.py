@@ -1,23 +1,11 @@
-"""A tree as logic: for one class, the disjunction of the paths that lead to it.
+"""A tree as a logical formula: for one class, the disjunction of the paths to its leaves, in disjunctive normal form.
 
-Vocabulary
-----------
-path
-    The conditions from the root to a leaf. All must hold, so a path is a conjunction.
-region
-    What a conjunction leaves of each attribute: an interval of a numeric one, a set of values of a nominal
-    one.
-absorb
-    ``A`` absorbs ``A ∧ B``: whatever fulfils the second fulfils the first, so the second can go.
+Every leaf that predicts the class contributes its path, including leaves that no training case reached.
 
-Every leaf that says the class counts, also one that no training case reached: the tree says that class there.
-
-Invariants
-----------
-In a `Formula` each conjunction is contradiction-free and says nothing twice: at most one condition per
-nominal attribute, at most a lower and an upper bound per numeric one, none that always holds. On cases
-without missing values (whose every value has a branch) the formula of a class holds exactly where the tree
-says the class. A missing value fails every condition, whereas a tree sends such a case on.
+Invariants: each conjunction of a `Formula` is satisfiable and has no redundant condition: at most one condition per
+nominal attribute, at most a lower and an upper bound per numeric attribute, and none that always holds. On cases
+without missing values (each with a branch for its value) the formula of a class holds exactly where the tree predicts
+the class. A missing value fails every condition, whereas a tree routes such a case on.
 """
 
 from __future__ import annotations
@@ -42,7 +30,7 @@ Conjunction = tuple[Condition, ...]
 
 @dataclass(frozen=True)
 class Formula:
-    """A disjunction of conjunctions that says when a case has a class.
+    """A disjunction of conjunctions that holds for the cases of one class.
 
     Parameters
     ----------
@@ -50,7 +38,7 @@ class Formula:
     outcome : int
         Index of the class.
     conjunctions : tuple of tuple of Condition
-        None: the formula is false. An empty conjunction: it is true.
+        Without conjunctions the formula is false; an empty conjunction is true.
 
     Examples
     --------
@@ -111,19 +99,20 @@ def tree_to_formula(tree: Tree, class_name: str) -> Formula:
     (Outlook = Sunny ∧ Humidity = Normal) ∨ (Outlook = Overcast) ∨ (Outlook = Rain)
     """
     if tree.is_regression:
-        raise ParameterError("a regression tree says numbers; only a class has a formula")
+        raise ParameterError("a regression tree predicts numbers; only a class has a formula")
     classes = tree.schema.classes
     if class_name not in classes:
         raise ParameterError(unknown_name("class", class_name, list(classes)))
     outcome = classes.index(class_name)
-    # The paths of a tree exclude one another, so that none can absorb another; what remains is to tighten
-    # each.
+    # The paths of a tree are mutually exclusive, so none absorbs another; only bounds need to be tightened.
     regions = (_Region.of(tree.schema, path) for leaf, path in tree_paths(tree) if tree.outcome[leaf] == outcome)
     return Formula(tree.schema, outcome, tuple(region.conditions() for region in regions if not region.is_empty))
 
 
 def disjunction(schema: Schema, class_name: str, conjunctions: Iterable[Iterable[Condition]]) -> Formula:
-    """Simplify any conjunctions: tighten each, drop contradictions and what another one absorbs.
+    """Simplify conjunctions: tighten each, drop contradictions and those absorbed by another one.
+
+    ``A`` absorbs ``A ∧ B``: every case that satisfies the second satisfies the first.
 
     Examples
     --------
@@ -148,13 +137,13 @@ def disjunction(schema: Schema, class_name: str, conjunctions: Iterable[Iterable
 
 
 def tree_paths(tree: Tree) -> Iterator[tuple[int, Conjunction]]:
-    """Yield every leaf with the conditions that lead to it, depth first, branches in order, root first.
+    """Yield every leaf with the conditions on its path from the root, depth first, branches in order.
 
-    What is below a branch that only cases without a value take is left out: a missing value passes no condition.
+    Subtrees below a branch that only missing values take are omitted: a missing value satisfies no condition.
     """
-    waiting: list[tuple[int, Conjunction]] = [(0, ())]
-    while waiting:
-        node, conditions = waiting.pop()
+    stack: list[tuple[int, Conjunction]] = [(0, ())]
+    while stack:
+        node, conditions = stack.pop()
         split = tree.split(node)
         if split is None:
             yield node, conditions
@@ -162,11 +151,11 @@ def tree_paths(tree: Tree) -> Iterator[tuple[int, Conjunction]]:
         children = tree.children_of(node).tolist()
         for branch in range(len(children) - 1, -1, -1):  # the first branch is popped first
             if not _only_missing(split, branch):
-                waiting.append((children[branch], conditions + branch_conditions(split, branch)))
+                stack.append((children[branch], conditions + branch_conditions(split, branch)))
 
 
 def _only_missing(split: Split, branch: int) -> bool:
-    """Whether no case with a value goes down a branch."""
+    """Return True if only cases with a missing value take a branch."""
     if branch != split.missing:
         return False
     match split.test:
@@ -179,7 +168,7 @@ def _only_missing(split: Split, branch: int) -> bool:
 
 
 def branch_conditions(split: Split, branch: int) -> Conjunction:
-    """Return what must hold for a case to go down a branch: one condition, two for an inner interval.
+    """Return the conditions under which a case takes a branch: one, or two for an inner interval.
 
     Examples
     --------
@@ -187,7 +176,7 @@ def branch_conditions(split: Split, branch: int) -> Conjunction:
     (Condition(attribute=0, op=<Op.ABOVE: '>'>, cut=2.5, values=()),)
     """
     attribute = split.attribute
-    values = [value for value, home in enumerate(split.branch_of) if home == branch]
+    values = [value for value, taken in enumerate(split.branch_of) if taken == branch]
     match split.test:
         case Test.NOMINAL:
             return (Condition.equals(attribute, branch),)
@@ -206,9 +195,9 @@ def branch_conditions(split: Split, branch: int) -> Conjunction:
 
 @dataclass(frozen=True)
 class _Region:
-    """What a conjunction leaves of each attribute: bounds ``low < x <= high``, or a set of values.
+    """The region of a conjunction: per attribute the bounds ``low < x <= high``, or a set of categories.
 
-    Attributes appear in the order in which the conjunction mentions them first.
+    Attributes are in the order in which the conjunction first mentions them.
     """
 
     schema: Schema
@@ -252,12 +241,8 @@ class _Region:
         return tuple(result)
 
 
-def _nominal(attribute: int, values: frozenset[int]) -> Condition:
-    return Condition.equals(attribute, *values) if len(values) == 1 else Condition.one_of(attribute, values)
-
-
 def _not_absorbed(schema: Schema, regions: list[_Region]) -> list[_Region]:
-    """Keep the regions that lie in no other one; of equal ones the first."""
+    """Keep the regions that no other region contains; of equal ones the first."""
     low, high, excluded = _as_arrays(schema, regions)
     kept = []
     for index, region in enumerate(regions):
@@ -275,7 +260,7 @@ def _not_absorbed(schema: Schema, regions: list[_Region]) -> list[_Region]:
 def _as_arrays(
     schema: Schema, regions: list[_Region]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return, one row per region, the lower and upper bounds of the attributes, and the excluded values."""
+    """Return, one row per region, the lower and upper bounds of the attributes, and the excluded categories."""
     attributes = schema.attributes
     start = np.concatenate(([0], np.cumsum([len(column.values) for column in attributes]))).astype(np.intp)
     low = np.full((len(regions), len(attributes)), -math.inf)

@@ -1,20 +1,11 @@
-"""Many trees over one schema in one set of arrays: what a forest routes with, and what its file holds.
+"""The packed forest: many trees over one schema in one set of arrays, for fast routing and compact files.
 
-Vocabulary
-----------
-packed forest
-    The nodes of all trees, one tree after the other, numbered through. Children, values and bounds of node i lie
-    between two starts, as in `Tree`; `children` are numbers in the packed forest.
-statistics
-    What a node knows of its training cases: class counts or, for numbers, nothing but weight, mean and sum of squares.
-leaves only
-    Where the inner nodes have exactly the sums of what is below them, only the leaves' statistics are kept, and those
-    of the inner nodes are added up when a tree is taken out.
+The nodes of all trees are stored one tree after the other, with consecutive indices. Children, categories and bounds
+of node i lie between two starts, as in `Tree`; `children` are indices into the packed forest.
 
-Invariants
-----------
-Every tree is numbered depth first from its root. What a pruning method estimated and the p-values of tests are not
-kept.
+Invariants: every tree is numbered depth first from its root. If the statistics of all inner nodes are exactly the sums
+over their children, only those of the leaves are stored, and the others are computed when a tree is extracted. Error
+estimates of pruning methods and p-values are not stored.
 """
 
 from __future__ import annotations
@@ -38,24 +29,28 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]
-"""Whole numbers (int64) or doubles."""
+"""Integers (int64) or doubles."""
 
-Given = TypeVar("Given")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 MANY_NODES = 200_000
-"""From so many nodes on trees are joined in threads: most of it is copying into new memory."""
+"""From this many nodes on, trees are packed by several threads; most of the time is spent copying memory."""
 
 FEW_COLUMNS = 16
-"""Up to so many columns are compared one after the other, more of them row by row."""
+"""Up to this many columns are compared column by column, more of them row by row."""
 
 SAME = 1e-9
-"""Relative difference of a mean or sum of squares that is rounding only."""
+"""Relative difference of a mean or sum of squares that counts as rounding error."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What nodes know of their cases: parallel arrays over all nodes, or over the leaves."""
+    """Training statistics as parallel arrays over all nodes, or over the leaves.
+
+    For classification `counts` holds the class weights; for regression it has no columns, and `outcome` and `sse` hold
+    mean and sum of squares.
+    """
 
     weight: Floats
     counts: Counts
@@ -70,7 +65,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class PackedForest:
-    """Many trees; made by `pack_trees` or read from a file, which keep it consistent.
+    """Many trees in one set of arrays, made by `pack_trees` or read from a file.
 
     Parameters
     ----------
@@ -81,7 +76,7 @@ class PackedForest:
         As in `Tree`.
     statistics : Statistics
     leaves_only : bool
-        Whether the statistics are those of the leaves.
+        Whether `statistics` covers the leaves only.
     surrogates : dict of int to tuple of Surrogate
 
     Examples
@@ -117,24 +112,24 @@ class PackedForest:
 
     @property
     def n_nodes(self) -> int:
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return len(self.attribute)
 
     @property
     def is_regression(self) -> bool:
-        """Whether leaves hold numbers instead of classes."""
+        """True if leaves predict numbers instead of classes."""
         return self.schema.task is Task.REGRESSION
 
     @cached_property
     def leaf_number(self) -> Ints:
-        """Number of each leaf among the leaves of all trees (of an inner node: of the last leaf before it)."""
+        """Index of each leaf among the leaves of all trees (for an inner node: of the last leaf before it)."""
         numbers: Ints = np.cumsum(self.attribute == LEAF, dtype=np.int32)
         numbers -= 1
         return numbers
 
     @cached_property
     def leaf_starts(self) -> Longs:
-        """First leaf of each tree, and the number of all leaves."""
+        """First leaf of each tree, and the total number of leaves."""
         before = np.concatenate(([0], np.cumsum(self.attribute == LEAF)))
         starts: Longs = before[self.starts].astype(np.int64)
         return starts
@@ -146,27 +141,27 @@ class PackedForest:
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
-        """All trees, taken out once."""
-        return tuple(self[place] for place in range(len(self)))
+        """All trees, extracted once."""
+        return tuple(self[index] for index in range(len(self)))
 
     def __iter__(self) -> Iterator[Tree]:
         return iter(self.trees)
 
-    def __getitem__(self, place: int) -> Tree:
-        """Take one tree out."""
-        if not 0 <= place < len(self):
-            raise ParameterError(f"there is no tree {place}; the trees are 0 to {len(self) - 1}")
-        first, last = int(self.starts[place]), int(self.starts[place + 1])
+    def __getitem__(self, index: int) -> Tree:
+        """Extract one tree."""
+        if not 0 <= index < len(self):
+            raise ParameterError(f"there is no tree {index}; the trees are 0 to {len(self) - 1}")
+        first, last = int(self.starts[index]), int(self.starts[index + 1])
         child_start, children = _part(self.child_start, self.children, first, last)
         value_start, value_branch = _part(self.value_start, self.value_branch, first, last)
         bound_start, bounds = _part(self.bound_start, self.bounds, first, last)
         attribute = self.attribute[first:last]
         children = (children - first).astype(np.int32)
         if self.leaves_only:
-            leaves = slice(int(self.leaf_starts[place]), int(self.leaf_starts[place + 1]))
-            known = statistics_from_leaves(self.statistics.take(leaves), attribute == LEAF, child_start, children)
+            leaves = slice(int(self.leaf_starts[index]), int(self.leaf_starts[index + 1]))
+            statistics = statistics_from_leaves(self.statistics.take(leaves), attribute == LEAF, child_start, children)
         else:
-            known = self.statistics.take(slice(first, last))
+            statistics = self.statistics.take(slice(first, last))
         return Tree(
             schema=self.schema,
             attribute=attribute,
@@ -179,17 +174,17 @@ class PackedForest:
             value_branch=value_branch,
             bound_start=bound_start.astype(np.int32),
             bounds=bounds,
-            weight=known.weight,
-            counts=_whole_again(known.counts),
-            outcome=known.outcome,
+            weight=statistics.weight,
+            counts=_integers_if_exact(statistics.counts),
+            outcome=statistics.outcome,
             stop=self.stop[first:last],
-            sse=known.sse,
+            sse=statistics.sse,
             surrogates={node - first: one for node, one in self.surrogates.items() if first <= node < last},
         )
 
 
 def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
-    """Put trees over one schema one after the other."""
+    """Pack trees over one schema into one set of arrays."""
     if not trees:
         raise ParameterError("a forest needs at least one tree")
     starts = np.concatenate(([0], np.cumsum([tree.n_nodes for tree in trees]))).astype(np.int64)
@@ -197,18 +192,18 @@ def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
         raise ParameterError(f"{starts[-1]:,} nodes are too many for one forest")
     apply = _apply_in_threads if starts[-1] >= MANY_NODES else map
     leaves_only = all(apply(_adds_up, trees))
-    known = list(apply(_leaf_statistics if leaves_only else _all_statistics, trees))
+    parts_of_statistics = list(apply(_leaf_statistics if leaves_only else _all_statistics, trees))
     parts = list(zip(starts[:-1].tolist(), trees, strict=True))
-    listed: dict[str, list[npt.NDArray[Any]]] = {
+    per_tree: dict[str, list[npt.NDArray[Any]]] = {
         name: [getattr(tree, name) for tree in trees]
         for name in ("attribute", "test", "cut", "missing", "value_branch", "bounds", "stop")
     }
-    listed |= {name: [getattr(one, name) for one in known] for name in ("weight", "counts", "outcome")}
+    per_tree |= {name: [getattr(one, name) for one in parts_of_statistics] for name in ("weight", "counts", "outcome")}
     if schema.task is Task.REGRESSION:
-        listed["sse"] = [one.sse for one in known if one.sse is not None]
-    begun = {name: [getattr(tree, name) for tree in trees] for name in ("child_start", "value_start", "bound_start")}
-    joined = dict(zip(listed, apply(np.concatenate, listed.values()), strict=True))
-    joined |= dict(zip(begun, apply(_joined_starts, begun.values()), strict=True))
+        per_tree["sse"] = [one.sse for one in parts_of_statistics if one.sse is not None]
+    starting = {name: [getattr(tree, name) for tree in trees] for name in ("child_start", "value_start", "bound_start")}
+    joined = dict(zip(per_tree, apply(np.concatenate, per_tree.values()), strict=True))
+    joined |= dict(zip(starting, apply(_joined_starts, starting.values()), strict=True))
     statistics = Statistics(joined.pop("weight"), joined.pop("counts"), joined.pop("outcome"), joined.pop("sse", None))
     return PackedForest(
         schema=schema,
@@ -221,9 +216,9 @@ def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
     )
 
 
-def _apply_in_threads(work: Callable[[Given], Answer], each: Iterable[Given]) -> Iterator[Answer]:
+def _apply_in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     with ThreadPoolExecutor(processors()) as pool:
-        yield from pool.map(work, each)
+        yield from pool.map(work, items)
 
 
 def _all_statistics(tree: Tree) -> Statistics:
@@ -237,9 +232,9 @@ def _leaf_statistics(tree: Tree) -> Statistics:
 def statistics_from_leaves(
     leaves: Statistics, is_leaf: npt.NDArray[np.bool_], child_start: Longs, children: Ints
 ) -> Statistics:
-    """Return the statistics of all nodes of a tree from those of its leaves.
+    """Return the statistics of all nodes of a tree, computed from those of its leaves.
 
-    The nodes are visited level by level, the deepest first: a node has the sums over its children.
+    Levels are visited from the deepest up, so that the sums over the children are complete when a node is reached.
     """
     n = len(is_leaf)
     weight = np.zeros(n)
@@ -272,14 +267,14 @@ def _levels(parent: Longs, child_start: Longs, children: Ints) -> list[Longs]:
     levels = [np.flatnonzero(parent < 0)]
     while len(levels[-1]):
         nodes = levels[-1]
-        many = child_start[nodes + 1] - child_start[nodes]
-        first = np.repeat(child_start[nodes] - np.concatenate(([0], np.cumsum(many)[:-1])), many)
+        n_children = child_start[nodes + 1] - child_start[nodes]
+        first = np.repeat(child_start[nodes] - np.concatenate(([0], np.cumsum(n_children)[:-1])), n_children)
         levels.append(children[first + np.arange(len(first))].astype(np.int64))
     return levels[:-1]
 
 
 def _adds_up(tree: Tree) -> bool:
-    """Say whether the statistics of inner nodes follow from those of the leaves, to the last bit where it matters."""
+    """Return True if the statistics of the inner nodes follow from those of the leaves (counts exactly)."""
     inner = np.flatnonzero(tree.attribute != LEAF)
     owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_start))
     weight = np.bincount(owner, tree.weight[tree.children], tree.n_nodes)
@@ -287,14 +282,14 @@ def _adds_up(tree: Tree) -> bool:
         return False
     if tree.sse is None:
         above = tree.counts[inner]
-        if tree.counts.dtype == np.int64:  # added up in any order
+        if tree.counts.dtype == np.int64:  # integer sums do not depend on the order
             counts = np.add.reduceat(tree.counts[tree.children], tree.child_start[inner]) if len(above) else above
         else:
             sums = np.zeros_like(tree.counts)
             np.add.at(sums, owner, tree.counts[tree.children])
             counts = sums[inner]
         return np.array_equal(counts, above) and np.array_equal(majority_classes(above), tree.outcome[inner])
-    if np.any(tree.missing[inner] == STAY):  # then inner nodes answer, too
+    if np.any(tree.missing[inner] == STAY):  # then inner nodes predict as well, and need exact statistics
         return False
     sums = np.bincount(owner, (tree.weight * tree.outcome)[tree.children], tree.n_nodes)
     mean = sums / np.where(weight > 0, weight, 1.0)
@@ -308,19 +303,19 @@ def _adds_up(tree: Tree) -> bool:
 
 
 def majority_classes(counts: Counts) -> Ints:
-    """Return the first class of the greatest weight of each row, roundings apart (as the grower does)."""
+    """Return the first class of the largest weight in each row, up to rounding error (as the grower does)."""
     if counts.shape[1] > FEW_COLUMNS:
         best = counts.max(axis=1, keepdims=True).astype(np.float64)
         found: Ints = np.argmax(counts >= best * (1 - 1e-12), axis=1).astype(np.int32)
         return found
-    columns = counts.T  # column after column: many short rows one by one take ten times as long
+    columns = counts.T  # by column: looping over many short rows takes ten times as long
     most = columns[0].astype(np.float64)
     for column in columns[1:]:
         np.maximum(most, column, out=most)
     most *= 1 - 1e-12
     first: Ints = np.zeros(len(counts), dtype=np.int32)
-    for place in range(len(columns) - 1, -1, -1):
-        first[columns[place] >= most] = place
+    for code in range(len(columns) - 1, -1, -1):
+        first[columns[code] >= most] = code
     return first
 
 
@@ -331,7 +326,7 @@ def _part(starts: Longs, flat: npt.NDArray[Any], first: int, last: int) -> tuple
 
 def _joined_starts(starts: list[Ints]) -> Longs:
     joined = np.zeros(sum(map(len, starts)) - len(starts) + 1, dtype=np.int64)
-    if all(one[0] == one[-1] for one in starts):  # nothing is listed: the zeros need not even be written
+    if all(one[0] == one[-1] for one in starts):  # all slices are empty: the zeros need not be written
         return joined
     at, before = 1, 0
     for one in starts:
@@ -341,10 +336,10 @@ def _joined_starts(starts: list[Ints]) -> Longs:
     return joined
 
 
-def _whole_again(counts: Counts) -> Counts:
-    """Return whole numbers where all of them are, whatever the other trees have."""
+def _integers_if_exact(counts: Counts) -> Counts:
+    """Return integers if all counts of this tree are, even if other trees of the forest have fractions."""
     if counts.dtype == np.int64 or counts.shape[1] == 0:
         return counts
     with np.errstate(invalid="ignore"):
-        whole = counts.astype(np.int64)
-    return whole if np.array_equal(whole, counts) else counts
+        integers = counts.astype(np.int64)
+    return integers if np.array_equal(integers, counts) else counts

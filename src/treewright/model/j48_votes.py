@@ -1,15 +1,8 @@
-"""How a J48 tree votes: class probabilities and the class they make.
+"""Prediction as in J48: class probabilities, and the class chosen from them.
 
-Vocabulary
-----------
-empty leaf
-    A leaf without training cases, hence of weight 0. A case whose value leads there gets the probabilities
-    of the leaf's parent.
-
-Invariants
-----------
-A case with an unknown value goes down every branch in proportion to the branch's weight; empty leaves, having
-none, get no part of it. A class must be ahead by more than the tolerance to win over one declared earlier.
+A case that reaches an empty leaf (without training cases) gets the probabilities of the leaf's parent. A case with a
+missing value goes down every branch in proportion to the branch's weight; empty leaves get no share of it. A class
+must lead by more than the tolerance to win over a class that comes earlier in class order.
 """
 
 from __future__ import annotations
@@ -34,7 +27,7 @@ def class_probabilities(tree: Tree, cases: Dataset) -> Floats:
     Parameters
     ----------
     tree : Tree
-        Grown or pruned by J48.
+        A tree grown or pruned by J48.
     cases : Dataset
         Encoded with the attributes of the tree's schema.
 
@@ -49,9 +42,11 @@ def class_probabilities(tree: Tree, cases: Dataset) -> Floats:
     result = np.zeros((cases.n_rows, classes))
     for visits in leaf_visits(tree, cases):
         start, stop = int(visits.rows.min()), int(visits.rows.max()) + 1
-        said = of_node[visits.nodes] * visits.shares[:, None]
+        answers = of_node[visits.nodes] * visits.shares[:, None]
         for code in range(classes):
-            result[start:stop, code] += np.bincount(visits.rows - start, weights=said[:, code], minlength=stop - start)
+            result[start:stop, code] += np.bincount(
+                visits.rows - start, weights=answers[:, code], minlength=stop - start
+            )
     return result
 
 
@@ -74,7 +69,7 @@ def predicted_codes(probabilities: Floats) -> npt.NDArray[np.intp]:
 
 
 def _node_probabilities(tree: Tree) -> Floats:
-    """Return what each node says as a leaf."""
+    """Return the class probabilities that each node predicts as a leaf."""
     weight = tree.weight[:, None]
     shares: Floats = np.where(weight > 0, tree.counts / np.where(weight > 0, weight, 1.0), 0.0)
     empty = np.flatnonzero(tree.weight <= 0)

@@ -1,7 +1,4 @@
-"""A learned tree with all that is needed to use it: classes, probabilities, costs.
-
-No learner is needed for any of this.
-"""
+"""The tree model: a tree with everything needed to predict classes, probabilities and numbers, without its learner."""
 
 from __future__ import annotations
 
@@ -27,17 +24,17 @@ from treewright.model.tree import LEAF, TESTS, Tree
 from treewright.model.working import EvaluatedSplit
 
 Smoothing = None | str | float
-"""None: plain shares of the leaf; ``"laplace"``; or the m of the m-estimate."""
+"""None: relative frequencies of the leaf; ``"laplace"``; or the m of the m-estimate."""
 
 LARGEST_M = 1e100
-"""More makes no difference, and would not survive the arithmetic."""
+"""A larger m makes no difference and would overflow."""
 
 LARGEST_COST = 1e100
-"""Larger costs would not survive the arithmetic either."""
+"""Larger costs would overflow."""
 
 
 class Voting(StrEnum):
-    """How the leaves that a divided case reaches are put together, and how ties are seen."""
+    """How the leaves that a fractional case reaches are combined, and how ties are resolved."""
 
     SHARES = "shares"
     RELEASE8 = "release8"
@@ -56,14 +53,14 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     provenance : dict
         What it was grown from, as plain data.
     working : dict of int to tuple of EvaluatedSplit
-        What was looked at, for the nodes for which that was kept.
+        The split trace, for the nodes whose trace was kept.
     smoothing : None, "laplace" or float
         How class probabilities are estimated from the cases of a leaf.
     voting : Voting
-        How a case that was divided among leaves is put together again.
+        How the leaves of a fractional case are combined.
     costs : tuple of tuples or None
-        Cost of saying class j (column) of a case of class i (row), in declared order: then the class of least
-        expected cost is said.
+        Cost of predicting class j (column) for a case of class i (row), in class order. If given, the class of least
+        expected cost is predicted.
 
     Examples
     --------
@@ -108,10 +105,11 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         return self._mixed(self.cases(data), self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return class indices in declared order (ties to the first).
+        """Return class indices in class order (ties go to the first).
 
-        A whole case takes the outcome of its leaf; a divided one the class of the greatest mixed share. Smoothing
-        changes probabilities, not the class of a leaf. With costs the class of least expected cost is taken.
+        A unit-weight case gets the outcome of its leaf, a fractional case the class with the largest average
+        probability. Smoothing changes probabilities, not the class of a leaf. With costs, the class of least expected
+        cost is predicted.
         """
         if self.costs is not None:
             return first_maximum(-(self._probabilities(cases) @ np.array(self.costs)))
@@ -132,11 +130,11 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         return self._mixed(cases, node_probabilities(self.tree, self.smoothing))
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
-        """Return the leaf of each case (the one that gets most of it)."""
+        """Return the leaf of each case (for a fractional case, the one with the largest share)."""
         return main_leaves(self.tree, self.cases(data))
 
     def _mixed(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Mix what the leaves say by the share of the case that reaches them."""
+        """Average the predictions of the leaves, weighted by the share of the case that reaches them."""
         return mix_leaf_values(self.tree, cases, of_node)
 
     def __str__(self) -> str:
@@ -146,15 +144,15 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
 def node_probabilities(tree: Tree, smoothing: Smoothing) -> npt.NDArray[np.float64]:
     """Estimate the class probabilities at every node.
 
-    An empty leaf says its class with certainty, as C4.5's does, unless smoothing spreads it.
+    An empty leaf predicts its class with certainty, as in C4.5, unless smoothing is used.
     """
     classes = len(tree.schema.classes)
     counts = tree.counts.astype(np.float64)
     weight = tree.weight[:, None]
     if smoothing is None:
-        sure = np.zeros_like(counts)
-        sure[np.arange(tree.n_nodes), tree.outcome] = 1.0
-        return np.where(weight > 0, counts / np.where(weight > 0, weight, 1.0), sure)
+        certain = np.zeros_like(counts)
+        certain[np.arange(tree.n_nodes), tree.outcome] = 1.0
+        return np.where(weight > 0, counts / np.where(weight > 0, weight, 1.0), certain)
     counts = np.where(weight > 0, counts, 0.0)
     if smoothing == "laplace":
         laplace: npt.NDArray[np.float64] = (counts + 1.0) / (weight + classes)
@@ -166,11 +164,11 @@ def node_probabilities(tree: Tree, smoothing: Smoothing) -> npt.NDArray[np.float
 
 
 FEW_COLUMNS = 16
-"""Up to so many columns are compared one after the other, more of them row by row."""
+"""Up to this many columns are compared column by column, more of them row by row."""
 
 
 def first_maximum(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return the first column whose share is the largest, sums of roundings apart.
+    """Return the first column with the largest share, up to rounding error.
 
     Examples
     --------
@@ -182,18 +180,18 @@ def first_maximum(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
         best = shares.max(axis=1, keepdims=True)
         found: npt.NDArray[np.intp] = np.argmax(shares >= best - 1e-12 * np.abs(best), axis=1)
         return found
-    best = columns[0].copy()  # column after column: many short rows one by one take ten times as long
+    best = columns[0].copy()  # by column: looping over many short rows takes ten times as long
     for column in columns[1:]:
         np.maximum(best, column, out=best)
     limit = best - 1e-12 * np.abs(best)
     first = np.zeros(len(shares), dtype=np.intp)
-    for place in range(len(columns) - 1, -1, -1):
-        first[columns[place] >= limit] = place
+    for code in range(len(columns) - 1, -1, -1):
+        first[columns[code] >= limit] = code
     return first
 
 
 def check_smoothing(smoothing: Smoothing) -> None:
-    """Raise unless it is None, "laplace" or a positive number."""
+    """Raise `ParameterError` unless smoothing is None, "laplace" or a positive number."""
     if smoothing is None or smoothing == "laplace":
         return
     if isinstance(smoothing, (int, float)) and not isinstance(smoothing, bool) and 0 < smoothing <= LARGEST_M:
@@ -204,7 +202,7 @@ def check_smoothing(smoothing: Smoothing) -> None:
 
 
 def check_costs(costs: tuple[tuple[float, ...], ...], schema: Schema) -> None:
-    """Raise unless there is a finite cost, not negative, for every pair of classes."""
+    """Raise `ParameterError` unless there is a finite, non-negative cost for every pair of classes."""
     k = len(schema.classes)
     if schema.task is Task.REGRESSION:
         raise ParameterError("costs are for classes, and this target is a number")
@@ -215,10 +213,12 @@ def check_costs(costs: tuple[tuple[float, ...], ...], schema: Schema) -> None:
 
 
 def check_fractional_splits(tree: Tree) -> None:
-    """Raise unless the tree is one that Release 8 or J48 could have made: classes, every test divides missing cases."""
+    """Raise unless Release 8 or J48 could have grown the tree: a classifier whose splits are all fractional."""
     inner = tree.attribute != LEAF
     tests = set(tree.test[inner].tolist())
     if tree.is_regression or TESTS.index(Test.INTERVALS) in tests or np.any(tree.missing[inner] != FRACTIONAL):
-        raise ParameterError("this way of voting is for trees of classes whose tests divide cases without a value")
+        raise ParameterError(
+            "this voting needs a classification tree whose splits are all fractional for missing values"
+        )
     if np.any(tree.weight > np.finfo(np.float32).max / 2):
-        raise ParameterError("this way of voting is for weights that 32-bit numbers can hold")
+        raise ParameterError("this voting needs weights that fit into 32-bit numbers")

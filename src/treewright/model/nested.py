@@ -1,10 +1,10 @@
-"""A tree as nested plain data, made without recursion.
+"""A tree as nested plain data, built without recursion.
 
-A node is ``{"class", "n", "e", "dist"}`` and, when it is an inner one, also ``"attr"``, ``"test"``, ``"cut"``
+A node is ``{"class", "n", "e", "dist"}``; an inner node also has ``"attr"``, ``"test"``, ``"cut"``
 (threshold), ``"value"`` (equals) or ``"intervals"``, ``"missing"`` and ``"children"``, a list of ``[label, node]``.
-Labels are ``"<="`` and ``">"``, the value, the list of values, ``"="`` and ``"!="``, or the number of the interval.
-Regression nodes have ``"value"`` and ``"sse"`` instead of ``"class"``, ``"e"`` and ``"dist"``. Leaves say why they
-stopped under ``"stop"``.
+Labels are ``"<="`` and ``">"``, a category, a list of categories, ``"="`` and ``"!="``, or the interval index.
+Regression nodes have ``"value"`` and ``"sse"`` instead of ``"class"``, ``"e"`` and ``"dist"``. Leaves
+have their stop reason under ``"stop"``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
         labels = [_plain(label) for label in split.labels(column)]
         below = [nodes[child] for child in tree.children_of(index)]
         nodes[index] |= {"attr": column.name, "test": str(split.test), **_details(split, column.values)}
-        nodes[index]["missing"] = _WAYS.get(split.missing) or labels[split.missing]
+        nodes[index]["missing"] = _MISSING.get(split.missing) or labels[split.missing]
         if index in tree.surrogates:
             nodes[index]["surrogates"] = [_surrogate(tree, one) for one in tree.surrogates[index]]
         nodes[index]["children"] = [[label, node] for label, node in zip(labels, below, strict=True)]
     return nodes[0]
 
 
-_WAYS = {FRACTIONAL: "fractional", STAY: "stay"}
+_MISSING = {FRACTIONAL: "fractional", STAY: "stay"}
 
 
 def _surrogate(tree: Tree, one: Surrogate) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def _plain(label: Any) -> Any:
 
 
 def plain_number(value: float | np.generic) -> int | float:
-    """Return an int where the number is whole, so that counts look like counts."""
+    """Return an int if the number is an integer, so that counts look like counts."""
     number = float(value)
     return int(number) if number.is_integer() else number
 
 
 def tree_to_json(tree: Tree) -> str:
-    """Return the nested form as JSON text, written without recursion, so that any depth can be printed.
+    """Return the nested form as JSON text, written without recursion, so that depth is unlimited.
 
     Examples
     --------
@@ -111,21 +111,21 @@ def tree_to_json(tree: Tree) -> str:
     >>> json.loads(tree_to_json(tree)) == tree.to_dict()
     True
     """
-    pieces: list[str] = []
-    waiting: list[str | dict[str, Any]] = [tree_to_dict(tree)]
-    while waiting:
-        piece = waiting.pop()
-        if isinstance(piece, str):
-            pieces.append(piece)
+    fragments: list[str] = []
+    stack: list[str | dict[str, Any]] = [tree_to_dict(tree)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            fragments.append(item)
             continue
-        children = piece.get("children")
-        own = json.dumps({key: value for key, value in piece.items() if key != "children"}, ensure_ascii=False)
+        children = item.get("children")
+        own = json.dumps({key: value for key, value in item.items() if key != "children"}, ensure_ascii=False)
         if children is None:
-            pieces.append(own)
+            fragments.append(own)
             continue
-        pieces.append(own[:-1] + ', "children": [')
-        waiting.append("]}")
-        for place in range(len(children) - 1, -1, -1):
-            label, child = children[place]
-            waiting += ["]", child, f"{', ' if place else ''}[{json.dumps(label, ensure_ascii=False)}, "]
-    return "".join(pieces)
+        fragments.append(own[:-1] + ', "children": [')
+        stack.append("]}")
+        for branch in range(len(children) - 1, -1, -1):
+            label, child = children[branch]
+            stack += ["]", child, f"{', ' if branch else ''}[{json.dumps(label, ensure_ascii=False)}, "]
+    return "".join(fragments)

@@ -1,20 +1,14 @@
 r"""A tree on one line, as it is written on a blackboard: ``x1(x2(A,B),x2(A,B))``.
 
-Vocabulary
-----------
-notation
-    An attribute's name and, in brackets, one subtree for each of its declared values, in declared order. A leaf is the
-    name of its class, or ``*`` if it is open. Space between the parts means nothing.
-bare name
-    A name without space, control characters and ``( ) , * " \``. Any other one is written in double quotes, where a
-    backslash announces a quote, a backslash, or a character by its number (``\n \r \t \xhh \uhhhh \Uhhhhhhhh``).
+An inner node is the attribute's name followed by one subtree per category in parentheses, in category order. A leaf is
+the name of its class, or ``*`` if it is open. White space between tokens is ignored. A name with space, control
+characters or ``( ) , * " \`` is written in double quotes, where a backslash escapes a quote, a backslash, or a
+character by its code (``\n \r \t \xhh \uhhhh \Uhhhhhhhh``).
 
-Invariants
-----------
-Only the form and the classes are written: no counts, no reasons for stopping but open or not, no way of missing values.
-``parse_notation(to_notation(tree), tree.schema)`` has the same tests, the same open leaves and the same classes at all
-other leaves. Any text is either understood or refused by a `ParameterError` that says where; size is bounded before
-anything is built, and no depth costs stack.
+Only structure and classes are written: no counts, no stop reasons except open, no treatment of missing values.
+Invariant: ``parse_notation(to_notation(tree), tree.schema)`` has the same tests, the same open leaves and the same
+classes at all other leaves. A text is either parsed or rejected by a `ParameterError` with the position; the size is
+checked before anything is built, and depth needs no call stack.
 """
 
 from __future__ import annotations
@@ -39,10 +33,10 @@ OPEN_LEAF = "*"
 """How a leaf without a class is written."""
 
 LONGEST_NOTATION = 1_000_000
-"""Characters that `parse_notation` reads unless told otherwise."""
+"""Default maximum number of characters for `parse_notation`."""
 
 MOST_CELLS = 20_000_000
-"""Nodes times classes that `parse_notation` builds at most: a table of this size has to be held."""
+"""Maximum of nodes times classes for `parse_notation`, the size of the table of counts."""
 
 _LONGEST_SHOWN = 60
 _NOMINAL = TESTS.index(Test.NOMINAL)
@@ -61,12 +55,12 @@ def to_notation(tree: Tree) -> str:
     Parameters
     ----------
     tree : Tree
-        Its leaves say classes, and each of its tests has a branch for every value.
+        A classification tree whose tests have one branch per category.
 
     Raises
     ------
     ParameterError
-        For a regression tree and for other tests, which the notation has no form for.
+        For a regression tree and for other tests, which the notation cannot express.
 
     Examples
     --------
@@ -81,51 +75,51 @@ def to_notation(tree: Tree) -> str:
     'x1(x2(A,B),x2(A,B))'
     """
     if tree.is_regression:
-        raise ParameterError("the notation is for classes; a regression tree says numbers")
-    classes = [_written(name) for name in tree.schema.classes]
-    attributes = [_written(name) for name in tree.schema.attribute_names]
-    pieces: list[str] = []
-    waiting: list[int | str] = [0]
-    while waiting:
-        piece = waiting.pop()
-        if isinstance(piece, str):
-            pieces.append(piece)
+        raise ParameterError("the notation is for classes; a regression tree predicts numbers")
+    classes = [_quoted(name) for name in tree.schema.classes]
+    attributes = [_quoted(name) for name in tree.schema.attribute_names]
+    fragments: list[str] = []
+    stack: list[int | str] = [0]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            fragments.append(item)
             continue
-        attribute = int(tree.attribute[piece])
+        attribute = int(tree.attribute[item])
         if attribute == LEAF:
-            pieces.append(OPEN_LEAF if tree.node(piece).stop is Stop.OPEN else classes[int(tree.outcome[piece])])
+            fragments.append(OPEN_LEAF if tree.node(item).stop is Stop.OPEN else classes[int(tree.outcome[item])])
             continue
-        if tree.test[piece] != _NOMINAL:
-            form = TESTS[tree.test[piece]]
-            raise ParameterError(f"the notation is for tests with a branch for each value; node {piece} has '{form}'")
-        pieces.append(f"{attributes[attribute]}(")
-        waiting.append(")")
-        for place, child in reversed(list(enumerate(tree.children_of(piece).tolist()))):
-            waiting += [child, ","] if place else [child]
-    return "".join(pieces)
+        if tree.test[item] != _NOMINAL:
+            form = TESTS[tree.test[item]]
+            raise ParameterError(f"the notation is for tests with a branch for each value; node {item} has '{form}'")
+        fragments.append(f"{attributes[attribute]}(")
+        stack.append(")")
+        for branch, child in reversed(list(enumerate(tree.children_of(item).tolist()))):
+            stack += [child, ","] if branch else [child]
+    return "".join(fragments)
 
 
 def parse_notation(text: str, schema: Schema, *, longest: int = LONGEST_NOTATION) -> Tree:
-    r"""Read a tree from one line.
+    r"""Parse a tree from one line.
 
     Parameters
     ----------
     text : str
     schema : Schema
-        Declares the attributes with their values, and the classes.
+        The attributes with their categories, and the classes.
     longest : int
-        Characters that are read at most.
+        Maximum number of characters.
 
     Returns
     -------
     Tree
-        With no cases counted. An inner node, asked as a leaf (a missing value stays there), says the class that most
-        leaves below it say, the first declared of equals; an open leaf says what the node above it says.
+        Without counts. An inner node (where a case with a missing value stays) predicts the class of most leaves
+        below it, the first of equals; an open leaf predicts what its parent predicts.
 
     Raises
     ------
     ParameterError
-        With the position, counted in characters from 1, of what cannot be understood.
+        With the 1-based position of the error.
 
     Examples
     --------
@@ -146,17 +140,17 @@ def parse_notation(text: str, schema: Schema, *, longest: int = LONGEST_NOTATION
     for token, following in pairwise(_tokens(text)):
         reader.take(token, opens=following.text == "(" and following.is_mark)
     reader.end(len(text))
-    _settle_outcomes(reader.records, len(schema.classes))
+    _set_outcomes(reader.records, len(schema.classes))
     return build_tree(schema, reader.records)[0]
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _written(name: str) -> str:
+def _quoted(name: str) -> str:
     if name.isprintable() and _BARE.fullmatch(name):
         return name
-    # Backslashes are doubled first: those that `printable` puts in are then the only single ones.
+    # Backslashes are doubled first, so that those inserted by `printable` are the only single ones.
     safe = printable(name.replace("\\", "\\\\"))
     return '"' + safe.replace('"', '\\"') + '"'
 
@@ -166,34 +160,34 @@ def _written(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A mark or a name, and where it begins; the end of the text is a mark without characters."""
+    """A mark or a name with its position; the end of the text is a mark without characters."""
 
     text: str
     is_mark: bool
     position: int
 
 
-def _refuse(position: int, message: str) -> NoReturn:
+def _reject(position: int, message: str) -> NoReturn:
     raise ParameterError(f"notation, character {position + 1}: {message}")
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    place = _after_space(text, 0)
-    while place < len(text):
-        found = _TOKEN.match(text, place)
+    position = _after_space(text, 0)
+    while position < len(text):
+        found = _TOKEN.match(text, position)
         if found is None:
-            _refuse(place, "this quote is not closed" if text[place] == '"' else "a backslash outside of quotes")
+            _reject(position, "this quote is not closed" if text[position] == '"' else "a backslash outside of quotes")
         if found["quoted"] is not None:
-            yield _Token(_unquoted(found["quoted"], place + 1), is_mark=False, position=place)
+            yield _Token(_unquoted(found["quoted"], position + 1), is_mark=False, position=position)
         else:
-            yield _Token(found[0], is_mark=found["mark"] is not None, position=place)
-        place = _after_space(text, found.end())
+            yield _Token(found[0], is_mark=found["mark"] is not None, position=position)
+        position = _after_space(text, found.end())
     yield _Token("", is_mark=True, position=len(text))
 
 
-def _after_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    return place if space is None else space.end()
+def _after_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
 
 
 def _unquoted(inside: str, start: int) -> str:
@@ -203,14 +197,14 @@ def _unquoted(inside: str, start: int) -> str:
             return _SHORT_ESCAPES[short]
         number = int(next((digits for digits in numbers if digits is not None), "-1"), 16)
         if not 0 <= number <= _LAST_CHARACTER:
-            _refuse(start + escape.start(), r'after a backslash comes one of " \ n r t xhh uhhhh Uhhhhhhhh')
+            _reject(start + escape.start(), r'after a backslash comes one of " \ n r t xhh uhhhh Uhhhhhhhh')
         return chr(number)
 
     return _ESCAPE.sub(character, inside)
 
 
 class _Reader:
-    """Takes the parts one by one and makes the records of the nodes, parents first."""
+    """Parses tokens one by one into node records, parents first."""
 
     def __init__(self, schema: Schema) -> None:
         self.records: list[NodeRecord] = []
@@ -219,12 +213,12 @@ class _Reader:
         self._class = {name: code for code, name in enumerate(schema.classes)}
         self._no_counts = np.zeros(len(schema.classes), dtype=np.int64)
         self._splits: dict[str, Split] = {}
-        self._open: list[int] = []  # the inner nodes whose brackets are not closed, the outermost first
+        self._open: list[int] = []  # the inner nodes whose parentheses are still open, the outermost first
         self._subtree_due = True
         self._bracket_due = False
 
     def take(self, token: _Token, *, opens: bool) -> None:
-        """Take one part; `opens` says whether an opening bracket follows it."""
+        """Consume one token; `opens` is True if an opening parenthesis follows it."""
         if self._bracket_due:
             self._bracket_due = False
         elif self._subtree_due:
@@ -233,15 +227,15 @@ class _Reader:
             self._continue(token)
 
     def end(self, position: int) -> None:
-        """Refuse a tree that is not complete."""
+        """Reject an incomplete tree."""
         if self._subtree_due:
-            _refuse(position, "a subtree is missing here: an attribute, a class or *")
+            _reject(position, "a subtree is missing here: an attribute, a class or *")
         if self._open:
-            _refuse(position, f"the bracket of {self._shown(self._open[-1])} is not closed")
+            _reject(position, f"the bracket of {self._shown(self._open[-1])} is not closed")
 
     def _subtree(self, token: _Token, *, opens: bool) -> None:
         if token.is_mark and token.text != OPEN_LEAF:
-            _refuse(token.position, f"a subtree is expected here (an attribute, a class or *), not {token.text!r}")
+            _reject(token.position, f"a subtree is expected here (an attribute, a class or *), not {token.text!r}")
         self._attach(token.position)
         if token.is_mark:
             self._leaf(0, Stop.OPEN)
@@ -250,14 +244,14 @@ class _Reader:
         elif token.text in self._class:
             self._leaf(self._class[token.text], Stop.EMPTY)
         elif token.text in self._attribute:
-            _refuse(token.position, f"{token.text!r} is an attribute and needs its branches in brackets")
+            _reject(token.position, f"{token.text!r} is an attribute and needs its branches in brackets")
         else:
-            _refuse(token.position, unknown_name("class", token.text[:_LONGEST_SHOWN], self._class))
+            _reject(token.position, unknown_name("class", token.text[:_LONGEST_SHOWN], self._class))
 
     def _attach(self, position: int) -> None:
-        """Make the node that comes next a branch of the innermost open one."""
+        """Attach the next node to the innermost open one."""
         if (len(self.records) + 1) * len(self._class) > MOST_CELLS:
-            _refuse(position, f"the tree is too large: nodes times classes may be {MOST_CELLS} at most")
+            _reject(position, f"the tree is too large: nodes times classes may be {MOST_CELLS} at most")
         if self._open:
             self.records[self._open[-1]].children.append(len(self.records))
 
@@ -274,46 +268,46 @@ class _Reader:
 
     def _split(self, token: _Token) -> Split:
         if token.text not in self._attribute:
-            _refuse(token.position, unknown_name("attribute", token.text[:_LONGEST_SHOWN], self._attribute))
+            _reject(token.position, unknown_name("attribute", token.text[:_LONGEST_SHOWN], self._attribute))
         attribute = self._attribute[token.text]
         column = self._schema.attributes[attribute]
         if column.is_numeric:
-            _refuse(token.position, f"attribute {column.name!r} is numeric and has no branch for each value")
+            _reject(token.position, f"attribute {column.name!r} is numeric and has no branch for each value")
         if len(column.values) < 2:
-            _refuse(token.position, f"attribute {column.name!r} declares fewer than two values and cannot be tested")
+            _reject(token.position, f"attribute {column.name!r} declares fewer than two values and cannot be tested")
         return Split.multiway(attribute, len(column.values), STAY)
 
     def _continue(self, token: _Token) -> None:
-        """Take what may follow a subtree: a comma, or the bracket that closes the node above it."""
+        """Consume a token after a subtree: a comma, or the parenthesis that closes its parent."""
         if not self._open:
-            _refuse(token.position, f"the tree is complete, but {token.text[:_LONGEST_SHOWN]!r} follows")
+            _reject(token.position, f"the tree is complete, but {token.text[:_LONGEST_SHOWN]!r} follows")
         node = self.records[self._open[-1]]
         values = 0 if node.split is None else node.split.n_branches
         if token.is_mark and token.text == ")":
             if len(node.children) < values:
-                self._refuse_branches(token.position, len(node.children))
+                self._reject_branches(token.position, len(node.children))
             self._open.pop()
         elif token.is_mark and token.text == ",":
             if len(node.children) == values:
-                self._refuse_branches(token.position, values + 1)
+                self._reject_branches(token.position, values + 1)
             self._subtree_due = True
         else:
-            _refuse(token.position, f"a comma or ) is expected here, not {token.text[:_LONGEST_SHOWN]!r}")
+            _reject(token.position, f"a comma or ) is expected here, not {token.text[:_LONGEST_SHOWN]!r}")
 
-    def _refuse_branches(self, position: int, found: int) -> NoReturn:
+    def _reject_branches(self, position: int, found: int) -> NoReturn:
         split = self.records[self._open[-1]].split
         values = () if split is None else self._schema.attributes[split.attribute].values
         branches = "1 branch" if found == 1 else f"{found} branches"
         name = self._shown(self._open[-1])
-        _refuse(position, f"{name} has {len(values)} values ({quoted_list(values)}), but this is {branches}")
+        _reject(position, f"{name} has {len(values)} values ({quoted_list(values)}), but this is {branches}")
 
     def _shown(self, number: int) -> str:
         split = self.records[number].split
         return "a leaf" if split is None else repr(self._schema.attributes[split.attribute].name)
 
 
-def _settle_outcomes(records: list[NodeRecord], n_classes: int) -> None:
-    """Let inner nodes say what most leaves below them say, and nodes with no class below what is said above."""
+def _set_outcomes(records: list[NodeRecord], n_classes: int) -> None:
+    """Set the outcome of inner nodes to the class of most leaves below, and else to that of the parent."""
     votes = np.zeros((len(records), n_classes), dtype=np.int64)
     for number in range(len(records) - 1, -1, -1):
         record = records[number]
@@ -325,4 +319,4 @@ def _settle_outcomes(records: list[NodeRecord], n_classes: int) -> None:
         if votes[number].any():
             record.outcome = int(np.argmax(votes[number]))
         for child in record.children:
-            records[child].outcome = record.outcome  # until it is the child's turn, which may know better
+            records[child].outcome = record.outcome  # overwritten when the child is visited, if it has votes

@@ -1,11 +1,8 @@
 """Arrays inside JSON: little-endian bytes as base64, in the smallest type that holds them.
 
-Vocabulary
-----------
-packed array
-    ``{"type": "<u2", "data": "..."}``. Its length is never said: whoever reads it knows how many numbers there must be.
-
-Reading believes nothing: another type, a character outside base64, a byte too many or too few are `ModelFormatError`.
+A packed array is ``{"type": "<u2", "data": "..."}``. Its length is not stored; the reader knows how many numbers to
+expect. Reading validates everything: another type, a character outside base64, or a wrong number of bytes raises
+`ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ DOUBLES = ("<f8",)
 
 
 def encode_array(values: npt.NDArray[Any]) -> dict[str, str]:
-    """Return an array as plain data; whole numbers take the fewest bytes they can.
+    """Return an array as plain data; integers use the smallest type that holds them.
 
     Examples
     --------
@@ -56,7 +53,7 @@ def decode_array(
         raise ModelFormatError(f"{name!r} must be of type {' or '.join(types)}, not {value['type']!r:.40}")
     try:
         data = binascii.a2b_base64(value["data"], strict_mode=True)
-    except ValueError as error:  # a character that is no base64, or none that can be written as ASCII
+    except ValueError as error:  # a character outside base64 or outside ASCII
         raise ModelFormatError(f"{name!r} is damaged: {error}") from error
     size = int(value["type"][2])
     if len(data) % size or (length is not None and len(data) != length * size):
@@ -66,9 +63,9 @@ def decode_array(
 
 
 def with_digests(document: Any) -> Any:
-    """Return plain data in which every packed array is replaced by its digest: what the checksum is taken of.
+    """Return plain data with every packed array replaced by its digest; the checksum is computed from the result.
 
-    Nothing else is changed; only dictionaries are looked into.
+    Nothing else is changed; only dictionaries are searched.
     """
     if not isinstance(document, dict):
         return document

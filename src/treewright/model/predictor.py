@@ -1,7 +1,4 @@
-"""What every learned model can do: take new cases as they are, say their class or number, save itself.
-
-No learner is needed for any of this.
-"""
+"""The base class of models: encode new cases, predict, save. Prediction needs no learner."""
 
 from __future__ import annotations
 
@@ -21,29 +18,29 @@ from treewright.data.schema import Schema, Task
 
 
 class Predictor:
-    """Base of the models; subclasses have a `schema` and say class codes."""
+    """Base class of all models; subclasses provide `schema` and `predict_codes`."""
 
     @property
     def schema(self) -> Schema:
-        """The schema the model was learned with."""
-        raise NotImplementedError  # every model has its own
+        """The schema of the training data."""
+        raise NotImplementedError  # provided by each model class
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return class indices in declared order."""
-        raise NotImplementedError  # every model has its own
+        """Return class indices in class order."""
+        raise NotImplementedError  # provided by each model class
 
     @cached_property
     def classes_(self) -> npt.NDArray[Any]:
-        """The classes in declared order: the columns of probabilities."""
+        """The classes in order: the columns of probabilities."""
         if self.schema.task is Task.REGRESSION:
-            raise ParameterError("a model of numbers has no classes")
+            raise ParameterError("a regression model has no classes")
         return labels_of(self.schema.target_column)
 
     def cases(self, data: Any) -> Dataset:
         """Encode new cases: a dataset, a raw table, a dataframe, an array, rows or columns.
 
-        Columns are matched by name (arrays by position); values never seen while learning count as missing, with a
-        warning that counts them.
+        Columns are matched by name, arrays by position. Categories not seen in training count as missing; a warning
+        gives their number.
         """
         if isinstance(data, Dataset):
             if data.schema.attributes == self.schema.attributes:
@@ -53,12 +50,14 @@ class Predictor:
         return encode(raw, self.schema, unseen=Unseen.MISSING, with_target=False)
 
     def _names_for(self, data: Any) -> tuple[str, ...] | None:
-        """Plain arrays have no names: they are matched by position, so the number must fit."""
+        """Return the column names of data that has none, which is matched by position."""
         shape = getattr(data, "shape", None)
         if isinstance(data, np.ndarray) and shape is not None and len(shape) == 2:
             names = self.schema.attribute_names
             if shape[1] != len(names):
-                raise SchemaError(f"the array has {shape[1]} columns, the model wants {len(names)}: {', '.join(names)}")
+                raise SchemaError(
+                    f"the array has {shape[1]} columns, the model expects {len(names)}: {', '.join(names)}"
+                )
             return names
         return self.schema.attribute_names if isinstance(data, (list, tuple)) else None
 
@@ -74,5 +73,5 @@ class Predictor:
 
 
 def decoded_table(data: Dataset) -> RawTable:
-    """Decode a dataset, to be encoded by another schema."""
+    """Decode a dataset, so that it can be encoded with another schema."""
     return raw_table({name: data.column(name) for name in data.schema.attribute_names})

@@ -1,18 +1,11 @@
-"""Classifying cases as C4.5 Release 8 does, in 32-bit arithmetic.
+"""Classification as in C4.5 Release 8, in 32-bit arithmetic.
 
-Vocabulary
-----------
-share
-    The part of a case that reaches a node. Where the value of a test is unknown, or belongs to no branch, the case is
-    divided among all branches in proportion to their weight; the shares need not add up to one after pruning.
-class sums
-    What a case collects for each class from the leaves it reaches; the first largest sum is the answer.
+Where a value is missing or belongs to no branch, the case becomes fractional: it goes down all branches in proportion
+to their weight. After pruning the shares need not add up to one. A case sums the class shares of all leaves it
+reaches, and the first class with the largest sum is predicted.
 
-Invariants
-----------
-Leaves add to the sums in depth-first order, one rounding after each addition, so the nodes are visited in the order
-of their numbers. A case reaches a node by one way only. The number -999 of a numeric attribute means unknown, as in
-training.
+Invariants: leaves add to the sums in depth-first order, with one rounding per addition, so nodes are visited in index
+order. A case reaches a node by one path only. In a numeric attribute -999 means missing, as in training.
 """
 
 from __future__ import annotations
@@ -29,7 +22,7 @@ Singles = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.intp]
 
 UNKNOWN_NUMBER = -999.0
-"""The number by which the original marks an unknown value of a numeric attribute."""
+"""The number that marks a missing numeric value in the original program."""
 
 
 def class_sums(tree: Tree, cases: Dataset) -> Singles:
@@ -40,7 +33,7 @@ def class_sums(tree: Tree, cases: Dataset) -> Singles:
     tree : Tree
         A tree grown or pruned by Release 8 (all splits fractional).
     cases : Dataset
-        Encoded with the schema of the tree; the target is not looked at.
+        Encoded with the schema of the tree; the target is not used.
 
     Examples
     --------
@@ -61,33 +54,33 @@ def class_sums(tree: Tree, cases: Dataset) -> Singles:
     sums = np.zeros((cases.n_rows, len(tree.schema.classes)), dtype=np.float32)
     weight = tree.weight.astype(np.float32)
     counts = tree.counts.astype(np.float32)
-    everybody = np.arange(cases.n_rows, dtype=np.intp)
-    waiting: list[tuple[int, Rows, Singles]] = [(0, everybody, np.ones(cases.n_rows, dtype=np.float32))]
-    while waiting:
-        node, rows, shares = waiting.pop()
+    all_rows = np.arange(cases.n_rows, dtype=np.intp)
+    stack: list[tuple[int, Rows, Singles]] = [(0, all_rows, np.ones(cases.n_rows, dtype=np.float32))]
+    while stack:
+        node, rows, shares = stack.pop()
         split = tree.split(node)
         if split is None:
             if weight[node] > 0:
                 for code in np.flatnonzero(counts[node]):
                     sums[rows, code] += shares * counts[node, code] / weight[node]
-            else:  # a leaf that never had a case says its class
+            else:  # an empty leaf predicts its class
                 sums[rows, int(tree.outcome[node])] += shares
             continue
         children = tree.children_of(node)
         branches = _branches(split, columns[split.attribute][rows])
         unknown = branches < 0
-        divided = bool(unknown.any())
-        # the last branch goes on the stack first, so that the first one is visited first
+        fractional = bool(unknown.any())
+        # push the last branch first, so that the first one is visited first
         for branch in range(split.n_branches - 1, -1, -1):
             child = int(children[branch])
-            here = (branches == branch) | unknown if divided else branches == branch
+            here = (branches == branch) | unknown if fractional else branches == branch
             if not here.any():
                 continue
             part = shares[here]
-            if divided:
-                less = unknown[here]
-                part[less] = part[less] * weight[child] / max(weight[node], np.finfo(np.float32).tiny)
-            waiting.append((child, rows[here], part))
+            if fractional:
+                reduced = unknown[here]
+                part[reduced] = part[reduced] * weight[child] / max(weight[node], np.finfo(np.float32).tiny)
+            stack.append((child, rows[here], part))
     return sums
 
 
@@ -99,7 +92,7 @@ def _branches(split: Split, values: npt.NDArray[np.float32] | npt.NDArray[np.int
 
 
 def as_singles(column: npt.NDArray[np.generic]) -> Singles:
-    """Return numbers as the original reads them: 32-bit floats, NaN where unknown."""
+    """Return numbers as the original program reads them: 32-bit floats, NaN if missing."""
     with np.errstate(over="ignore"):
         values = column.astype(np.float32)
     values[values == UNKNOWN_NUMBER] = np.nan

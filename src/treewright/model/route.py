@@ -1,12 +1,8 @@
-"""Sending cases down a tree.
+"""Routing cases down a tree.
 
-Vocabulary
-----------
-visit
-    A case at a node with a share of its weight. A case with all its values makes one visit per level; where a
-    value is missing and the split is fractional, its share is divided among the branches in proportion to their weight.
-
-Everything goes level by level over arrays of visits, so depth costs no stack.
+A visit is a case at a node with a share of the case's weight. A case with all values makes one visit per level. Where
+a value is missing and the split is fractional, its share is distributed over the branches in proportion to their
+weight. Visits are processed level by level as arrays, so a deep tree needs no call stack.
 """
 
 from __future__ import annotations
@@ -27,10 +23,10 @@ Nodes = npt.NDArray[np.int32]
 Shares = npt.NDArray[np.float64]
 
 BATCH = 65_536
-"""Rows routed at once."""
+"""Rows routed in one batch."""
 
-VISITS_AT_ONCE = 8_000_000
-"""Bound on the visits held at once when missing values multiply them."""
+MAX_FRACTIONAL_VISITS = 8_000_000
+"""Bound on the visits held in memory when missing values multiply them."""
 
 _THRESHOLD = TESTS.index(Test.THRESHOLD)
 _INTERVALS = TESTS.index(Test.INTERVALS)
@@ -38,7 +34,7 @@ _INTERVALS = TESTS.index(Test.INTERVALS)
 
 @dataclass(frozen=True)
 class Visits:
-    """Cases at nodes: parallel arrays of row, node, share of the case's weight, and whether it goes no further."""
+    """Cases at nodes: parallel arrays of row, node, share of the case's weight, and whether the visit is the last."""
 
     rows: Rows
     nodes: Nodes
@@ -47,12 +43,12 @@ class Visits:
 
 
 def leaf_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
-    """Yield the visits that end, batch by batch, rows counted from the start of the dataset.
+    """Yield the final visits, batch by batch; row indices refer to the routed dataset.
 
-    They end at leaves, and at inner nodes whose test lets cases without a value stay.
+    Visits end at leaves, and at inner nodes whose split lets cases with a missing value stay.
     """
     for levels in _batches(tree, cases):
-        found = [_choose(visits, visits.final) for visits in levels]
+        found = [_select(visits, visits.final) for visits in levels]
         yield Visits(
             np.concatenate([visits.rows for visits in found]),
             np.concatenate([visits.nodes for visits in found]),
@@ -68,7 +64,7 @@ def all_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
 
 
 def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
-    """Return for each case the leaf that gets most of it (the first of equals)."""
+    """Return for each case the leaf with the largest share of it (the first of equals)."""
     leaves = np.zeros(cases.n_rows, dtype=np.int32)
     for visits in leaf_visits(tree, cases):
         order = np.lexsort((visits.nodes, -visits.shares, visits.rows))
@@ -80,18 +76,18 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
 
 
 def mix_leaf_values(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
-    """Mix what the nodes say (nodes x statements) by the share of each case that ends in them."""
+    """Average the rows of `of_node` (one per node), weighted by the share of each case that ends in the node."""
     if by_kernel(cases.n_rows, tree.n_nodes):
-        itself = np.arange(tree.n_nodes, dtype=np.int32)
-        said: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, itself, of_node, np.ones(1))
-        lost = np.flatnonzero(np.isnan(said[:, 0]))
-        if len(lost):
-            said[lost] = _mixed(tree, cases.take(lost), of_node)
-        return said
-    return _mixed(tree, cases, of_node)
+        identity = np.arange(tree.n_nodes, dtype=np.int32)
+        mixed: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, identity, of_node, np.ones(1))
+        unrouted = np.flatnonzero(np.isnan(mixed[:, 0]))
+        if len(unrouted):
+            mixed[unrouted] = _mix_by_visits(tree, cases.take(unrouted), of_node)
+        return mixed
+    return _mix_by_visits(tree, cases, of_node)
 
 
-def _mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
+def _mix_by_visits(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     result = np.zeros((cases.n_rows, of_node.shape[1]))
     total = np.zeros(cases.n_rows)
     for visits in leaf_visits(tree, cases):
@@ -103,7 +99,7 @@ def _mixed(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
 def _batches(tree: Tree, cases: Dataset) -> Iterator[Iterator[Visits]]:
     size = BATCH
     if cases.has_missing:
-        size = max(256, min(BATCH, VISITS_AT_ONCE // tree.n_leaves))
+        size = max(256, min(BATCH, MAX_FRACTIONAL_VISITS // tree.n_leaves))
     for start in range(0, cases.n_rows, size):
         stop = min(start + size, cases.n_rows)
         yield _levels(tree, cases, np.arange(start, stop, dtype=np.intp))
@@ -121,39 +117,39 @@ def _levels(tree: Tree, cases: Dataset, rows: Rows) -> Iterator[Visits]:
         rows, nodes, shares = _descend(tree, rows[inner], nodes[inner], shares[inner], branches)
 
 
-def _choose(visits: Visits, mask: npt.NDArray[np.bool_]) -> Visits:
+def _select(visits: Visits, mask: npt.NDArray[np.bool_]) -> Visits:
     return Visits(visits.rows[mask], visits.nodes[mask], visits.shares[mask], visits.final[mask])
 
 
 def _branches_with_defaults(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
-    """Return the branch of each case at its inner node, `FRACTIONAL` or `STAY` where no branch takes it whole."""
+    """Return the branch of each case at its inner node, `FRACTIONAL` or `STAY` where no single branch takes it."""
     branches = branches_at(tree, cases, rows, nodes)
-    lost = branches < 0
-    if not lost.any():
+    unknown = branches < 0
+    if not unknown.any():
         return branches
-    for node in set(np.unique(nodes[lost]).tolist()) & set(tree.surrogates):
+    for node in set(np.unique(nodes[unknown]).tolist()) & set(tree.surrogates):
         for surrogate in tree.surrogates[node]:
-            here = np.flatnonzero(lost & (nodes == node) & (branches < 0))
+            here = np.flatnonzero(unknown & (nodes == node) & (branches < 0))
             branches[here] = surrogate.route(cases.columns[surrogate.split.attribute][rows[here]])
     return np.where(branches < 0, tree.missing[nodes], branches)
 
 
 def _descend(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares, branches: Nodes) -> tuple[Rows, Nodes, Shares]:
-    whole = branches >= 0
-    below = tree.children[tree.child_start[nodes[whole]] + branches[whole]]
-    divided = branches == FRACTIONAL
-    if not divided.any():
-        return rows[whole], below, shares[whole]
-    more_rows, more_nodes, more_shares = _divide(tree, rows[divided], nodes[divided], shares[divided])
+    routed = branches >= 0
+    below = tree.children[tree.child_start[nodes[routed]] + branches[routed]]
+    fractional = branches == FRACTIONAL
+    if not fractional.any():
+        return rows[routed], below, shares[routed]
+    more_rows, more_nodes, more_shares = _distribute(tree, rows[fractional], nodes[fractional], shares[fractional])
     return (
-        np.concatenate((rows[whole], more_rows)),
+        np.concatenate((rows[routed], more_rows)),
         np.concatenate((below, more_nodes)),
-        np.concatenate((shares[whole], more_shares)),
+        np.concatenate((shares[routed], more_shares)),
     )
 
 
 def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
-    """Return the branch that each case takes at its (inner) node, -1 where its value is missing."""
+    """Return the branch of each case at its inner node, -1 if its value is missing or belongs to no branch."""
     branches = np.full(len(rows), -1, dtype=np.int32)
     attributes = tree.attribute[nodes]
     for attribute in np.unique(attributes):
@@ -174,18 +170,18 @@ def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
     return branches
 
 
-def _divide(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares) -> tuple[Rows, Nodes, Shares]:
+def _distribute(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares) -> tuple[Rows, Nodes, Shares]:
     start = tree.child_start[nodes]
-    many = tree.child_start[nodes + 1] - start
-    owner = np.repeat(np.arange(len(many)), many)
-    offset = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
+    n_children = tree.child_start[nodes + 1] - start
+    owner = np.repeat(np.arange(len(n_children)), n_children)
+    offset = np.arange(len(owner)) - np.repeat(np.cumsum(n_children) - n_children, n_children)
     children = tree.children[start[owner] + offset]
     parents = nodes[owner]
-    total = np.bincount(owner, weights=tree.weight[children], minlength=len(many))
-    # Pruning may leave branches that do not add up to their node: then the node's own weight is the measure (C4.5).
+    total = np.bincount(owner, weights=tree.weight[children], minlength=len(n_children))
+    # After pruning the branches may not add up to their node: C4.5 divides by the weight of the node itself.
     measure = np.where(tree.weight[parents] > 0, tree.weight[parents], total[owner])
-    # Where no branch ever had a case there is no proportion: they share alike, so that no case is lost.
-    even = 1.0 / many[owner]
+    # If no branch had a training case, the share is distributed evenly, so that no case is lost.
+    even = 1.0 / n_children[owner]
     part = np.where(total[owner] > 0, tree.weight[children] / np.where(measure > 0, measure, 1.0), even)
     parts = shares[owner] * part
     reached = parts > 0

@@ -1,4 +1,4 @@
-"""Learned rules with all that is needed to use and save them."""
+"""The rule model: an ordered rule set that predicts and can be saved."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from treewright.model.ruleset import RuleSet
 
 @dataclass(frozen=True)
 class RuleModel(Predictor, InNotebook):
-    """Ordered rules that predict: the first that fires, else the default class.
+    """Ordered rules: the first rule that fires predicts, else the default class.
 
     Parameters
     ----------
     rules : RuleSet
     recipe : dict
-        How they were learned, as plain data.
+        Learner and options, as plain data.
     provenance : dict
-        What they were learned from, as plain data.
+        Origin of the training data, as plain data.
     """
 
     rules: RuleSet
@@ -35,11 +35,11 @@ class RuleModel(Predictor, InNotebook):
 
     @property
     def schema(self) -> Schema:
-        """The schema the rules were learned with."""
+        """The schema of the training data."""
         return self.rules.schema
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return class indices in declared order."""
+        """Return class indices in class order."""
         return self.rules.predict_codes(cases)
 
     def __str__(self) -> str:

@@ -1,22 +1,8 @@
-"""Ordered if-then rules: what rule post-pruning learns, and nothing that learns.
+"""Ordered if-then rules, the result of rule post-pruning.
 
-Vocabulary
-----------
-rule
-    Some conditions (`treewright.model.conditions`), all of which must hold, and the class that is said then.
-covers, used, wrong
-    Of the cases the rule was measured on: how many pass all conditions; for how many it is the first rule
-    that fires; how many of *these* have another class.
-error
-    The estimated share of wrong answers; the estimated accuracy is the rest.
-default
-    The class of a case for which no rule fires.
-
-Invariants
-----------
-A missing value fails every condition. Rules are in firing order, the first that fires decides, and a rule
-whose error exceeds the limit of its set never fires. Everything is immutable and valid from the moment it
-exists.
+Invariants: a missing value fails every condition. Rules are in firing order, and the first rule that fires decides. A
+rule whose error exceeds the limit of its set never fires. Rules and rule sets are immutable and validated at
+construction.
 """
 
 from __future__ import annotations
@@ -36,14 +22,14 @@ from treewright.model.conditions import BATCH, NUMERIC_OPS, Condition, Condition
 from treewright.model.forms import InNotebook
 
 ERROR_LIMIT = 0.7
-"""A rule that is expected to be wrong more often than this says nothing worth hearing."""
+"""A rule with a higher estimated error never fires."""
 
 LARGEST_COUNT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """If all conditions hold, say a class.
+    """If all conditions hold, predict a class.
 
     Parameters
     ----------
@@ -51,9 +37,10 @@ class Rule:
     outcome : int
         Index of the class.
     covers, used, wrong : int
-        Whole cases, see the vocabulary above.
+        Numbers of training cases: those that satisfy all conditions; those for which this is the first rule that
+        fires; those among the latter that have another class.
     error : float
-        Estimated share of wrong answers, 0 to 1.
+        Estimated error rate, 0 to 1.
     """
 
     conditions: tuple[Condition, ...]
@@ -67,30 +54,28 @@ class Rule:
         if self.outcome < 0:
             raise ParameterError(f"class index {self.outcome} is negative")
         if not 0 <= self.wrong <= self.used <= self.covers < LARGEST_COUNT:
-            raise ParameterError(
-                "a rule is wrong at most as often as it is used, and used at most as often as it covers"
-            )
+            raise ParameterError("the counts of a rule must satisfy wrong <= used <= covers")
         if not 0 <= self.error <= 1:
-            raise ParameterError(f"the error of a rule is a share between 0 and 1, not {self.error}")
+            raise ParameterError(f"the error of a rule must be between 0 and 1, not {self.error}")
 
     @property
     def accuracy(self) -> float:
-        """Estimated share of right answers."""
+        """Estimated accuracy."""
         return 1.0 - self.error
 
     def matches(self, cases: Dataset) -> Mask:
-        """Return which cases pass all conditions."""
+        """Return which cases satisfy all conditions."""
         return ConditionMasks(cases).all_of(self.conditions)
 
     def describe(self, schema: Schema) -> str:
-        """Return ``IF ... THEN class`` as a person reads it."""
+        """Return ``IF ... THEN class`` as readable text."""
         conditions = " AND ".join(condition.describe(schema) for condition in self.conditions) or "true"
         return f"IF {conditions} THEN {printable(schema.classes[self.outcome])}"
 
 
 @dataclass(frozen=True)
 class RuleSet(InNotebook):
-    """Rules in firing order and the class for cases that none of them covers.
+    """Rules in firing order, and a default class for the cases for which none fires.
 
     Parameters
     ----------
@@ -122,11 +107,11 @@ class RuleSet(InNotebook):
 
     def __post_init__(self) -> None:
         if self.schema.task is not Task.CLASSIFICATION:
-            raise ParameterError("rules say classes, but the target is numeric")
+            raise ParameterError("rules predict classes, but the target is numeric")
         if not 0 <= self.default < len(self.schema.classes):
             raise ParameterError(f"there is no class {self.default} to be the default")
         if not 0 <= self.error_limit <= 1:
-            raise ParameterError(f"the error limit is a share between 0 and 1, not {self.error_limit}")
+            raise ParameterError(f"the error limit must be between 0 and 1, not {self.error_limit}")
         for rule in self.rules:
             if rule.outcome >= len(self.schema.classes):
                 raise ParameterError(f"there is no class {rule.outcome}")
@@ -140,11 +125,11 @@ class RuleSet(InNotebook):
         return self.to_text()
 
     def fires(self, rule: Rule) -> bool:
-        """Whether the rule is trusted enough to fire at all."""
+        """Return True if the error of the rule is within the limit."""
         return rule.error <= self.error_limit
 
     def first_match(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return the index of the first rule that fires for each case, -1 where none does."""
+        """Return the index of the first rule that fires for each case, -1 if none does."""
         if cases.schema.attributes != self.schema.attributes:
             raise SchemaError("the cases do not have the attributes of the rules")
         first = np.full(cases.n_rows, -1, dtype=np.intp)
@@ -157,7 +142,7 @@ class RuleSet(InNotebook):
         return first
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return class indices in declared order."""
+        """Return class indices in class order."""
         outcomes = np.array([*(rule.outcome for rule in self.rules), self.default], dtype=np.intp)
         return outcomes[self.first_match(cases)]  # -1 reads the last entry: the default
 
@@ -168,15 +153,15 @@ class RuleSet(InNotebook):
         return "\n".join([*lines, f"DEFAULT {printable(self.schema.classes[self.default])}"])
 
     def _line(self, rule: Rule) -> str:
-        facts = f"covers {rule.covers}, used {rule.used}, wrong {rule.wrong}"
+        counts = f"covers {rule.covers}, used {rule.used}, wrong {rule.wrong}"
         estimate = f"estimated accuracy {100 * rule.accuracy:.1f} %"
-        silent = "" if self.fires(rule) else ", never fires"
-        return f"{rule.describe(self.schema)}  [{facts}, {estimate}{silent}]"
+        never = "" if self.fires(rule) else ", never fires"
+        return f"{rule.describe(self.schema)}  [{counts}, {estimate}{never}]"
 
     # -- plain data ---------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with names instead of codes; the schema is kept elsewhere."""
+        """Return plain data with names instead of codes, without the schema."""
         return {
             "rules": [
                 {
@@ -195,12 +180,12 @@ class RuleSet(InNotebook):
 
     @classmethod
     def from_dict(cls, schema: Schema, data: Any) -> RuleSet:
-        """Read what `to_dict` wrote, believing nothing.
+        """Restore a rule set from the output of `to_dict`, with full validation.
 
         Raises
         ------
         ModelFormatError
-            Whatever is wrong with the data.
+            If the data is invalid.
         """
         if not isinstance(data, Mapping):
             raise ModelFormatError(f"a rule set is an object, not {type(data).__name__}")

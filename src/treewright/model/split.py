@@ -1,27 +1,10 @@
-"""The one kind of test that a tree asks, whoever grew it.
+"""The split: one test of one attribute, the same type for every learner.
 
-Vocabulary
-----------
-threshold
-    ``x <= cut`` goes to branch 0, ``x > cut`` to branch 1.
-nominal
-    One branch for every declared value.
-subset
-    The declared values are shared out among the branches.
-equals
-    One value goes to branch 0, all the others to branch 1.
-intervals
-    A number goes to the branch of the interval it lies in; a bound belongs to the interval below it.
-known
-    A threshold at `KNOWN`, the largest number there is: all that have a value go left, the missing ones right.
-missing
-    A case without a value goes down every branch in proportion (`FRACTIONAL`), down one default branch, or no further
-    (`STAY`). A value that belongs to no branch is treated as missing. The default branch of a subset or intervals test
-    may be theirs alone.
+A case with a missing value goes down every branch in proportion (`FRACTIONAL`), down one default branch, or stays at
+the node (`STAY`). A value that belongs to no branch is treated as missing. The default branch of a subset or intervals
+test may be a branch that no known value takes.
 
-Invariants
-----------
-A split is valid from the moment it exists; equality is always on the lower side.
+Invariants: a split is validated at construction, and equality with a threshold or bound goes to the lower side.
 """
 
 from __future__ import annotations
@@ -39,22 +22,27 @@ from treewright._base.printable import printable
 from treewright.data.schema import Column
 
 FRACTIONAL = -1
-"""Missing values go down every branch, in proportion to its weight."""
+"""A case with a missing value goes down every branch, in proportion to the weight of the branch."""
 
 STAY = -2
-"""Cases without a value stay in the node, which answers for them as if it were a leaf."""
+"""A case with a missing value stays at the node, which predicts as if it were a leaf."""
 
 KNOWN = float(np.finfo(np.float64).max)
-"""The cut that only tells whether a number is known."""
+"""The largest double. A threshold here separates known values (left) from missing ones (right)."""
 
 Branches = npt.NDArray[np.int32]
 Label = str | tuple[str, ...] | int
 
 
 class Test(StrEnum):
-    """The form of a split."""
+    """The form of a split.
 
-    __test__ = False  # not a test class, whatever its name suggests to pytest
+    ``threshold``: ``x <= cut`` goes to branch 0, ``x > cut`` to branch 1. ``nominal``: one branch per category.
+    ``subset``: each branch takes a set of categories. ``equals``: one category goes to branch 0, all others to
+    branch 1. ``intervals``: a number goes to the branch of its interval; a bound belongs to the interval below it.
+    """
+
+    __test__ = False  # tells pytest that this is not a test class
 
     THRESHOLD = "threshold"
     NOMINAL = "nominal"
@@ -68,7 +56,7 @@ NUMERIC_TESTS = frozenset({Test.THRESHOLD, Test.INTERVALS})
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A test of one attribute; made by the constructors below, which keep it consistent.
+    """A test of one attribute, made by the constructors below.
 
     Parameters
     ----------
@@ -77,11 +65,11 @@ class Split:
     test : Test
     n_branches : int
     missing : int
-        `FRACTIONAL` or the branch that takes cases without a value.
+        `FRACTIONAL`, `STAY`, or the default branch: the one that cases with a missing value take.
     cut : float or None
-        For a threshold.
+        The threshold, for a threshold test.
     branch_of : tuple of int
-        For nominal tests: the branch of every declared value, -1 for none.
+        For tests of categories: the branch of each category, -1 for none.
     bounds : tuple of float
         For intervals: the inner bounds, ascending.
 
@@ -115,11 +103,11 @@ class Split:
         if bool(self.bounds) != (self.test is Test.INTERVALS):
             raise ParameterError("intervals have bounds, and nothing else has them")
         if bool(self.branch_of) == (self.test in NUMERIC_TESTS):
-            raise ParameterError("tests of nominal attributes say the branch of each value, others do not")
+            raise ParameterError("a test of a nominal attribute gives the branch of each value; no other test does")
         if self.test is Test.INTERVALS:
             self._check_bounds()
         if self.branch_of:
-            self._check_values()
+            self._check_categories()
         if self.test in {Test.THRESHOLD, Test.EQUALS} and self.n_branches != 2:
             raise ParameterError(f"a {self.test} test has two branches, not {self.n_branches}")
 
@@ -132,8 +120,8 @@ class Split:
         if any(low >= high for low, high in zip(self.bounds, self.bounds[1:], strict=False)):
             raise ParameterError("the bounds do not ascend")
 
-    def _check_values(self) -> None:
-        if self.n_branches > len(self.branch_of) + 1:  # before anything of that size is made
+    def _check_categories(self) -> None:
+        if self.n_branches > len(self.branch_of) + 1:  # checked before anything of that size is allocated
             raise ParameterError(f"{len(self.branch_of)} values do not fill {self.n_branches} branches")
         if not all(-1 <= branch < self.n_branches for branch in self.branch_of):
             raise ParameterError(f"a value goes to a branch outside 0..{self.n_branches - 1}")
@@ -151,33 +139,33 @@ class Split:
 
     @classmethod
     def multiway(cls, attribute: int, n_values: int, missing: int = FRACTIONAL) -> Split:
-        """One branch for each declared value."""
+        """One branch for each category."""
         return cls(attribute, Test.NOMINAL, n_values, missing, branch_of=tuple(range(n_values)))
 
     @classmethod
     def subsets(cls, attribute: int, branch_of: Sequence[int], missing: int = FRACTIONAL) -> Split:
-        """Share the declared values out among branches; -1 leaves a value to the missing ones."""
+        """Assign each category to a branch; -1 treats a category as missing."""
         branches = tuple(int(branch) for branch in branch_of)
         return cls(attribute, Test.SUBSET, max(*branches, missing) + 1, missing, branch_of=branches)
 
     @classmethod
     def equals(cls, attribute: int, value: int, n_values: int, missing: int = FRACTIONAL) -> Split:
-        """One value against all the others."""
+        """One category against all others."""
         branch_of = tuple(0 if code == value else 1 for code in range(n_values))
         return cls(attribute, Test.EQUALS, 2, missing, branch_of=branch_of)
 
     @classmethod
     def intervals(cls, attribute: int, bounds: Sequence[float], missing: int = FRACTIONAL) -> Split:
-        """One branch for each interval between the bounds, and one more if the missing cases have their own."""
+        """One branch per interval between the bounds, and one more if missing values have a branch of their own."""
         inner = tuple(float(bound) for bound in bounds)
         return cls(attribute, Test.INTERVALS, max(len(inner), missing) + 1, missing, bounds=inner)
 
     def with_missing(self, missing: int) -> Split:
-        """Return the same test with another way for missing values."""
+        """Return the same test with another treatment of missing values."""
         return Split(self.attribute, self.test, self.n_branches, missing, self.cut, self.branch_of, self.bounds)
 
     def route(self, values: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> Branches:
-        """Return the branch of each encoded value, -1 where it is missing or belongs to no branch."""
+        """Return the branch of each encoded value, -1 if it is missing or belongs to no branch."""
         if self.cut is not None:
             branches = np.where(values <= self.cut, 0, 1)
             return np.where(np.isnan(values), -1, branches).astype(np.int32)
@@ -187,7 +175,7 @@ class Split:
         return np.array((*self.branch_of, -1), dtype=np.int32)[values]
 
     def labels(self, column: Column) -> list[Label]:
-        """Return the label of each branch: ``"<="``, the value, the values, ``"="``, or the number of the interval."""
+        """Return the label of each branch: ``"<="``, one or several categories, ``"="``, or the interval index."""
         match self.test:
             case Test.THRESHOLD:
                 return ["<=", ">"]
@@ -201,11 +189,11 @@ class Split:
                 return [self.values_of(branch, column) or "missing" for branch in range(self.n_branches)]
 
     def values_of(self, branch: int, column: Column) -> tuple[str, ...]:
-        """Return the declared values that go down a branch."""
-        return tuple(value for value, home in zip(column.values, self.branch_of, strict=True) if home == branch)
+        """Return the categories that take a branch."""
+        return tuple(value for value, taken in zip(column.values, self.branch_of, strict=True) if taken == branch)
 
     def describe(self, branch: int, column: Column) -> str:
-        """Return the condition of a branch as a person reads it, without the attribute's name.
+        """Return the condition of a branch as readable text, without the attribute's name.
 
         Examples
         --------
@@ -244,18 +232,18 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Surrogate:
-    """Another test that stands in for a split where the value is missing.
+    """A surrogate split: it decides the branch where the primary split's value is missing.
 
     Parameters
     ----------
     split : Split
-        With as many branches as the split it stands in for.
+        With two branches, as the primary split has.
     agreement : float
-        Share of the cases that it sends the same way.
+        Share of the cases that it sends down the same branch as the primary split.
     adjusted : float
-        Agreement beyond that of the majority rule, as a share of what is possible.
+        Agreement relative to that of the majority rule, where 1 is perfect agreement.
     reversed : bool
-        Whether the two branches are exchanged (a lower value goes the way of the higher ones).
+        Whether the two branches are swapped.
     """
 
     split: Split
@@ -267,15 +255,15 @@ class Surrogate:
         if self.split.n_branches != 2:
             raise ParameterError(f"a surrogate has two branches, not {self.split.n_branches}")
         if not 0 <= self.agreement <= 1 or not self.adjusted <= 1:
-            raise ParameterError("the agreement of a surrogate is a share")
+            raise ParameterError("the agreement of a surrogate must be between 0 and 1")
 
     def route(self, values: npt.NDArray[np.int32] | npt.NDArray[np.float64]) -> Branches:
-        """Return the branch of the first split for each encoded value, -1 where this one is missing, too."""
+        """Return the branch of the primary split for each encoded value, -1 where this value is missing as well."""
         branches = self.split.route(values)
         return np.where(branches < 0, -1, 1 - branches).astype(np.int32) if self.reversed else branches
 
 
 def _number(value: float | None) -> str:
-    """Print a bound by its shortest exact decimal, so that the printed test is the test."""
+    """Format a bound as its shortest exact decimal, so that the printed test equals the stored one."""
     text = repr(float(0.0 if value is None else value))
     return text.removesuffix(".0")

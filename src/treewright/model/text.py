@@ -1,7 +1,7 @@
 """A tree as lines of text, for a terminal.
 
-Small trees are set in columns; wide ones are indented by three places a level; a tree deeper than `BLOCK` levels is cut
-into numbered subtrees, as Quinlan's program did, so that a depth of thousands prints in reasonable lines.
+Small trees are aligned in columns; wide ones are indented by three characters per level. A tree deeper than `BLOCK`
+levels is broken into numbered subtrees, as in C4.5, so that lines stay short at any depth.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from treewright.model.split import Test
 from treewright.model.tree import Node, Tree
 
 BLOCK = 30
-"""Levels printed before a subtree gets a block of its own."""
+"""Levels printed before a subtree is moved to a block of its own."""
 
 LONGEST_LABEL = 60
-"""Longer labels (sets of many values) are shortened."""
+"""Longer labels (sets of many categories) are shortened."""
 
 
 @dataclass
@@ -35,13 +35,13 @@ def tree_text(
     ----------
     tree : Tree
     max_depth : int or None
-        Levels to print; what is below is counted, not shown.
+        Levels to print; the nodes below are only counted.
     width : int
-        Columns available; wider trees are set more narrowly.
+        Available columns; wider trees are indented instead of aligned.
     numbers : bool
-        Whether to print the number of each node.
+        Whether to print the index of each node.
     root : int
-        Node to begin with.
+        Node to start with.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def tree_text(
             lines.insert(0, _Line(f"Subtree {names[top]}", ""))
         blocks.append(lines)
         waiting.extend(deeper)
-    return "\n\n".join(_set(lines) for lines in blocks)
+    return "\n\n".join(_joined(lines) for lines in blocks)
 
 
 def _block(
@@ -97,7 +97,7 @@ def _lines(
 ) -> list[_Line]:
     top = int(tree.depths[root])
     lines: list[_Line] = []
-    # (node, text before its own words, indentation of what is below it)
+    # (node, text before its own label, indentation of its children)
     waiting: list[tuple[int, str, str]] = [(root, "", "")]
     while waiting:
         index, before, below = waiting.pop()
@@ -135,7 +135,7 @@ def _branches(node: Node, below: str, *, aligned: bool) -> list[tuple[int, str, 
 
 
 def branch_labels(node: Node) -> list[str]:
-    """Return the condition of each branch, shortened where it is very long."""
+    """Return the condition of each branch, shortened if it is very long."""
     split = node.split
     if split is None:
         return []
@@ -149,11 +149,11 @@ def branch_labels(node: Node) -> list[str]:
 def _shortened(label: str, values: Sequence[str]) -> str:
     if len(label) <= LONGEST_LABEL:
         return label
-    room = LONGEST_LABEL - 12
-    shown = [printable(values[0], room)]
+    available = LONGEST_LABEL - 12
+    shown = [printable(values[0], available)]
     for value in values[1:]:
-        room -= len(shown[-1]) + len(", ")
-        if len(printable(value)) >= room:
+        available -= len(shown[-1]) + len(", ")
+        if len(printable(value)) >= available:
             break
         shown.append(printable(value))
     if len(shown) < len(values):
@@ -162,13 +162,13 @@ def _shortened(label: str, values: Sequence[str]) -> str:
 
 
 def outcome_text(node: Node) -> str:
-    """Return the class, or the mean with enough digits."""
+    """Return the class, or the mean with six significant digits."""
     outcome = node.outcome
     return printable(outcome) if isinstance(outcome, str) else f"{outcome:.6g}"
 
 
 def cases_text(node: Node) -> str:
-    """Return the number of cases and, after a stroke, how many of them the node gets wrong."""
+    """Return the number of cases and, after a slash, the number of errors."""
     cases = number(node.weight)
     if node.tree.is_regression:
         return cases
@@ -176,13 +176,13 @@ def cases_text(node: Node) -> str:
     return cases if errors == "0" else f"{cases}/{errors}"
 
 
-def _set(lines: list[_Line]) -> str:
+def _joined(lines: list[_Line]) -> str:
     left = max((len(line.left) for line in lines if line.right), default=0)
     return "\n".join(f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines)
 
 
 def subtree_size(tree: Tree, root: int) -> int:
-    """Count the nodes of a subtree: they are numbered in one run from its root."""
+    """Return the number of nodes of a subtree; they have consecutive indices from its root."""
     depth = tree.depths[root]
     end = root + 1
     while end < tree.n_nodes and tree.depths[end] > depth:

@@ -1,22 +1,8 @@
-"""The tree: immutable arrays over nodes that are numbered depth first, branches in order.
+"""The tree: immutable arrays over nodes, numbered depth first with branches in order.
 
-Vocabulary
-----------
-weight
-    Weighted number of training cases that reached the node (`n`).
-counts
-    Weight of each class at the node; the first sum of the target and sums of squares for regression are `mean` and
-    `sse`.
-outcome
-    The class (index) or number that the node says when it is asked as a leaf.
-stop
-    Why a leaf is a leaf.
-
-Invariants
-----------
-Node 0 is the root and a child has a higher number than its parent, so that one pass forward visits parents
-first, one pass backward children first, and nothing needs recursion. `validate` checks all of it, also for
-trees that come from a file.
+Invariants: node 0 is the root, and a child has a higher index than its parent. A forward pass therefore visits
+parents first, a backward pass visits children first, and nothing needs recursion. `validate` checks every invariant,
+also for trees read from a file.
 """
 
 from __future__ import annotations
@@ -42,14 +28,14 @@ Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 TESTS = tuple(Test)
-"""The forms of a test in the order of their codes."""
+"""The forms of a split in the order of their codes."""
 
 LEAF = -1
 """In `attribute`: no test, the node is a leaf."""
 
 
 class Stop(StrEnum):
-    """Why a node was not divided."""
+    """Why a node was not split."""
 
     PURE = "pure"
     EMPTY = "no cases"
@@ -66,7 +52,7 @@ class Stop(StrEnum):
 
 
 STOPS = tuple(Stop)
-"""The reasons in the order of their codes."""
+"""The stop reasons in the order of their codes."""
 
 
 @dataclass(frozen=True)
@@ -79,28 +65,29 @@ class Tree(TreeForms, InNotebook):
     attribute : array of int
         Attribute tested at each node, `LEAF` for leaves.
     test, cut, missing : arrays
-        Form of the test (index in `TESTS`), its cut (NaN where it has none), the way of missing values.
+        Form of the test (index in `TESTS`), its cut (NaN if it has none), its treatment of missing values.
     child_start, children : arrays of int
         Children of node i are ``children[child_start[i]:child_start[i + 1]]``, one per branch.
     value_start, value_branch : arrays of int
-        The same for the branch of each declared value of a nominal test.
+        The same for the branch of each category of a nominal test.
     bound_start, bounds : arrays
         The same for the bounds of intervals.
     weight : array of float
+        Weighted number of training cases that reached the node.
     counts : array, nodes x classes
-        Whole numbers where all weights are; zero columns for regression.
+        Weight of each class at the node: integers if all weights are; zero columns for regression.
     outcome : array
-        Class index, or mean of the target.
+        What the node predicts as a leaf: a class index, or the mean of the target.
     sse : array of float or None
-        For regression, the sum of squares around the mean.
+        For regression, the sum of squared deviations from the mean.
     stop : array of int
         Index in `STOPS` for leaves, -1 for inner nodes.
     estimate : array of float or None
         Errors estimated by a pruning method.
     p_value : array of float or None
-        Significance of each node's test (or of the best one it refused), NaN where there is none.
+        Significance of each node's test (or of the best test it rejected), NaN if there is none.
     surrogates : dict of int to tuple of Surrogate
-        For inner nodes: the tests that stand in where the value is missing, the best first.
+        For inner nodes: the surrogate splits, the best first.
     """
 
     schema: Schema
@@ -169,7 +156,7 @@ class Tree(TreeForms, InNotebook):
 
     @property
     def is_regression(self) -> bool:
-        """Whether leaves hold numbers instead of classes."""
+        """True if leaves predict numbers instead of classes."""
         return self.schema.task is Task.REGRESSION
 
     def __len__(self) -> int:
@@ -234,30 +221,30 @@ class Tree(TreeForms, InNotebook):
     # -- forms -------------------------------------------------------------------------------------------------------
 
     def to_text(self, *, max_depth: int | None = None, width: int = 100, numbers: bool = False, node: int = 0) -> str:
-        """Return the tree, or the part below a node, as lines of text, on request with the numbers of its nodes."""
+        """Return the tree, or the subtree at a node, as lines of text, optionally with node indices."""
         from treewright.model.text import tree_text
 
         return tree_text(self, max_depth=max_depth, width=width, numbers=numbers, root=node)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as nested plain data (see the documentation of the shape)."""
+        """Return the tree as nested plain data; `treewright.model.nested` describes the format."""
         from treewright.model.nested import tree_to_dict
 
         return tree_to_dict(self)
 
     def to_formula(self, label: Any) -> Formula:
-        """Return the tree as a disjunction of conjunctions for one class, simplified; the label as it was given."""
+        """Return the tree as a simplified disjunction of conjunctions for one class, given by its original label."""
         from treewright.data.raw import number_text
         from treewright.model.formula import tree_to_formula
 
-        number = isinstance(label, (int, float, np.number)) and not isinstance(label, (bool, np.bool_))
-        return tree_to_formula(self, number_text(label) if number else str(label))
+        is_number = isinstance(label, (int, float, np.number)) and not isinstance(label, (bool, np.bool_))
+        return tree_to_formula(self, number_text(label) if is_number else str(label))
 
     # -- validity ----------------------------------------------------------------------------------------------------
 
     def validate(self) -> None:
         """Raise `ModelFormatError` unless every invariant holds."""
-        from treewright.model.tree_validity import validate  # which has to know the tree
+        from treewright.model.tree_validity import validate  # imported here because it imports this module
 
         validate(self)
 
@@ -276,7 +263,7 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node has no test."""
+        """True if the node has no test."""
         return bool(self.tree.attribute[self.index] == LEAF)
 
     @property
@@ -305,28 +292,28 @@ class Node:
 
     @property
     def stop(self) -> Stop | None:
-        """Why a leaf is a leaf."""
+        """Why the node is a leaf, None for an inner node."""
         code = int(self.tree.stop[self.index])
         return STOPS[code] if code >= 0 else None
 
     @property
     def surrogates(self) -> tuple[Surrogate, ...]:
-        """The tests that stand in where the value is missing, the best first."""
+        """The surrogate splits, the best first."""
         return tuple(self.tree.surrogates.get(self.index, ()))
 
     @property
     def depth(self) -> int:
-        """Number of tests above."""
+        """Number of tests above the node."""
         return int(self.tree.depths[self.index])
 
     @property
     def children(self) -> Sequence[Node]:
-        """The nodes below, one per branch."""
+        """The child nodes, one per branch."""
         return [Node(self.tree, int(child)) for child in self.tree.children_of(self.index)]
 
     @property
     def path(self) -> list[tuple[int, int]]:
-        """The way from the root: pairs of node and branch taken there."""
+        """The path from the root: pairs of a node and the branch taken there."""
         steps = []
         node, parent = self.index, int(self.tree.parent[self.index])
         while parent >= 0:
@@ -337,7 +324,7 @@ class Node:
 
 
 def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return what an array holds for these nodes, one after the other; `starts` says where that of each node begins.
+    """Concatenate the slices of `flat` that belong to these nodes; node i owns ``flat[starts[i]:starts[i + 1]]``.
 
     Examples
     --------
@@ -347,6 +334,6 @@ def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any])
     first = starts[nodes]
     lengths = starts[nodes + 1] - first
     ends = np.cumsum(lengths)
-    moved = np.repeat(first - ends + lengths, lengths)
-    found: npt.NDArray[Any] = flat[moved + np.arange(len(moved))]
-    return found
+    offsets = np.repeat(first - ends + lengths, lengths)
+    gathered: npt.NDArray[Any] = flat[offsets + np.arange(len(offsets))]
+    return gathered

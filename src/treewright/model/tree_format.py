@@ -1,7 +1,6 @@
-"""Trees as flat plain data for the model file, and back with every check.
+"""Conversion of trees to and from the flat plain data of the model file.
 
-Flat arrays, one entry per node, so that depth needs no nesting. Whatever is wrong with the data, the answer is
-`ModelFormatError`.
+The arrays have one entry per node, so that depth needs no nesting. Invalid data raises `ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _NUMBERS = ("weight", "bounds")
 
 
 def object_at(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return an object inside another, or say that it is not one."""
+    """Return the object under a key, or raise `ModelFormatError`."""
     value = document.get(key)
     if not isinstance(value, dict):
         raise ModelFormatError(f"{key!r} must be an object")
@@ -63,12 +62,12 @@ def _plain_list(values: npt.NDArray[Any]) -> list[int | float]:
 
 
 def tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
-    """Make a tree again, and validate it."""
+    """Restore and validate a tree."""
     if schema.target is None:
         raise ModelFormatError("the schema names no target")
     regression = schema.target_column.is_numeric
     if not regression:
-        labels_of(schema.target_column)  # raises where the classes are not what they are said to be
+        labels_of(schema.target_column)  # raises if the classes do not have their declared type
     attribute = _integers(plain, "attribute")
     n = len(attribute)
     optional = {name: _numbers(plain, name) for name in ("sse", "estimate") if name in plain}
@@ -177,7 +176,7 @@ def surrogate_to_plain(one: Surrogate) -> dict[str, Any]:
 
 
 def surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]) -> dict[int, tuple[Surrogate, ...]]:
-    """Read the surrogates of nodes."""
+    """Restore the surrogates of all nodes."""
     surrogates = {}
     for key, entries in plain.items():
         if not _is_node(key, n_nodes) or not isinstance(entries, list) or not entries:
@@ -188,10 +187,10 @@ def surrogates_from_plain(schema: Schema, n_nodes: int, plain: Mapping[str, Any]
 
 def _surrogate_from_plain(schema: Schema, plain: Any) -> Surrogate:
     if not isinstance(plain, dict) or type(plain.get("reversed")) is not bool:
-        raise ModelFormatError("'surrogates' must hold objects that say whether they are reversed")
+        raise ModelFormatError("'surrogates' must hold objects with a boolean 'reversed'")
     attribute = plain.get("attribute")
     if type(attribute) is not int or not 0 <= attribute < len(schema.attributes):
-        raise ModelFormatError("a surrogate tests an attribute that is not there")
+        raise ModelFormatError("a surrogate tests an attribute that does not exist")
     split = _split_from_plain(schema, attribute, plain)
     agreement, adjusted = _number(plain.get("agreement"), "agreement"), _number(plain.get("adjusted"), "adjusted")
     if not np.isfinite(adjusted):
@@ -203,11 +202,11 @@ def _is_node(key: str, n_nodes: int) -> bool:
     return key.isdecimal() and key.isascii() and len(key) <= 9 and int(key) < n_nodes
 
 
-# -- working ---------------------------------------------------------------------------------------------------------
+# -- split trace -------------------------------------------------------------------------------------------------------
 
 
 def evaluated_split_to_plain(one: EvaluatedSplit) -> dict[str, Any]:
-    """Return the working of one attribute."""
+    """Return the evaluation of one attribute as plain data."""
     plain: dict[str, Any] = {"attribute": one.attribute, "verdict": str(one.status)}
     if one.split is not None:
         plain |= _split_to_plain(one.split)
@@ -234,13 +233,13 @@ def _split_to_plain(split: Split) -> dict[str, Any]:
 
 
 def trace_from_plain(tree: Tree, plain: Mapping[str, Any]) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Read the working of the nodes of a tree."""
-    working = {}
+    """Restore the split trace of a tree."""
+    trace = {}
     for key, entries in plain.items():
         if not _is_node(key, tree.n_nodes) or not isinstance(entries, list):
             raise ModelFormatError(f"'working' has no node {key!r:.40}")
-        working[int(key)] = tuple(_evaluated_split_from_plain(tree, entry) for entry in entries)
-    return working
+        trace[int(key)] = tuple(_evaluated_split_from_plain(tree, entry) for entry in entries)
+    return trace
 
 
 def _evaluated_split_from_plain(tree: Tree, plain: Any) -> EvaluatedSplit:
@@ -248,14 +247,14 @@ def _evaluated_split_from_plain(tree: Tree, plain: Any) -> EvaluatedSplit:
         raise ModelFormatError("'working' must hold objects")
     attribute, tries = plain.get("attribute"), plain.get("tries", 0)
     if type(attribute) is not int or not 0 <= attribute < len(tree.schema.attributes):
-        raise ModelFormatError("'working' names an attribute that is not there")
+        raise ModelFormatError("'working' names an attribute that does not exist")
     if type(tries) is not int or not 0 <= tries < 2**53:
         raise ModelFormatError("'working' has a damaged number of tries")
     width = 3 if tree.is_regression else len(tree.schema.classes)
     split = _split_from_plain(tree.schema, attribute, plain) if "test" in plain else None
     counts = _matrix(plain.get("counts"), width, "working counts")
     if split is not None and len(counts) != split.n_branches:
-        raise ModelFormatError("'working' has a table that does not fit its test")
+        raise ModelFormatError("'working' has a table that does not match its test")
     unknown = _matrix([plain.get("unknown")], width, "working unknown")[0]
     try:
         status = SplitStatus(str(plain.get("verdict")))
@@ -292,5 +291,5 @@ def _split_from_plain(schema: Schema, attribute: int, plain: Mapping[str, Any]) 
     else:
         branch_of = tuple(_integers(plain, "branch_of").tolist())
     if len(branch_of) != len(column.values):
-        raise ModelFormatError("a test does not fit the values of its attribute")
+        raise ModelFormatError("a test does not match the values of its attribute")
     return Split(attribute, test, branches, missing, branch_of=branch_of)

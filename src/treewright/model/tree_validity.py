@@ -1,6 +1,6 @@
-"""Whether a tree keeps its promises, also one from a file.
+"""Validation of a tree, also one from a file.
 
-All that can be is looked at over whole arrays; only nodes with an uncommon test are looked at one by one.
+Whole arrays are checked wherever possible; only nodes with an uncommon test are checked one by one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def validate(tree: Tree) -> None:
             raise ModelFormatError("p_value is damaged")
     _validate_links(tree)
     _validate_numbers(tree)
-    for node in np.flatnonzero(~_plainly_valid(tree)).tolist():
+    for node in np.flatnonzero(~_valid_by_arrays(tree)).tolist():
         _validate_node(tree, node)
     for node, surrogates in tree.surrogates.items():
         if not 0 <= node < n or tree.attribute[node] == LEAF or len(tree.children_of(node)) != 2:
@@ -66,12 +66,12 @@ def _validate_links(tree: Tree) -> None:
 def _validate_order(tree: Tree) -> None:
     """Raise unless nodes are numbered depth first.
 
-    Going through the nodes in their order, each takes one of the open places and opens one for each of its
-    branches. The places form a stack, so that the number of those below a place tells which nodes can have it; as
-    every node is the child of one before it, all are right if these numbers are.
+    In index order, each node fills one open slot and opens one slot per branch. The slots form a stack, so the number
+    of slots below a slot determines which nodes can fill it. Since every node is the child of an earlier one, the
+    order is right if these numbers are.
     """
     branches = np.diff(tree.child_start)
-    below = np.cumsum(branches - 1) - (branches - 1)  # open places below the one that the node takes
+    below = np.cumsum(branches - 1) - (branches - 1)  # open slots below the one that the node fills
     owner = np.repeat(np.arange(tree.n_nodes), branches)
     turn = np.arange(len(owner)) - tree.child_start[owner]
     wrong = below[tree.children] != below[owner] + branches[owner] - 1 - turn
@@ -94,16 +94,16 @@ def _validate_numbers(tree: Tree) -> None:
         raise ModelFormatError("a node has an unknown form of test")
     leaf = tree.attribute == LEAF
     if np.any((tree.stop < -1) | (tree.stop >= len(STOPS))) or np.any((tree.stop >= 0) != leaf):
-        raise ModelFormatError("leaves, and only leaves, say why they stopped")
+        raise ModelFormatError("leaves, and only leaves, have a stop reason")
 
 
-def _plainly_valid(tree: Tree) -> npt.NDArray[np.bool_]:
-    """Say which leaves, cuts, nominal tests and pairs of subsets are in order; the others are seen one by one."""
+def _valid_by_arrays(tree: Tree) -> npt.NDArray[np.bool_]:
+    """Return which leaves, thresholds, nominal tests and binary subset tests are valid; others need a closer check."""
     n = tree.n_nodes
     branches, values, bounds = (np.diff(start) for start in (tree.child_start, tree.value_start, tree.bound_start))
     leaf = tree.attribute == LEAF
     numeric = np.array([column.is_numeric for column in tree.schema.attributes], dtype=bool)
-    declared = np.array([len(column.values) for column in tree.schema.attributes], dtype=np.int64)
+    n_categories = np.array([len(column.values) for column in tree.schema.attributes], dtype=np.int64)
     tested = np.where(leaf, 0, tree.attribute)
     inside = ~leaf & (tree.missing >= STAY) & (tree.missing < branches) & (bounds == 0) & (branches >= 2)
     threshold = inside & (tree.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
@@ -111,21 +111,21 @@ def _plainly_valid(tree: Tree) -> npt.NDArray[np.bool_]:
     subset = inside & (tree.test == TESTS.index(Test.SUBSET)) & (branches == 2) & (values > 0)
     if len(numeric):
         threshold &= numeric[tested] & np.isfinite(tree.cut)
-        nominal &= ~numeric[tested] & (values == declared[tested])
-        subset &= ~numeric[tested] & (values == declared[tested])
+        nominal &= ~numeric[tested] & (values == n_categories[tested])
+        subset &= ~numeric[tested] & (values == n_categories[tested])
     if np.any(nominal):
         owner = np.repeat(np.arange(n), values)
-        places = np.arange(len(owner)) - tree.value_start[:-1][owner]
-        nominal[owner[tree.value_branch != places]] = False
+        categories = np.arange(len(owner)) - tree.value_start[:-1][owner]
+        nominal[owner[tree.value_branch != categories]] = False
     pairs = np.flatnonzero(subset)
     if len(pairs):
         ends = np.stack((tree.value_start[pairs], tree.value_start[pairs + 1]), axis=1).ravel()
-        own = np.append(tree.value_branch, 0)  # so that the last end is a place, too
+        own = np.append(tree.value_branch, 0)  # so that the last end is a valid index
         subset[pairs] = np.minimum.reduceat(own, ends)[::2] >= -1
         subset[pairs] &= np.maximum.reduceat(own, ends)[::2] <= 1
         for branch in (0, 1):
             filled = np.logical_or.reduceat(own == branch, ends)[::2]
-            subset[pairs] &= filled | (tree.missing[pairs] == branch)  # a branch of missing cases needs no value
+            subset[pairs] &= filled | (tree.missing[pairs] == branch)  # the default branch needs no category
     plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
     plain |= threshold | nominal | subset
     return plain
@@ -150,7 +150,7 @@ def _validate_test(tree: Tree, node: int, split: Split) -> None:
         raise ModelFormatError(f"node {node} tests an attribute that the schema does not have")
     column = tree.schema.attributes[split.attribute]
     if (split.test in NUMERIC_TESTS) != column.is_numeric:
-        raise ModelFormatError(f"node {node}: {column.kind} attribute {column.name!r} cannot be tested so")
+        raise ModelFormatError(f"node {node}: {column.kind} attribute {column.name!r} cannot have this test")
     if not column.is_numeric and len(split.branch_of) != len(column.values):
         raise ModelFormatError(
             f"node {node}: {len(split.branch_of)} values, but {column.name!r} declares {len(column.values)}"

@@ -1,8 +1,8 @@
-"""What was looked at when a node was divided: the counted tables and the status on each attribute.
+"""The split trace: for each node, the frequency table and the status of every attribute that was evaluated.
 
-Only counts and statuses are kept, never derived numbers: whoever explains a node computes gains and entropies from
-these, and gets the same ones on every machine. The score by a criterion of the user's is kept, as nobody else can
-compute it.
+Only counts and statuses are stored, never derived numbers. Explanations compute gains and entropies from the counts,
+with the same result on every machine. The score of a user-defined criterion is stored, because it cannot be
+recomputed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 class SplitStatus(StrEnum):
-    """What became of an attribute at a node."""
+    """The result of evaluating an attribute at a node."""
 
     CHOSEN = "chosen"
     CONSIDERED = "considered"
@@ -42,25 +42,25 @@ class SplitStatus(StrEnum):
 
 @dataclass(frozen=True)
 class EvaluatedSplit:
-    """One attribute at one node.
+    """The evaluation of one attribute at one node.
 
     Parameters
     ----------
     attribute : int
-    status : Verdict
+    status : SplitStatus
     split : Split or None
-        The best test of this attribute; None where there is none.
+        The best test of this attribute, None if there is none.
     counts : array, branches x classes
-        Of the cases with a known value; for regression the columns are weight, sum and sum of
-        squares of the deviations from the mean of the node (so that a large mean costs no digits).
+        Of the cases with a known value. For regression the columns are weight, sum and sum of squares of the
+        deviations from the node's mean (so that a large mean loses no digits).
     unknown : array
-        The same for the cases without a value.
+        The same for the cases with a missing value.
     tries : int
-        For a cut: how many cuts were compared.
+        For a threshold: the number of thresholds compared.
     p_value : float or None
-        By which a learner that goes by significance judged the attribute, adjusted for the ways to form its groups.
+        Significance by which a statistical learner chose, adjusted for the number of possible groupings.
     own_score : float or None
-        By a criterion of the user's.
+        Score of a user-defined criterion.
     """
 
     attribute: int
@@ -74,43 +74,43 @@ class EvaluatedSplit:
 
     @property
     def cells(self) -> int:
-        """Size, for the budget of what a model keeps."""
+        """Number of stored counts, for the size limit of a model's trace."""
         return int(self.counts.size + self.unknown.size)
 
 
 class LazyTrace(Mapping[int, tuple[EvaluatedSplit, ...]]):
-    """What was looked at, found out when it is first asked for.
+    """A split trace computed on first access.
 
     Parameters
     ----------
     make : callable
-        Finds it out.
+        Computes the trace.
 
     Examples
     --------
-    >>> later = LazyTrace(dict)
-    >>> len(later), later == {}
+    >>> trace = LazyTrace(dict)
+    >>> len(trace), trace == {}
     (0, True)
     """
 
     def __init__(self, make: Callable[[], Mapping[int, tuple[EvaluatedSplit, ...]]]) -> None:
         self._make: Callable[[], Mapping[int, tuple[EvaluatedSplit, ...]]] | None = make
-        self._made: dict[int, tuple[EvaluatedSplit, ...]] = {}
+        self._trace: dict[int, tuple[EvaluatedSplit, ...]] = {}
 
-    def _known(self) -> dict[int, tuple[EvaluatedSplit, ...]]:
+    def _computed(self) -> dict[int, tuple[EvaluatedSplit, ...]]:
         if self._make is not None:
-            self._made = dict(self._make())
-            self._make = None  # and with it the cases
-        return self._made
+            self._trace = dict(self._make())
+            self._make = None  # releases the training cases
+        return self._trace
 
     def __getitem__(self, node: int) -> tuple[EvaluatedSplit, ...]:
-        return self._known()[node]
+        return self._computed()[node]
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._known())
+        return iter(self._computed())
 
     def __len__(self) -> int:
-        return len(self._known())
+        return len(self._computed())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
