@@ -136,7 +136,7 @@ def test_damaged_arrays_are_refused(name: str, change: Any, words: str) -> None:
         (("trees", "test"), encode_array(np.array([200])), "bytes"),
         (("smoothing",), "much", "smoothing"),
         (("costs",), [[0.0]], "2 rows"),
-        (("kind",), "wood", "cannot be read"),
+        (("kind",), "wood", "is not supported"),
     ],
 )
 def test_damaged_parts_are_refused(path: tuple[str, ...], value: Any, words: str) -> None:

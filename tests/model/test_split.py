@@ -32,9 +32,9 @@ NOMINAL = {"branch_of": (0, 1, 2), "n_branches": 3}
         (Test.THRESHOLD, {"cut": 1.0, "missing": 2}, "missing values cannot go to branch 2 of 2"),
         (Test.THRESHOLD, {"cut": 1.0, "missing": -3}, "missing values cannot go to branch -3"),
         (Test.THRESHOLD, {"cut": 1.0, "bounds": (1.0,)}, "intervals have bounds, and nothing else"),
-        (Test.THRESHOLD, {"cut": 1.0, "branch_of": (0, 1)}, "say the branch of each value, others do not"),
+        (Test.THRESHOLD, {"cut": 1.0, "branch_of": (0, 1)}, "gives the branch of each value; no other test does"),
         (Test.NOMINAL, NOMINAL | {"cut": 1.0}, "a threshold has a cut, and nothing else"),
-        (Test.NOMINAL, {}, "tests of nominal attributes say the branch of each value"),
+        (Test.NOMINAL, {}, "a test of a nominal attribute gives the branch of each value"),
         (Test.NOMINAL, {"branch_of": (0, 1), "n_branches": 3}, "one branch for each value, in order"),
         (Test.NOMINAL, {"branch_of": (0, 1), "n_branches": 2**31 - 1}, "2 values do not fill 2147483647 branches"),
         (Test.SUBSET, {"branch_of": (0, 1), "n_branches": 2**31 - 1}, "2 values do not fill 2147483647 branches"),
@@ -53,7 +53,7 @@ NOMINAL = {"branch_of": (0, 1, 2), "n_branches": 3}
         (Test.INTERVALS, {"bounds": (1.0, 1.0), "n_branches": 3}, "the bounds do not ascend"),
         (Test.INTERVALS, {"bounds": (float("nan"),)}, "a bound is not finite"),
         (Test.INTERVALS, {"bounds": (1.0,), "n_branches": 3, "missing": 0}, "1 bounds do not make 3 intervals"),
-        (Test.INTERVALS, {"bounds": (1.0,), "branch_of": (0, 1)}, "others do not"),
+        (Test.INTERVALS, {"bounds": (1.0,), "branch_of": (0, 1)}, "no other test does"),
     ],
 )
 def test_a_contradiction_is_refused(test: Test, fields: dict[str, Any], message: str) -> None:

@@ -1,1 +1,1 @@
-"""From a file or a dataframe to columns of small codes: schema, inference, reading, encoding."""
+"""From a file or a dataframe to encoded columns: schema, type inference, reading, encoding."""

@@ -1,11 +1,6 @@
-"""Cells of one column on their way into an array: numbers as long as all of them are, else texts.
+"""Collecting the cells of one column of a text file: as numbers while all of them are, else as text.
 
-Vocabulary
-----------
-plain number
-    A decimal number that is not written like an identifier: ``007`` is none.
-odd cell
-    The first cell that does not fit a column of numbers.
+A plain number is a decimal number that is not written like an identifier; ``007`` is not one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""A table ready to be counted: a schema and its columns as small codes or doubles.
+"""An encoded table: a schema and its columns as category codes or doubles.
 
-Invariants
-----------
-`columns` follow ``schema.attributes``. A nominal or ordinal column holds the index of the declared value, -1 when
-missing; a numeric one holds doubles, NaN when missing. The target, where there is one, is never missing, and weights
-are positive or zero and finite. Nothing here is changed after it was made.
+Invariants: `columns` are in the order of ``schema.attributes``. A nominal or ordinal column holds category indices, -1
+if missing; a numeric column holds doubles, NaN if missing. The target, if present, is never missing. Weights are finite
+and non-negative. A dataset is never modified.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of a query."""
+"""Ctrl-C during a DuckDB query."""
 
 from __future__ import annotations
 

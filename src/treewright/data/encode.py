@@ -1,7 +1,7 @@
-"""A raw table and a schema become a `Dataset`.
+"""Encoding a raw table with a schema into a `Dataset`.
 
-Two policies for a value that the schema does not declare: while learning it is an error (`Unseen.ERROR`); when new
-cases are predicted it counts as missing, and one warning says how many there were (`Unseen.MISSING`).
+There are two policies for a value that is not a category of the schema. In training it is an error (`Unseen.ERROR`). In
+prediction it counts as missing, and one warning gives the number of such values (`Unseen.MISSING`).
 """
 
 from __future__ import annotations

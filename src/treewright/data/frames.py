@@ -1,23 +1,15 @@
-"""Tables that are in memory already: arrays, dataframes of any library, lists of rows, columns by name.
+"""Tables in memory: arrays, dataframes, lists of rows, columns by name.
 
-Vocabulary
-----------
-frame
-    A pandas or polars DataFrame, a pyarrow Table, or any other eager frame that narwhals knows. None of these
-    libraries is imported here.
-category order
-    The order in which a pandas categorical, a polars Enum or a pyarrow dictionary lists its categories. It
-    becomes the declared order, with categories that no row has. (The categories of a polars Categorical are
-    shared by a whole process, so there the order of appearance counts.)
+A frame is a pandas or polars DataFrame, a pyarrow Table, or any other eager frame that narwhals supports; none of these
+libraries is imported here. The categories of a pandas categorical, a polars Enum or a pyarrow dictionary become the
+categories of the column, in their order and including those that no row has. (A polars Categorical shares its
+categories across the process, so there the order of appearance counts.)
 
-What is decided here
---------------------
-* Columns of an array are called ``x1``, ``x2``, ... unless names are given. Frame names that are not text are
-  turned into text if none of them is; a mix is an error.
+Columns of an array are named ``x1``, ``x2``, ... unless names are given. Frame column names that are not text are
+converted to text; a mix of both is an error.
 
-Invariants
-----------
-The data handed over are never changed; a float64 array is not even copied. Cells are taken as `memory_columns` says.
+Invariants: the caller's data is never modified, and a float64 array is not copied. `memory_columns` defines how cells
+are converted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A schema proposed from the data, to be shown, overridden and saved.
+"""Inference of a schema from the data; the user can inspect, override and save it.
 
-The rules: text and booleans are nominal, numbers are numeric, whole or not. A target of text, booleans or at most
-20 different whole numbers is a class, else a number. Some learners (ID3, CHAID, CAL) want whole-number columns of few
-different values as nominal; they say so. A format that declares its columns (ARFF, C4.5 names) is believed.
+Text and booleans are nominal, numbers are numeric. A target of text, booleans or at most 20 distinct integers is a
+class, else a number. Some learners (ID3, CHAID, CAL) request integer columns with few distinct values as nominal. The
+column types that a format declares (ARFF, C4.5 names) are kept.
 
-The values of an inferred nominal column stand in a fixed order (numbers by size, else texts by code point), never in
+The categories of an inferred nominal column are in a fixed order (numbers by size, else texts by code point), never in
 the order of the rows, so that a shuffled table gives the same tree.
 """
 

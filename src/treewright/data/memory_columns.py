@@ -1,10 +1,8 @@
-"""Columns that are in memory already: arrays, and Python objects of one sort.
+"""Columns in memory: arrays, and sequences of Python objects of one type.
 
-What is decided here
---------------------
-* Booleans become the texts ``False`` and ``True``; moments become ISO text, in UTC if they have a time zone.
-* None, NaN, NaT and pandas' NA are missing. Rows in messages count from 0.
-* No number is silently altered: an integer that a double cannot hold is an error, and so is an infinity.
+Booleans become the texts ``False`` and ``True``; dates and times become ISO text, in UTC if they have a time zone.
+None, NaN, NaT and pandas' NA are missing. Row numbers in messages start at 0. No number is silently altered: an integer
+that a double cannot represent is an error, and so is an infinity.
 """
 
 from __future__ import annotations

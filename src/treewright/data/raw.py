@@ -1,12 +1,10 @@
-"""A table as it was read, before anybody decided what its columns are.
+"""The raw table: columns as they were read, before a schema is known.
 
-Readers and dataframe adapters produce a `RawTable`; inference proposes a schema for it; encoding
-turns both into a `Dataset`.
+Readers and dataframe adapters produce a `RawTable`; inference proposes a schema for it; encoding turns both into a
+`Dataset`.
 
-Invariants
-----------
-All columns have the same length. A `NumberColumn` holds finite doubles or NaN (missing), never infinities. A
-`TextColumn` holds each distinct text once; code -1 is missing.
+Invariants: all columns have the same length. A `NumberColumn` holds finite doubles or NaN (missing). A `TextColumn`
+holds each distinct text once; code -1 is missing.
 """
 
 from __future__ import annotations

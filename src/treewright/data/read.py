@@ -1,14 +1,7 @@
-"""Reading a file of any format.
+"""Reading a file of any supported format: ``csv``, ``tsv``, ``arff``, ``names`` (C4.5) or ``parquet``.
 
-Vocabulary
-----------
-format
-    ``csv``, ``tsv``, ``arff``, ``names`` (C4.5) or ``parquet``. It is what the caller says, else what the
-    name ends in, else what the content shows.
-
-Invariants
-----------
-The result is a `RawTable` that knows its source, or one of Treewright's errors is raised.
+The format is the one given by the caller, else determined by the file name, else by the content. The result is a
+`RawTable` with its source, or one of Treewright's errors is raised.
 """
 
 from __future__ import annotations

@@ -1,26 +1,17 @@
 """Reading ARFF, the format of Weka.
 
-Vocabulary
-----------
-declared values
-    The list ``{a, 'b c', d}`` of a nominal attribute; its order is kept, also of values that no row has.
-open
-    An attribute of type ``string`` or ``date``: nominal, its values are those found, in order of appearance
-    (a date is kept as it is written).
-sparse row
-    ``{1 5, 3 x}``: pairs of index (from 0) and value. What is left out is 0, or the first declared value.
+The category list ``{a, 'b c', d}`` of a nominal attribute keeps its order, including categories that no row has. An
+attribute of type ``string`` or ``date`` is open: nominal, with the values found in order of appearance (a date is kept
+as written). A sparse row ``{1 5, 3 x}`` has pairs of index (from 0) and value; omitted values are 0, or the first
+category.
 
-What is decided here
---------------------
-``%`` starts a comment at the start of a line or after a blank, so ``50%`` is a value. A bare ``?`` is
-missing, as is any other bare missing marker that the attribute does not declare; a quoted one is a value.
-A backslash escapes the next character inside quotes only. Lists of values end on the line they start on.
-Instance weights and relational attributes are refused.
+``%`` starts a comment at the start of a line or after a blank, so ``50%`` is a value. An unquoted ``?`` is missing, as
+is any other unquoted missing marker that is not a category of the attribute; a quoted one is a value. A backslash
+escapes the next character inside quotes only. A category list ends on the line where it starts. Instance weights and
+relational attributes are rejected.
 
-Invariants
-----------
-Every data line becomes one row or an error with its line number. The file's own types are `declared` as a
-schema without a target; `kinds` given by the caller prevail.
+Invariants: every data line becomes one row or an error with its line number. The types in the file are returned as a
+`declared` schema without a target; `kinds` given by the caller take precedence.
 """
 
 from __future__ import annotations

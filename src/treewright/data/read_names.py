@@ -1,26 +1,18 @@
-"""Reading the two files of C4.5: names and data.
+"""Reading the two files of a C4.5 data set, names and data.
 
-Vocabulary
-----------
-names file
-    ``stem.names``: first the classes, then one entry ``name: type`` for each attribute. An entry ends with a
-    period before a blank or the end, or with its line unless that ends in a comma. ``|`` starts a comment.
-data file
-    ``stem.data`` or ``stem.test``: one row per line, cells in the order of the names file, the class last.
-open
-    An attribute whose values are those found, in order of appearance: ``discrete N`` or ``ignore``.
+The names file ``stem.names`` lists the classes, then one entry ``name: type`` per attribute. An entry ends with a
+period before a blank or the end of the file, or at the end of its line unless that ends in a comma. ``|`` starts a
+comment. The data file ``stem.data`` or ``stem.test`` has one row per line, cells in the order of the names file, the
+class last. An attribute of type ``discrete N`` or ``ignore`` is open: its categories are the values found, in order of
+appearance.
 
-What is decided here
---------------------
-The class column is called ``class`` (``class_`` if an attribute has that name). If the first entry is just
-the name of an attribute, as in C5.0, that one is the target and there is no further column. ``[ordered]``
-before a list of values makes the attribute ordinal; other additions of C5.0 (formulas, ``attributes
-included``) are refused. Runs of blanks inside a name or value count as one blank. ``?`` is missing, and so is
-any other missing marker that the attribute does not declare.
+The class column is named ``class`` (``class_`` if an attribute has that name). If the first entry is just the name of
+an attribute, as in C5.0, that attribute is the target and there is no class column. ``[ordered]`` before a category
+list makes the attribute ordinal; other extensions of C5.0 (formulas, ``attributes included``) are rejected. Runs of
+blanks inside a name or value count as one blank. ``?`` is missing, as is any other missing marker that is not a
+category of the attribute.
 
-Invariants
-----------
-Every data line becomes one row or an error with its line number; `declared` is a schema with the target.
+Invariants: every data line becomes one row or an error with its line number; `declared` is a schema with the target.
 """
 
 from __future__ import annotations

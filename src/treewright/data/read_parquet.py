@@ -1,17 +1,11 @@
-"""Reading Parquet files, by DuckDB.
+"""Reading Parquet files with DuckDB.
 
-Vocabulary
-----------
-type
-    What the file says a column holds; it decides, so nothing is guessed. Whole and decimal numbers are
-    numbers, booleans become the texts ``False`` and ``True``, dates and times become ISO text (in UTC with a
-    time zone).
+The column types of the file are used as they are: integers and decimals are numbers, booleans become the texts
+``False`` and ``True``, dates and times become ISO text (in UTC if they have a time zone).
 
-Invariants
-----------
-The file's name is only ever passed as a bound value, and DuckDB may neither install nor load extensions.
-NULL and NaN are missing. An infinity, and an integer that a double cannot hold, are errors that name column
-and row (from 0). Nested and binary columns are refused.
+Invariants: the file name is only passed as a bound parameter, and DuckDB may neither install nor load extensions. NULL
+and NaN are missing. An infinity, or an integer that a double cannot represent, is an error that names column and row
+(from 0). Nested and binary columns are rejected.
 """
 
 from __future__ import annotations

@@ -1,28 +1,19 @@
-"""Reading CSV and its kin: cells divided by a comma, semicolon, tab or bar.
+"""Reading CSV and similar files: cells separated by a comma, semicolon, tab or vertical bar.
 
-Vocabulary
-----------
-record
-    One row of the table; a quoted cell may hold line ends, so a record may span several lines.
-plain number
-    A decimal number such as ``-12``, ``.5`` or ``1e39``; not ``inf``, ``0x10``, ``1_000`` or ``1,5``.
-identifier
-    Digits with a leading zero, as ``007``: a name, not a number. One of them makes its column text.
+A record is one row of the table; a quoted cell may contain line breaks, so a record may span several lines. A plain
+number is a decimal number such as ``-12``, ``.5`` or ``1e39``, but not ``inf``, ``0x10``, ``1_000`` or ``1,5``. Digits
+with a leading zero, as ``007``, are an identifier; one of them makes its column text.
 
-What is decided here
---------------------
-* Spaces and tabs around an unquoted cell do not count; inside quotes they do.
-* A cell that is one of the missing markers is missing, quoted or not.
-* Blank lines at the end are skipped. A blank line in the middle is an error in a table of several columns
-  and an empty cell in a table of one column.
+* Spaces and tabs around an unquoted cell are removed; inside quotes they are kept.
+* A cell that equals a missing marker is missing, quoted or not.
+* Blank lines at the end are skipped. A blank line in the middle is an error in a table of several columns, and an
+  empty cell in a table of one column.
 * The first header cell may be empty (as in an exported index) and is then named ``column 1``.
-* A column without any cell is a text column without values.
+* A column without any known cell is a text column without categories.
 
-Invariants
-----------
-No record is ever lost: a record that does not have as many cells as the header is an error with its line.
-The file is streamed in chunks. A column is read as numbers for as long as it can be; one that turns out to be
-text in a later chunk costs a second pass over the file, in which only such columns are kept.
+Invariants: no record is lost; a record with another number of cells than the header is an error with its line number.
+The file is streamed in chunks. A column is read as numbers as long as possible; if it turns out to be text in a later
+chunk, the file is read a second time, for such columns only.
 """
 
 from __future__ import annotations

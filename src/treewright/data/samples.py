@@ -1,6 +1,6 @@
-"""The small tables of the lectures, typed in for this project, each with its source.
+"""The small tables of textbooks and lectures, each with its source.
 
-They are what the worked examples of the documentation and the tests stand on.
+The worked examples of the documentation and many tests use them.
 """
 
 from __future__ import annotations

@@ -1,20 +1,11 @@
-"""What each column of a table is.
+"""The schema: the kind and role of each column of a table.
 
-Vocabulary
-----------
-kind
-    *Nominal*: one of some values without an order in meaning; *ordinal*: the order of the values means
-    something; *numeric*: a number.
-declared order
-    The order of a column's `values`. It decides the order of branches and breaks ties, also for nominal
-    columns; it is part of the model.
-missing
-    A state of its own, never a value.
+A column is nominal (categories without a meaningful order), ordinal (categories from low to high) or numeric. The order
+of the categories in `values` determines the order of branches and breaks ties, also for nominal columns; it is part of
+the model. A missing value is never a category.
 
-Invariants
-----------
-A schema is immutable and valid from the moment it exists: names are unique, nominal columns list their values
-without repetition, target and weight are columns of it. Inference (`treewright.data.infer`) only proposes one.
+Invariants: a schema is immutable and validated at construction: names are unique, nominal columns list their
+categories without repetition, target and weight are columns of the schema.
 """
 
 from __future__ import annotations

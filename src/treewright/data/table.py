@@ -1,7 +1,6 @@
-"""A table that stays where it is: the name of a database table, or of files that are not to be read into memory.
+"""The address of a table that is not read into memory: a database table, or a set of files.
 
-A `Table` is only an address. Nothing is opened before it is learned from, and its password is in no message, no model
-and no printed form.
+Nothing is opened before training. The password is never part of a message, a model or a printed form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One call from a file to a dataset: read, infer what was not said, encode."""
+"""Reading a file into a dataset: read, infer the schema unless it is given, encode."""
 
 from __future__ import annotations
 

@@ -1,19 +1,12 @@
-"""Where the bytes of a text file come from, and how they become lines.
+"""The bytes of a text file, decoded into lines.
 
-Vocabulary
-----------
-source
-    A path, ``-`` for standard input, or a file object opened in binary mode. It can be opened any number of
-    times: what can be read only once is kept in memory (as it came, so still compressed).
-line
-    A physical line, numbered from 1. It ends with LF, CRLF or a lone CR, also inside a quoted cell.
+A source is a path, ``-`` for standard input, or a file object opened in binary mode. It can be opened any number of
+times: input that can be read only once is kept in memory (still compressed, if it was). A line is a physical line,
+numbered from 1; it ends with LF, CRLF or a lone CR, also inside a quoted cell.
 
-Invariants
-----------
-Gzip is recognised by its first bytes, not by its name, and is always streamed: its unpacked text is never
-held as a whole, and unpacking stops at stated caps. Whatever goes wrong with the bytes (no such file, a
-damaged archive, another encoding, a NUL byte) is a `DataError` that names the file and, where there is one,
-the line.
+Invariants: gzip is recognised by its first bytes, not by its name, and is always streamed: the decompressed text is
+never held completely, and decompression stops at stated limits. Any problem with the bytes (no such file, a damaged
+archive, another encoding, a NUL byte) is a `DataError` that names the file and, if known, the line.
 """
 
 from __future__ import annotations

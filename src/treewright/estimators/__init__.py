@@ -1,1 +1,1 @@
-"""scikit-learn estimators: parameters in, room calls, fitted attributes out. No algorithm lives here."""
+"""scikit-learn estimators: they validate parameters, call the other packages and set fitted attributes."""

@@ -1,4 +1,4 @@
-"""What is given to estimators: tables, labels, weights, seeds and sizes, in the forms that scikit-learn allows."""
+"""Validation of estimator arguments in the forms that scikit-learn allows: tables, labels, weights, seeds, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bagged trees as scikit-learn estimators, and what random forests share with them."""
+"""Bagged trees as scikit-learn estimators, and the code they share with random forests."""
 
 from __future__ import annotations
 

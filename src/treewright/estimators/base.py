@@ -1,9 +1,6 @@
-"""What all tree estimators share: taking data as they are, fitting, and asking the fitted model.
+"""The base class of the tree estimators: data conversion, fitting, and the methods of the fitted model.
 
-Vocabulary
-----------
-declared order
-    The order of classes and values in the schema, which decides ties; `classes_` is sorted, as scikit-learn wants.
+The order of classes and categories in the schema breaks ties; `classes_` is sorted, as scikit-learn requires.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """The estimators that learn case by case: CAL2 and CAL3.
 
-Vocabulary
-----------
-declared
-    What `schema` and `classes` say at first is all there will be. Without a schema the cases are kept: when one shows a
-    value or a class that none had before, all of them are presented again, in their order, to a learner that knows it;
-    the tree is the one that would have come had it been known from the start.
+The categories and classes that `schema` and `classes` declare at first are final. Without a schema the cases are kept:
+when a new case has an unknown category or class, all cases are presented again, in their order, to a learner that knows
+it. The tree is the same as if it had been known from the start.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The estimators of CART: scikit-learn's tree by default, rpart's as soon as one of its options is used.
 
-Vocabulary
-----------
-rpart's options
-    ``missing="surrogate"``, `priors`, `loss`, `cp`, `choose` and `faults`. With any of them the tree is grown as rpart
-    grows it, and options that rpart does not know (`max_leaf_nodes`, `max_features`, `monotonic`, ...) are refused.
+The options of rpart are ``missing="surrogate"``, `priors`, `loss`, `cp`, `choose` and `faults`. With any of them the
+tree is grown as in rpart, and options that rpart does not have (`max_leaf_nodes`, `max_features`, `monotonic`, ...) are
+rejected.
 """
 
 from __future__ import annotations

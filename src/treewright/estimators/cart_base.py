@@ -1,4 +1,4 @@
-"""What the estimators of CART share: their plan, and what can be asked of their trees."""
+"""The base class of the CART estimators: their plan, and the methods of their trees."""
 
 from __future__ import annotations
 

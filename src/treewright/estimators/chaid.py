@@ -1,4 +1,4 @@
-"""The CHAID estimators: tests chosen by significance, for classes and for numbers."""
+"""The CHAID estimators: splits chosen by statistical significance, for classification and regression."""
 
 from __future__ import annotations
 

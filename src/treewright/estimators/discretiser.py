@@ -1,9 +1,6 @@
 """A transformer that puts numbers into intervals.
 
-Vocabulary
-----------
-bound
-    The border of two intervals; a number equal to a bound lies in the interval below it.
+A number equal to the bound of two intervals lies in the lower one.
 """
 
 from __future__ import annotations

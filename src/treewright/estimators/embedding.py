@@ -1,4 +1,4 @@
-"""A transformer that turns cases into the leaves of a forest."""
+"""A transformer that encodes each case by its leaves in a forest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the estimators of many trees share: growing with all its circumstances, and what can be asked of a forest.
+"""The base of the ensemble estimators: fitting, and the methods of fitted forests.
 
 The estimators are in `treewright.estimators.bagging`, `treewright.estimators.forests` and
-`treewright.estimators.boosting`, the transformer in `treewright.estimators.embedding`.
+`treewright.estimators.boosting`, the transformer is in `treewright.estimators.embedding`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tree estimators ID3 and C4.5; those of CART are in `treewright.estimators.cart` and can be had here, too."""
+"""The tree estimators ID3 and C4.5; those of CART (`treewright.estimators.cart`) can be imported from here as well."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a tree to ordered rules: extract, generalise, select, order."""
+"""Converting a tree into ordered rules: extract, generalise, select, order."""

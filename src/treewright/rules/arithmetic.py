@@ -1,12 +1,10 @@
-"""Numbers as the original program had them, or as a machine of today has them.
+"""Arithmetic of C4.5rules in single or double precision.
 
-Release 8 keeps every quantity as a 32-bit float. Its rounding decides between rules of nearly equal cost, so
-that its lists can only be had in that precision; in double the same steps are taken without the intermediate
-rounding.
+Release 8 stores every quantity as a 32-bit float. Its rounding decides between rules of nearly equal cost, so its rule
+lists can only be reproduced in that precision. Double precision takes the same steps without intermediate rounding.
 
-Everything here is *held* in doubles. One addition, subtraction, multiplication or division of two 32-bit
-numbers made in double and rounded once gives the same bits as the operation made in 32 bits, so rounding
-after each step is enough.
+All values are held as doubles. One addition, subtraction, multiplication or division of two 32-bit numbers, computed in
+double and rounded once, gives the same bits as the operation in 32 bits, so rounding after each step is sufficient.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """C4.5rules: from a grown, unpruned tree to a short ordered list of rules.
 
-The steps, one module each: a rule for every leaf (`extract`); every rule loses the conditions it does not
-need (`generalise`); for every class the set of rules with the shortest description is chosen (`select`,
-`description_length`); classes and rules are put in order, the default class is chosen and harmful rules go
-(`order`).
+One module per step: create a rule for each leaf (`extract`); drop unnecessary conditions (`generalise`); select
+for each class the set of rules with the shortest description (`select`, `description_length`); order classes and rules,
+choose the default class and remove harmful rules (`order`).
 
-All counts are whole cases: weights of the data play no part, neither does the fractional division of cases
-with missing values that the tree was grown with. A missing value fails every condition.
+All counts are unit-weight cases: neither case weights nor the fractional cases of the tree's growth are used. A missing
+value fails every condition.
 """
 
 from __future__ import annotations

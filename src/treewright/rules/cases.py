@@ -1,4 +1,4 @@
-"""The cases that rules are measured on: whole cases, whatever they weigh."""
+"""The cases on which rules are measured; all have unit weight."""
 
 from __future__ import annotations
 

@@ -1,20 +1,13 @@
-"""How many bits it takes to tell somebody the rules of a class and the cases they get wrong.
+"""The description length, in bits, of the rules of a class and their exceptions.
 
-The better set of rules is the one with the shorter message: first the rules, then, among the cases the rules
-cover, which are of another class (*false positives*), and among the others, which are of the class all the
-same (*false negatives*).
+The better set of rules has the shorter message: first the rules, then which of the covered cases have another class
+(*false positives*), and which of the other cases have the class (*false negatives*).
 
-Vocabulary
-----------
-naming bits
-    To say which attribute a condition tests; attributes that carry more information cost as much as all
-    others, since one mean is taken.
-value bits
-    To say which value or cut it is compared with.
-theory weight
-    The rules count half: the same rules can be told in many equivalent ways, so their code is too long.
+Naming an attribute costs the mean information of all attributes, so that an informative attribute costs no more than
+the others. Naming a value or threshold costs bits as well. The rules count half (the theory weight): equivalent rules
+can be written in many ways, so their plain code is too long.
 
-Numbers are rounded by the precision that is chosen after every step, see `treewright.rules.arithmetic`.
+Numbers are rounded to the chosen precision after every step, see `treewright.rules.arithmetic`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One rule for every leaf of a tree.
+"""One rule for each leaf of a tree.
 
-A path rule is a path of the tree read as a rule: its conditions from the root down and the class of its leaf.
-Leaves that less than one training case reached give none.
+A rule has the conditions on the path from the root and the class of the leaf. Leaves that less than one training case
+reached give no rule.
 """
 
 from __future__ import annotations

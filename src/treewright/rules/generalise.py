@@ -1,18 +1,11 @@
-"""Each rule on its own: drop the conditions that it does not need, and the rules that are not worth keeping.
+"""Generalising single rules: drop unnecessary conditions, and reject rules that are no better than chance.
 
-Vocabulary
-----------
-actual error
-    Share of the covered cases that are of another class.
-pessimistic error
-    The same with the errors added that the confidence level asks for.
-ignorance
-    The pessimistic error of a rule that covers nothing: one minus the share of its class, each by Laplace's
-    estimate. A rule that is no better is rejected.
+The actual error of a rule is the share of the cases it covers that have another class. The pessimistic error adds the
+errors given by the confidence level. A rule is rejected if it is no better than a rule that covers nothing, whose
+pessimistic error is one minus the share of its class (Laplace estimate).
 
-A rule is given up condition by condition, greedily: as long as leaving some condition out makes the actual or
-the pessimistic error no worse, the condition goes whose absence gives the lowest pessimistic error, the last
-of equals.
+Conditions are dropped greedily: while dropping some condition makes the actual or the pessimistic error no worse, drop
+the one whose absence gives the lowest pessimistic error, the last of equals.
 """
 
 from __future__ import annotations

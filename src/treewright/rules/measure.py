@@ -1,4 +1,4 @@
-"""What rules cover, are used for and get wrong, on given cases."""
+"""Counting the cases that rules cover, fire for and misclassify."""
 
 from __future__ import annotations
 

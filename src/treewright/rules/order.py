@@ -1,8 +1,8 @@
-"""From chosen rules to a decision list: which class speaks first, what the default is, which rules do harm.
+"""Ordering the selected rules into a decision list, with a default class.
 
-The rules of a class stay together. The class whose rules cover the fewest cases of other classes comes first,
-then, on the cases not covered yet, the next; within a class the rule with the lowest error comes first. Last,
-rules go that are wrong more often than what would be said without them.
+The rules of a class stay together. The class whose rules cover the fewest cases of other classes comes first; the next
+class is chosen on the cases not covered yet. Within a class the rule with the lowest error comes first. Finally, rules
+are removed that are wrong more often than the list without them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A tree read as rules: one for each leaf, none dropped, none generalised.
+"""A tree as rules: one for each leaf, none dropped, none generalised.
 
-The paths of a tree exclude one another, so the order does not matter, and all of them fire.
+The paths of a tree are mutually exclusive, so the order does not matter, and all rules may fire.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The random numbers of Release 8.
 
-The original draws from the default additive generator of the C library and never seeds it, so its "random"
-search is the same in every run: 31 numbers from a multiplicative congruence, then each number is the sum of
-those 3 and 31 places back, the first 310 sums thrown away, the lowest bit dropped.
+The original program uses the default additive generator of the C library and never seeds it, so its "random" search is
+the same in every run: 31 numbers from a multiplicative congruential generator, then each number is the sum of those 3
+and 31 positions back; the first 310 sums are discarded, and the lowest bit is dropped.
 """
 
 from __future__ import annotations

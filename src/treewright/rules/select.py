@@ -1,12 +1,11 @@
-"""Choosing, among the candidate rules of a class, the set with the shortest description.
+"""Selecting, among the candidate rules of a class, the set with the shortest description.
 
-Up to ten candidates every subset is looked at. More of them are searched by climbing: from a random set, the
-one addition or removal that saves most bits is made until none saves any; eleven such climbs start from sets
-that hold, on average, none, a tenth, two tenths ... all of the candidates, and the best set met on the way
-wins.
+Up to ten candidates, every subset is evaluated. More candidates are searched by hill climbing: from a random set, the
+addition or removal that saves most bits is made until none saves any. Eleven climbs start from sets that contain, on
+average, none, a tenth, two tenths ... all of the candidates, and the best set found wins.
 
-Only counts of cases are needed. For all subsets they follow from how many cases are covered by exactly which
-candidates; for the climb each candidate keeps how many cases it alone covers, or would cover.
+Only counts of cases are needed. For all subsets they follow from the number of cases covered by exactly each set of
+candidates; the climb maintains for each candidate the number of cases that it alone covers, or would cover.
 """
 
 from __future__ import annotations
