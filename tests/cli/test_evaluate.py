@@ -145,8 +145,8 @@ def test_bad_data_are_one_line_and_code_3(shell: Shell, content: str, code: int,
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--cost", "no-yes"), 2, "is not of the form TRUE,SAID=COST"),
-        (("--cost", "no,yes=dear"), 2, "is not of the form TRUE,SAID=COST"),
+        (("--cost", "no-yes"), 2, "is not of the form ACTUAL,PREDICTED=COST"),
+        (("--cost", "no,yes=dear"), 2, "is not of the form ACTUAL,PREDICTED=COST"),
         (("--cost", "no,perhaps=2"), 2, "costs are for pairs"),
         (("--cost", "no,yes=-2"), 2, "costs must be numbers from 0"),
         (("--plot", "roc.gif"), 2, "does not end in .png"),

@@ -54,7 +54,7 @@ def test_every_algorithm_trains_shows_and_predicts(shell: Shell, algorithm: str,
         (("-a", "chaid", "--resplit", "--exhaustive"), "at most one of"),
         (("--dialect", "r8", "-B"), "not an option of dialect 'r8'"),
         (("-g", "--criterion", "gain"), "say the same"),
-        (("--cost", "yes=3"), "is not of the form TRUE,SAID=COST"),
+        (("--cost", "yes=3"), "is not of the form ACTUAL,PREDICTED=COST"),
         (("--cost", "yes,maybe=3"), "costs are for pairs"),
     ],
 )

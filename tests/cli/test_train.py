@@ -309,8 +309,8 @@ def test_bad_weight_is_named(shell: Shell, cell: str, message: str) -> None:
         (("-a", "cart", "--criterion", "gain"), "--criterion must be gini, entropy or chi2 for cart, not 'gain'"),
         (("--smoothing", "much"), "--smoothing: 'much' is neither laplace nor a positive number"),
         (("--smoothing", "-1"), "--smoothing: '-1' is neither laplace nor a positive number"),
-        (("-a", "c5"), "'c5' is not one of 'c45', 'id3', 'cart'"),
-        (("--algoritm", "c45"), "Did you mean '--algorithm'?"),
+        (("-a", "c5"), "'c5' is not one of c45, id3, cart"),
+        (("--algoritm", "c45"), "Did you mean one of: '--algorithm', '--help-algorithm'?"),
     ],
 )
 def test_wrong_option_is_refused_before_the_work_begins(shell: Shell, options: tuple[str, ...], message: str) -> None:

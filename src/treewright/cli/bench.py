@@ -7,8 +7,9 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option
 from treewright.cli.output import ProgressBar, is_terminal, json_text, note, require_place, say, say_json
 
@@ -20,26 +21,51 @@ THREADS = 2
 """Threads for everyone, where there are as many processors: what the targets were set for."""
 
 
-@click.command("bench")
-@click.option("--full/--quick", "full", default=False, help="Up to 10,000,000 rows and all cases, or a minute's worth.")
-@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case (repeatable); see --list.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME", help="Only this peer (repeatable); treewright: nobody.")
-@click.option("--rows", type=click.IntRange(min=100), metavar="N", help="Rows of every case, instead of its own.")
-@click.option(
-    "--repeats", type=click.IntRange(min=1), metavar="R", help="Rounds, of which the best counts (3; quick: 1)."
+@verb(
+    "bench",
+    "treewright bench --list",
+    "treewright bench --case start-help --repeats 1",
+    "treewright bench --full -o results.json",
 )
-@click.option("--threads", type=click.IntRange(min=1), metavar="T", help=f"For everyone who can (default {THREADS}).")
-@click.option(
-    "--time-limit", type=click.FloatRange(min=1), default=900, show_default=True, help="Seconds, for each run."
+@option("evaluation", "--full/--quick", "full", default=False, help="Run all cases at full size, or a short selection.")
+@option("evaluation", "--case", "cases", multiple=True, metavar="NAME", help="Run only this case; see --list.")
+@option(
+    "evaluation",
+    "--peer",
+    "peers",
+    multiple=True,
+    metavar="NAME",
+    help="Compare only with this library; `treewright` runs no others.",
 )
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Write the results as JSON, after every case.")
-@click.option("--plot", metavar="FILE", type=FILE, help="Draw time against rows as PNG, SVG or PDF (cases rows-...).")
-@click.option("--list", "listing", is_flag=True, help="Print the cases and end.")
+@option("data", "--rows", type=click.IntRange(min=100), metavar="N", help="Number of rows for every case.")
+@option(
+    "evaluation",
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="R",
+    usual="3, quick 1",
+    help="Repetitions; the best one counts.",
+)
+@option("engine", "--threads", type=click.IntRange(min=1), metavar="T", usual=str(THREADS), help="Threads per library.")
+@option(
+    "engine",
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    default=900,
+    show_default=True,
+    help="Time limit of each run.",
+)
+@option("output", "-o", "--output", metavar="FILE", type=FILE, help="File to write the results to, as JSON.")
+@option(
+    "output", "--plot", metavar="FILE", type=FILE, help="File for the figure of time against rows (cases rows-...)."
+)
+@option("output", "--list", "listing", is_flag=True, help="List the cases and exit.")
 @json_option
 def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str | None, **rest: Any) -> None:
-    """Compare speed, memory, size and accuracy with other libraries on made data.
+    """Compare speed, memory, tree size and accuracy with other libraries on generated data.
 
-    Every measurement is a process of its own; data are the same everywhere. A peer that is missing is left out.
+    Each measurement runs in its own process, on the same data. Libraries that are not installed are left out.
     """
     from treewright.bench.cases import chosen_cases
 

@@ -9,12 +9,21 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
 from treewright.cli.folds import folds_from_column, folds_from_file
+from treewright.cli.help import option, verb
 from treewright.cli.learners import ALGORITHMS, plan_for
 from treewright.cli.learners import FOR_NUMBERS as PREDICT_NUMBERS
-from treewright.cli.options import FILE, json_option, reading_options, schemas_options
+from treewright.cli.options import (
+    FILE,
+    fold_column_option,
+    jobs_option,
+    json_option,
+    reading_options,
+    schemas_options,
+    seed_option,
+)
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -43,46 +52,63 @@ FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
 """What is compared where nothing is said."""
 
 
-@click.command("compare")
+@verb(
+    "compare",
+    "treewright compare sample:restaurant --folds 3",
+    "treewright compare weather.csv --target play --algorithms c45,cart,forest",
+    "treewright compare sample:restaurant sample:contact-lenses --folds 3",
+)
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option(
+@option(
+    "data",
     "-t",
     "--target",
     "targets",
     multiple=True,
     metavar="COL",
-    help="The column to predict (once for all FILEs, or once for each, in their order).",
+    help="Column to predict; once for all FILEs or once for each.",
 )
-@click.option("--target-last", is_flag=True, help="Predict the last column of each FILE.")
-@click.option(
+@option("data", "--target-last", is_flag=True, help="Predict the last column of each FILE.")
+@option(
+    "tree",
     "-a",
     "--algorithms",
     metavar="A,B,...",
-    help=f"Two or more of {', '.join(NAMES)} (default: {','.join(FOR_CLASSES)}; for a number {','.join(FOR_NUMBERS)}).",
+    usual=f"{','.join(FOR_CLASSES)}; regression {','.join(FOR_NUMBERS)}",
+    help=f"Two or more of {', '.join(NAMES)}.",
 )
-@click.option("--folds", type=click.IntRange(min=2), help="Parts of the cases (default 10, fewer with fewer cases).")
-@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Deal the cases out again.")
-@click.option(
+@option("evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of folds.")
+@option(
+    "evaluation",
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="R",
+    default=1,
+    show_default=True,
+    help="Repetitions with other folds.",
+)
+@option(
+    "evaluation",
     "--folds-file",
     "folds_files",
     multiple=True,
     metavar="FILE",
     type=FILE,
-    help="The fold of each row, instead: one a line, or a table with columns row and fold (once for each FILE).",
+    help="Fold of each row: one per line, or columns row and fold; once for each FILE.",
 )
-@click.option("--fold-column", metavar="COL", help="The column that says the fold of each row; kept out of learning.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Threads or processes that share the work (default: as pays).")
-@click.option(
-    "--plot", metavar="FILE", type=FILE, help="Critical-difference diagram of several FILEs: PNG, SVG or PDF."
+@fold_column_option
+@seed_option("the folds")
+@jobs_option
+@option(
+    "output", "--plot", metavar="FILE", type=FILE, help="File for the critical-difference diagram of several FILEs."
 )
 @schemas_options
 @reading_options
 @json_option
 def command(sources: tuple[str, ...], **rest: Any) -> None:
-    """Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.
+    """Compare algorithms on FILE by cross-validation, with tests of significance.
 
-    With several FILEs, average ranks and the critical-difference diagram, too.
+    Several FILEs also give average ranks and a critical-difference diagram.
     """
     compare_and_tell(sources, **rest)
 

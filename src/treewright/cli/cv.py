@@ -6,11 +6,22 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
 from treewright.cli.folds import folds_from_column, folds_from_file
+from treewright.cli.help import option, verb
 from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
-from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.options import (
+    FILE,
+    fold_column_option,
+    jobs_option,
+    json_option,
+    reading_options,
+    schema_options,
+    seed_option,
+    target_option,
+)
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -42,35 +53,60 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 """Those that a curve knows."""
 
 
-@click.command("cv")
+@verb(
+    "cv",
+    "treewright cv weather.csv --target play",
+    "treewright cv sample:restaurant --algorithm cart --folds 3 --repeats 5",
+    "treewright cv weather.csv --target play --curve learning",
+    cls=LearnerVerb,
+)
 @click.argument("source", metavar="FILE", type=FILE)
-@click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="c45", show_default=True)
-@click.option("--folds", type=click.IntRange(min=2), metavar="K", help="Folds, every class in proportion (default 10).")
-@click.option("--repeats", type=click.IntRange(min=1), metavar="R", help="Deal the folds out R times; of a curve: 5.")
-@click.option("--groups", metavar="COL", help="Never divide cases with the same value here; keep it out of learning.")
-@click.option("--folds-file", metavar="FILE", type=FILE, help="The fold of each row: one a line, or columns row, fold.")
-@click.option("--fold-column", metavar="COL", help="The column that says the fold of each row; kept out of learning.")
-@click.option("--leave-one-out", is_flag=True, default=None, help="Predict each case by all the others.")
-@click.option("--holdout", type=float, metavar="SHARE", help="Test on this share of the cases, once.")
-@click.option("--bootstrap", type=click.IntRange(min=1), metavar="N", help="The .632 bootstrap with N samples.")
-@click.option(
+@target_option
+@algorithm_options(ALGORITHMS)
+@option(
+    "evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of stratified folds."
+)
+@option(
+    "evaluation",
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="R",
+    help="Repeat the cross-validation R times.",
+)
+@option(
+    "evaluation", "--groups", metavar="COL", help="Keep cases with the same value together; not used as an attribute."
+)
+@option(
+    "evaluation",
+    "--folds-file",
+    metavar="FILE",
+    type=FILE,
+    help="Fold of each row: one per line, or columns row and fold.",
+)
+@fold_column_option
+@option("evaluation", "--leave-one-out", is_flag=True, default=None, help="Use each case as a test set.")
+@option("evaluation", "--holdout", type=float, metavar="SHARE", help="Test once, on this share of the cases.")
+@option(
+    "evaluation", "--bootstrap", type=click.IntRange(min=1), metavar="N", help="Use the .632 bootstrap with N samples."
+)
+@option(
+    "evaluation",
     "--curve",
     type=click.Choice(["learning", "complexity"]),
-    help="Instead: result against training size, or error against leaves.",
+    help="Plot accuracy against training size, or error against leaves.",
 )
-@click.option("--plot", metavar="FILE", type=FILE, help="Draw the curve as PNG, SVG or PDF.")
-@click.option("--report", is_flag=True, help="Also report on the predictions: confusion, recall of each class, R2.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Threads or processes that share the work (default: as pays).")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out.")
+@option("output", "--plot", metavar="FILE", type=FILE, help="File for the curve: .png, .svg or .pdf.")
+@option("output", "--report", is_flag=True, help="Also print the confusion matrix, recall of each class, R2.")
+@jobs_option
+@seed_option("the folds")
 @learner_options
 @schema_options
 @reading_options
 @json_option
 def command(source: str, algorithm: str, **rest: Any) -> None:
-    """Estimate how well a learner does on cases that it has not seen.
+    """Estimate the accuracy of an algorithm on unseen cases by cross-validation.
 
-    The result says pooled and averaged accuracy (or error), with the interval and the baseline, and every fold.
+    Prints pooled and mean accuracy (or error) with an interval, the baseline, and the result of every fold.
     """
     given = {name: rest.pop(name) for name in WAYS}
     estimate_and_tell(source, algorithm, {name: value for name, value in given.items() if value is not None}, **rest)

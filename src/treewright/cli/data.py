@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
-from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.help import option, verb
+from treewright.cli.options import FILE, json_option, reading_options, schema_options, target_option
 from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -17,17 +18,18 @@ if TYPE_CHECKING:
 SHOWN_VALUES = 6
 
 
-@click.command("data")
-@click.argument("source", metavar="FILE", required=False, type=FILE)
-@click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option(
-    "--save",
-    "save",
-    metavar="FILE",
-    type=FILE,
-    help="Write the schema, to be edited and given to `train --schema`.",
+@verb(
+    "data",
+    "treewright data --samples",
+    "treewright data weather.csv --target play --save schema.json",
+    'treewright data weather.csv --ordinal "temperature=cool<mild<hot"',
 )
-@click.option("--samples", is_flag=True, help="List the bundled tables.")
+@click.argument("source", metavar="FILE", required=False, type=FILE)
+@target_option
+@option(
+    "output", "--save", "save", metavar="FILE", type=FILE, help="File to write the schema to, for `train --schema`."
+)
+@option("data", "--samples", is_flag=True, help="List the bundled tables.")
 @schema_options
 @reading_options
 @json_option
@@ -41,7 +43,7 @@ def command(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Show what the columns of FILE are taken to be; options correct it."""
+    """Show the type, the values and the missing values of each column of FILE."""
     if samples:
         _list_samples(as_json)
         return

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_model, reading_options
 from treewright.cli.output import require_place, say, say_json, size_line, warnings_as_notes
 from treewright.cli.train import printed_tree
 
 
-@click.command("distil")
+@verb(
+    "distil",
+    "treewright distil forest.json weather.csv",
+    "treewright distil forest.json weather.csv --test test.csv -o tree.json",
+)
 @click.argument("model_file", metavar="FOREST", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
-@click.option("--test", metavar="FILE", type=FILE, help="Cases that the forest has not seen, to measure on.")
-@click.option(
-    "--base", type=click.Choice(["c45", "cart", "id3", "chaid"]), help="The tree (default c45; numbers: cart)."
+@option("evaluation", "--test", metavar="FILE", type=FILE, help="Test cases, unseen by the forest.")
+@option(
+    "tree",
+    "--base",
+    type=click.Choice(["c45", "cart", "id3", "chaid"]),
+    usual="c45, regression cart",
+    help="Algorithm that grows the tree.",
 )
-@click.option("--made", type=int, help="Cases to make by mixing those of FILE (default: as many, at least 1,000).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the made cases.")
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the tree goes (default: print only).")
+@option(
+    "data",
+    "--made",
+    type=int,
+    metavar="N",
+    usual="as many as in FILE, at least 1,000",
+    help="Number of synthetic cases.",
+)
+@option(
+    "data", "--seed", type=int, metavar="N", default=0, show_default=True, help="Random seed for the synthetic cases."
+)
+@option("output", "-o", "--output", metavar="FILE", type=FILE, help="File to write the tree to.")
 @reading_options
 @json_option
 def command(
@@ -34,9 +52,9 @@ def command(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Grow one tree that says what FOREST says; FILE has the cases that the forest was learned from.
+    """Approximate FOREST by a single tree; FILE is the training data of the forest.
 
-    Its accuracy, and how often it agrees with the forest, are told beside those of a tree grown from the cases alone.
+    Prints the accuracy of the tree and its agreement with the forest, beside those of a tree trained on FILE alone.
     """
     from treewright.data.tables import read
     from treewright.ensemble.distil import distil

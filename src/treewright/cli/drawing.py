@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import Function, decorated, option
 from treewright.cli.options import FILE, open_model
 from treewright.cli.output import note, reading, require_place, warnings_as_notes
 
@@ -17,40 +17,45 @@ if TYPE_CHECKING:
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
 
-Function = Callable[..., Any]
-
 FORMS = ("text", "svg", "html", "png", "pdf", "dot", "mermaid", "tikz", "json")
 """As in `treewright.show.forms`, which is not imported to print a help page."""
 
 PICTURES = ("png", "pdf")
 
 _OPTIONS = (
-    click.option("-o", "--output", metavar="FILE", type=FILE, help="Where it goes; the suffix says the form, too."),
-    click.option(
+    option(
+        "output", "-o", "--output", metavar="FILE", type=FILE, help="File to write to; its suffix chooses the format."
+    ),
+    option(
+        "tree",
         "--max-depth",
         "--depth",
         "depth",
         type=click.IntRange(min=0),
-        help="Show so many levels (default: as many as fit; large trees are cut).",
+        usual="as many as fit",
+        help="Number of levels to show.",
     ),
-    click.option(
+    option(
+        "tree",
         "--max-nodes",
         type=click.IntRange(min=1),
-        help="Boxes of a drawing at most, the heaviest nodes first (default 120).",
+        usual="120",
+        help="Maximum number of nodes in a drawing, largest first.",
     ),
-    click.option("--all", "everything", is_flag=True, help="The whole tree, however large."),
-    click.option("--node", metavar="root|N", default="root", help="Begin with this node (see `show --numbers`)."),
-    click.option("--tree", "tree_number", type=click.IntRange(min=0), help="Which tree of a forest, counted from 0."),
-    click.option(
+    option("tree", "--all", "everything", is_flag=True, help="Show the whole tree, however large."),
+    option("tree", "--node", metavar="root|N", default="root", help="Start at this node (see `show --numbers`)."),
+    option("tree", "--tree", "tree_number", type=click.IntRange(min=0), help="Tree of a forest, counted from 0."),
+    option(
+        "data",
         "--data",
         "source",
         metavar="FILE",
         type=FILE,
-        help="Cases with their target: svg, html, png and pdf show histograms with the cuts.",
+        help="Cases for histograms in svg, html, png and pdf drawings.",
     ),
-    click.option("--delimiter", metavar="CHAR", help="Of --data: what stands between the cells; \\t is a tab."),
-    click.option("--encoding", metavar="NAME", help="Of --data: the encoding of a text that is not UTF-8."),
-    click.option("--title", help="Line above a drawing (default: the target)."),
+    option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab."),
+    option("data", "--encoding", metavar="NAME", usual="UTF-8", help="Encoding of --data, such as latin-1."),
+    option("output", "--title", usual="the target", help="Title of a drawing."),
 )
 
 
@@ -92,9 +97,7 @@ def drawing_options(function: Function) -> Function:
             raise click.UsageError("--all shows every level; it does not go with --depth or --max-nodes")
         return function(*args, wish=Wish(**given), **rest)
 
-    for option in reversed(_OPTIONS):
-        wrapper = option(wrapper)
-    return wrapper
+    return decorated(wrapper, _OPTIONS)
 
 
 def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:

@@ -7,9 +7,10 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
-from treewright.cli.options import FILE, json_option, open_model, parsed_costs, reading_options
+from treewright.cli.help import option, verb
+from treewright.cli.options import FILE, cost_option, json_option, open_model, parsed_costs, reading_options
 from treewright.cli.output import note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -24,22 +25,24 @@ if TYPE_CHECKING:
 PLOT_KINDS = ("roc", "pr", "calibration", "confusion")
 
 
-@click.command("evaluate")
+@verb(
+    "evaluate",
+    "treewright evaluate weather.model.json test.csv",
+    "treewright evaluate weather.model.json test.csv --plot-kind confusion",
+    "treewright evaluate weather.model.json test.csv --cost no,yes=5",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
-@click.option(
-    "--cost",
-    "costs",
-    multiple=True,
-    metavar="TRUE,SAID=C",
-    help="Cost of a mistake (repeatable; others cost 1; default: the model's own).",
-)
-@click.option("--plot", metavar="FILE", type=FILE, help="Draw a figure into this .png, .svg or .pdf.")
-@click.option(
+@cost_option("Cost of this misclassification; others cost 1, or as in the model.")
+@option("output", "--plot", metavar="FILE", type=FILE, help="File for the figure: .png, .svg or .pdf.")
+@option(
+    "output",
     "--plot-kind",
     "kind",
     type=click.Choice(PLOT_KINDS),
-    help="What --plot draws (default roc); without --plot it is drawn as text.",
+    metavar="KIND",
+    usual="roc",
+    help="Figure to draw; without --plot, drawn as text.",
 )
 @reading_options
 @json_option
@@ -52,9 +55,9 @@ def command(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Report how good the predictions of MODEL are on FILE, which must have the target.
+    """Evaluate the predictions of MODEL on FILE, which must contain the target.
 
-    Cases that the model was learned from flatter it: take others.
+    Use data the model was not trained on; training data gives optimistic results.
     """
     from treewright._base.errors import DataError, ParameterError
     from treewright.evaluate.report import evaluate_model

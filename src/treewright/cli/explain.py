@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_tree
 from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
@@ -19,35 +20,52 @@ if TYPE_CHECKING:
 FORMATS = ("text", "markdown", "html", "json")
 
 
-@click.command("explain")
+@verb(
+    "explain",
+    "treewright explain weather.model.json",
+    "treewright explain weather.model.json --node outlook=sunny",
+    "treewright explain weather.model.json --case outlook=rain,wind=weak",
+    "treewright explain weather.model.json --pruning --data weather.csv",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
-@click.option(
+@option(
+    "tree",
     "--node",
     "nodes",
     multiple=True,
     metavar="root|N|A=V,...",
-    help="Which node: its number (see `show --numbers`) or the answers on the way to it (repeatable; default root).",
+    usual="root",
+    help="Node to explain: its number (see `show --numbers`) or the path to it.",
 )
-@click.option("--all", "everything", is_flag=True, help="Every node that has working.")
-@click.option("--tree", "whole", is_flag=True, help="The whole tree: all tests with runner-up, importance, cp table.")
-@click.option("--case", metavar="A=V,...", help="Explain the prediction of this case; what is not named is missing.")
-@click.option("--row", type=click.IntRange(min=1), metavar="K", help="Explain the prediction of row K of --data.")
-@click.option("--pruning", is_flag=True, help="What pruning compared at the nodes.")
-@click.option("--steps", is_flag=True, help="The growth step by step (cal2, cal3: case by case, needs --data).")
-@click.option("--lang", metavar="en|de|it|zh", help="Language (default TREEWRIGHT_LANG or English).")
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the output."
+@option("tree", "--all", "everything", is_flag=True, help="Explain every node with a split trace.")
+@option(
+    "tree", "--tree", "whole", is_flag=True, help="Explain the whole tree: splits, runners-up, importance, cp table."
 )
-@click.option(
+@option("data", "--case", metavar="A=V,...", help="Explain the prediction of this case; other values are missing.")
+@option("data", "--row", type=click.IntRange(min=1), metavar="K", help="Explain the prediction of row K of --data.")
+@option("pruning", "--pruning", is_flag=True, help="Explain what pruning compared at the nodes.")
+@option("tree", "--steps", is_flag=True, help="Explain the growth step by step (cal2 and cal3 need --data).")
+@option("output", "--lang", metavar="en|de|it|zh", usual="$TREEWRIGHT_LANG or English", help="Language of the output.")
+@option(
+    "output", "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format."
+)
+@option(
+    "data",
     "--data",
     "source",
     metavar="FILE",
     type=FILE,
-    help="The training data: for nodes whose working a large model did not keep, for what was pruned, for --row.",
+    help="Training data, for --row, for pruned nodes and for nodes without a split trace.",
 )
-@click.option("--data-format", metavar="NAME", help="csv, tsv, arff, names or parquet, where the name does not tell.")
-@click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file; \\t is a tab.")
-@click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1.")
+@option(
+    "data",
+    "--data-format",
+    metavar="NAME",
+    usual="by the suffix",
+    help="Format of --data: csv, tsv, arff, names or parquet.",
+)
+@option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab.")
+@option("data", "--encoding", metavar="NAME", usual="UTF-8", help="Encoding of --data, such as latin-1.")
 @json_option
 def command(
     model_file: str,
@@ -66,10 +84,10 @@ def command(
     encoding: str | None,
     as_json: bool,
 ) -> None:
-    """Print the frequency tables and the calculation for every attribute at a node of MODEL.
+    """Explain a split of MODEL: frequency tables and calculation for every attribute at a node.
 
-    Or why a case is predicted as it is, what pruning compared, and how the tree grew step by step. Numbers have a
-    decimal point in every language.
+    Also explains a prediction, what pruning compared, and the growth step by step. Numbers have a decimal point in
+    every language.
     """
     from treewright.explain.language import words
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import rich_click as click
+import click
 
 from treewright.cli.drawing import FORMS, Wish, drawing_options, drawn, open_for
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option
 from treewright.cli.output import say, say_json
 
 
-@click.command("export")
+@verb(
+    "export",
+    "treewright export weather.model.json --to dot",
+    "treewright export weather.model.json -o tree.svg",
+    "treewright export weather.model.json --to mermaid --depth 2",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
-@click.option("--to", "form", type=click.Choice(FORMS), help="The form (default: by the suffix of -o).")
+@option(
+    "output", "--to", "form", type=click.Choice(FORMS), metavar="FORMAT", usual="by the suffix of -o", help="Format."
+)
 @drawing_options
 @json_option
 def command(model_file: str, form: str | None, wish: Wish, as_json: bool) -> None:

@@ -10,7 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
+
+from treewright.cli.help import Function, decorated, option
 
 if TYPE_CHECKING:
     from treewright.ensemble.plan import EnsemblePlan
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from treewright.rule_plan import RulePlan
 
     AnyPlan = Plan | RulePlan | EnsemblePlan
-
-Function = Callable[..., Any]
 
 _TREE = ("id3", "c45", "cart", "chaid")
 _C45 = ("c45", "rules")
@@ -85,103 +85,306 @@ ALGORITHMS = (*TREE_ALGORITHMS, *ENSEMBLES)
 
 _PRUNERS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity")
 
+CRITERIA = {
+    "id3": ("gain", "gini", "chi2"),
+    "c45": ("gain_ratio", "gain"),
+    "rules": ("gain_ratio", "gain"),
+    "cart": ("gini", "entropy", "chi2"),
+}
+"""The criteria that each algorithm knows, the default first."""
+
 _LEARNER_OPTIONS = (
-    click.option(
+    option(
+        "tree",
         "--criterion",
         metavar="NAME",
-        help="id3: gain, gini or chi2; c45: gain_ratio or gain; cart: gini, entropy or chi2 (default: the first).",
+        choices=CRITERIA,
+        usual={algorithm: names[0] for algorithm, names in CRITERIA.items()},
+        help="Criterion that scores splits.",
     ),
-    click.option("-g", "gain", is_flag=True, help="c45: the same as --criterion gain."),
-    click.option("--max-depth", type=int, help="Levels of tests at most."),
-    click.option("--max-leaves", type=int, help="Leaves at most; the best nodes are divided first."),
-    click.option(
+    option("tree", "-g", "gain", is_flag=True, same_as=("criterion", "gain"), help="Same as --criterion gain."),
+    option("tree", "--max-depth", bounds=click.IntRange(min=0), help="Maximum depth of the tree."),
+    option("tree", "--max-leaves", bounds=click.IntRange(min=2), help="Maximum number of leaves; grows best-first."),
+    option(
+        "tree",
         "--dialect",
         type=click.Choice(["c45", "r8", "j48"]),
-        help="c45: ours (default), Quinlan's Release 8 to the last node, or Weka's J48.",
+        usual="c45",
+        help="Treewright's, Quinlan's or Weka's C4.5.",
     ),
-    click.option(
-        "-m", "-M", "--min-objects", type=float, help="c45: cases that two branches of a test need (default 2)."
+    option(
+        "tree",
+        "-m",
+        "-M",
+        "--min-objects",
+        bounds=click.FloatRange(min=0, min_open=True),
+        usual="2",
+        help="Minimum cases in two branches of a split.",
     ),
-    click.option("-C", "--confidence", type=float, help="c45: confidence of pruning, a fraction (default 0.25)."),
-    click.option("-c", "percent", type=float, help="c45: the same as a percentage."),
-    click.option("-s", "--subset", is_flag=True, default=None, help="c45: group the values of nominal attributes."),
-    click.option("-B", "--binary", is_flag=True, default=None, help="c45, dialect j48: one value against the others."),
-    click.option(
-        "-S", "--no-raising", "raising", is_flag=True, flag_value=False, default=None, help="c45: no subtree raising."
+    option(
+        "pruning",
+        "-C",
+        "--confidence",
+        bounds=click.FloatRange(0, 1, min_open=True),
+        usual="0.25",
+        help="Confidence of error-based pruning; smaller prunes more.",
+        notes={"rules": "Confidence of the error estimate; smaller drops more conditions."},
     ),
-    click.option(
+    option(
+        "pruning",
+        "-c",
+        "percent",
+        type=float,
+        metavar="PERCENT",
+        same_as=("confidence", None),
+        help="Same as --confidence, as a percentage.",
+    ),
+    option("tree", "-s", "--subset", is_flag=True, default=None, help="Group the values of nominal attributes."),
+    option(
+        "tree",
+        "-B",
+        "--binary",
+        is_flag=True,
+        default=None,
+        help="Split nominal attributes one value against the rest (j48).",
+    ),
+    option(
+        "pruning",
+        "-S",
+        "--no-raising",
+        "raising",
+        is_flag=True,
+        flag_value=False,
+        default=None,
+        help="Prune without subtree raising.",
+    ),
+    option(
+        "tree",
         "-J",
         "--no-mdl-correction",
         "mdl_correction",
         is_flag=True,
         flag_value=False,
         default=None,
-        help="c45: no penalty for choosing among cuts.",
+        help="Do not correct the gain of numeric splits (MDL).",
     ),
-    click.option(
-        "-O", "--no-collapse", "collapse", is_flag=True, flag_value=False, default=None, help="c45: keep useless tests."
+    option(
+        "pruning",
+        "-O",
+        "--no-collapse",
+        "collapse",
+        is_flag=True,
+        flag_value=False,
+        default=None,
+        help="Keep splits that do not reduce the training error.",
     ),
-    click.option("-U", "--no-prune", is_flag=True, help="Leave the tree as it was grown."),
-    click.option(
-        "--prune", type=click.Choice(_PRUNERS), help="How to prune (default: error_based for c45, else not at all)."
+    option("pruning", "-U", "--no-prune", is_flag=True, same_as=("prune", None), help="Do not prune the tree."),
+    option(
+        "pruning",
+        "--prune",
+        type=click.Choice(_PRUNERS),
+        metavar="METHOD",
+        usual={"c45": "error_based", "id3": "none", "cart": "none", "chaid": "none"},
+        help="Pruning method.",
     ),
-    click.option("--significance", type=float, help="Of --prune chi_square (default 0.05)."),
-    click.option(
-        "--bonferroni", is_flag=True, default=None, help="Of --prune chi_square: make up for the choice of attributes."
+    option(
+        "pruning",
+        "--significance",
+        bounds=click.FloatRange(0, 1, min_open=True, max_open=True),
+        usual="0.05",
+        help="Significance level of chi_square pruning.",
     ),
-    click.option("--alpha", type=float, help="Of --prune cost_complexity: the price of a leaf."),
-    click.option("--min-split", type=int, help="id3, cart, chaid: cases that a node needs to be divided."),
-    click.option("--min-leaf", type=int, help="cart, chaid: cases that each branch needs."),
-    click.option("--min-decrease", type=float, help="id3, cart: least decrease of impurity."),
-    click.option("--grow-significance", type=float, help="Stop where the best test is not significant by chi-square."),
-    click.option(
+    option("pruning", "--bonferroni", is_flag=True, default=None, help="Bonferroni correction for chi_square pruning."),
+    option(
+        "pruning",
+        "--alpha",
+        bounds=click.FloatRange(min=0),
+        usual="0",
+        help="Penalty per leaf (ccp_alpha) of cost_complexity pruning.",
+    ),
+    option(
+        "tree",
+        "--min-split",
+        bounds=click.IntRange(min=2),
+        usual={"id3": "2", "cart": "2", "chaid": "20"},
+        help="Minimum cases in a node that is split.",
+    ),
+    option(
+        "tree",
+        "--min-leaf",
+        bounds=click.IntRange(min=1),
+        usual={"cart": "1", "chaid": "7"},
+        help="Minimum cases in each branch of a split.",
+    ),
+    option(
+        "tree",
+        "--min-decrease",
+        bounds=click.FloatRange(min=0),
+        usual="0",
+        help="Minimum impurity decrease of a split.",
+    ),
+    option(
+        "tree",
+        "--grow-significance",
+        bounds=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Split only if significant at this level (chi-square).",
+    ),
+    option(
+        "tree",
         "--missing-values",
         type=click.Choice(["best_side", "majority", "surrogate"]),
-        help="cart: where cases without a value go (default best_side; with rpart's options surrogate).",
+        metavar="RULE",
+        usual="best_side, rpart surrogate",
+        help="Branch for cases with a missing value.",
     ),
-    click.option("--max-surrogates", type=int, help="cart, surrogate: how many (default 5)."),
-    click.option("--cp", type=float, help="cart: what a split must save, as a share of the root's risk (rpart)."),
-    click.option("--choose", type=click.Choice(["min", "1se"]), help="cart: choose cp by cross-validation (rpart)."),
-    click.option("--xval", type=int, help="cart: groups of that cross-validation (default 10)."),
-    click.option(
-        "--validation", type=float, metavar="SHARE", help="rules: keep what is accurate on this share, held out."
+    option(
+        "tree",
+        "--max-surrogates",
+        bounds=click.IntRange(min=0),
+        usual="5",
+        help="Surrogate splits kept at each node (rpart).",
     ),
-    click.option("--alpha-merge", type=float, help="chaid: groups that differ less are merged (default 0.05)."),
-    click.option("--alpha-split", type=float, help="chaid: adjusted p up to which a node is divided (default 0.05)."),
-    click.option("--resplit", is_flag=True, default=None, help="chaid: merged groups may be divided again."),
-    click.option("--exhaustive", is_flag=True, default=None, help="chaid: exhaustive CHAID."),
-    click.option(
+    option(
+        "pruning",
+        "--cp",
+        bounds=click.FloatRange(min=0),
+        help="Minimum decrease of risk per split, relative to the root (rpart).",
+    ),
+    option(
+        "pruning",
+        "--choose",
+        type=click.Choice(["min", "1se"]),
+        metavar="RULE",
+        help="Choose cp by cross-validation: lowest error or 1-SE rule (rpart).",
+    ),
+    option(
+        "pruning",
+        "--xval",
+        bounds=click.IntRange(min=2),
+        usual="10",
+        help="Folds of the cross-validation of --choose (rpart).",
+    ),
+    option(
+        "pruning",
+        "--validation",
+        bounds=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="SHARE",
+        help="Select rules by their accuracy on this share of the cases, held out.",
+    ),
+    option(
+        "tree",
+        "--alpha-merge",
+        bounds=click.FloatRange(0, 1, min_open=True),
+        usual="0.05",
+        help="Merge categories whose difference is not significant at this level.",
+    ),
+    option(
+        "tree",
+        "--alpha-split",
+        bounds=click.FloatRange(0, 1, min_open=True),
+        usual="0.05",
+        help="Split only if the adjusted p-value is at most this.",
+    ),
+    option("tree", "--resplit", is_flag=True, default=None, help="Allow merged categories to be split again."),
+    option("tree", "--exhaustive", is_flag=True, default=None, help="Use exhaustive CHAID."),
+    option(
+        "tree",
         "--bins",
-        type=int,
-        help="chaid: intervals of numeric columns (default 10); c45, cart: only borders of so many bins are cuts.",
+        bounds=click.IntRange(min=2),
+        usual={"chaid": "10"},
+        help="Try only the borders of N bins as thresholds.",
+        notes={"chaid": "Intervals into which numeric attributes are divided."},
     ),
-    click.option("--s1", type=int, help="cal3: cases that a leaf counts before it decides (default 4)."),
-    click.option("--s2", type=float, help="cal3: share from which on a class closes a leaf (default 0.7)."),
-    click.option("--max-steps", type=int, help="cal2, cal3: cases presented at most."),
-    click.option("--trees", type=int, help="forest, bagging, adaboost: number of trees (default 100; adaboost 50)."),
-    click.option(
+    option(
+        "tree",
+        "--s1",
+        bounds=click.IntRange(min=1),
+        usual="4",
+        help="Cases that a leaf counts before it decides.",
+    ),
+    option(
+        "tree",
+        "--s2",
+        bounds=click.FloatRange(0.5, 1, min_open=True),
+        usual="0.7",
+        help="Class share at which a leaf is closed.",
+    ),
+    option("tree", "--max-steps", bounds=click.IntRange(min=1), help="Maximum number of cases presented."),
+    option(
+        "ensemble",
+        "--trees",
+        bounds=click.IntRange(1, 1_000_000),
+        usual={"forest": "100", "bagging": "100", "adaboost": "50"},
+        help="Number of trees.",
+    ),
+    option(
+        "ensemble",
         "--base",
         type=click.Choice(["cart", "c45", "id3", "chaid"]),
-        help="forest, bagging, adaboost: the trees (default cart, c45 unpruned, cart of depth 1); their options hold.",
+        usual={"forest": "cart", "bagging": "c45, unpruned", "adaboost": "cart, depth 1"},
+        help="Algorithm that grows the trees.",
     ),
-    click.option(
-        "--max-features", metavar="sqrt|log2|all|N|SHARE", help="forest: attributes drawn at each node (default sqrt)."
+    option(
+        "ensemble",
+        "--max-features",
+        metavar="sqrt|log2|all|N|SHARE",
+        usual="sqrt",
+        help="Attributes sampled for each split.",
     ),
-    click.option(
-        "--features-per", type=click.Choice(["node", "tree"]), help="forest: draw at each node, or once for each tree."
+    option(
+        "ensemble",
+        "--features-per",
+        type=click.Choice(["node", "tree"]),
+        metavar="UNIT",
+        usual="node",
+        help="Sample attributes at each node or once per tree.",
     ),
-    click.option("--random-cuts", is_flag=True, default=None, help="forest: draw the cuts of numbers, too."),
-    click.option("--max-samples", metavar="N|SHARE", help="forest, bagging: cases drawn for each tree (default all)."),
-    click.option("--balanced", is_flag=True, default=None, help="forest, bagging: draw as many of each class."),
-    click.option("--learning-rate", type=float, help="adaboost: share of alpha that changes weights (default 1)."),
-    click.option("--votes", type=click.Choice(["class", "shares"]), help="adaboost: of a tree, whole or by the leaf."),
-    click.option(
-        "--reweighting", type=click.Choice(["factor", "midway"]), help="adaboost: as published, or calmer (midway)."
+    option(
+        "ensemble",
+        "--random-cuts",
+        is_flag=True,
+        default=None,
+        help="Draw thresholds at random (extremely randomised trees).",
     ),
-    click.option(
-        "--coarseness", type=float, help="adaboost: mean leaves of the first tree that later nodes weigh (default 0)."
+    option("ensemble", "--max-samples", metavar="N|SHARE", usual="all", help="Cases drawn for each bootstrap sample."),
+    option("ensemble", "--balanced", is_flag=True, default=None, help="Draw equally many cases of each class."),
+    option(
+        "ensemble",
+        "--learning-rate",
+        bounds=click.FloatRange(0, 1, min_open=True),
+        usual="1",
+        help="Factor that shrinks the change of the case weights.",
     ),
-    click.option("--max-resets", type=int, help="adaboost: returns to the first weights at most (default 10)."),
+    option(
+        "ensemble",
+        "--votes",
+        type=click.Choice(["class", "shares"]),
+        metavar="KIND",
+        usual="class",
+        help="A tree votes for one class, or by the class shares of the leaf.",
+    ),
+    option(
+        "ensemble",
+        "--reweighting",
+        type=click.Choice(["factor", "midway"]),
+        metavar="RULE",
+        usual="factor",
+        help="Multiply case weights as published, or move them half-way.",
+    ),
+    option(
+        "ensemble",
+        "--coarseness",
+        bounds=click.FloatRange(min=0),
+        usual="0",
+        help="Minimum node weight for a split, in mean leaf weights of the first tree.",
+    ),
+    option(
+        "ensemble",
+        "--max-resets",
+        bounds=click.IntRange(0, 1_000_000),
+        usual="10",
+        help="How often the case weights may be reset.",
+    ),
 )
 
 
@@ -200,9 +403,7 @@ def learner_options(function: Function) -> Function:
             _once(options, "prune", False, "--no-prune")
         return function(*args, options=options, **rest)
 
-    for option in reversed(_LEARNER_OPTIONS):
-        wrapper = option(wrapper)
-    return wrapper
+    return decorated(wrapper, _LEARNER_OPTIONS)
 
 
 def _once(options: dict[str, Any], name: str, value: Any, letter: str) -> None:

@@ -11,36 +11,44 @@ import os
 import sys
 from typing import Any
 
-import rich_click as click
+import click
 from click.exceptions import Exit
 
 from treewright._base.errors import DataError, ModelFormatError, ParameterError, TreewrightError
 from treewright._base.near_names import did_you_mean
 from treewright._base.version import __version__
+from treewright.cli.help import Page, Section, in_groups, paragraphs, printed, usage_line
 
 VERBS = {
-    "train": "Learn a tree (or rules) from FILE and print it with an honest estimate.",
-    "rules": "Learn C4.5 rules from FILE: the same as `train --algorithm rules`.",
+    "train": "Train a tree, rules or an ensemble on FILE, print it and estimate its accuracy.",
+    "rules": "Train C4.5 rules on FILE; same as `train --algorithm rules`.",
     "predict": "Predict the cases of FILE with MODEL.",
-    "evaluate": "Report how good the predictions of MODEL are on FILE, which must have the target.",
-    "cv": "Estimate how well a learner does on cases that it has not seen.",
-    "compare": "Compare algorithms on FILE by cross-validation: who wins, by how much, and beyond noise or not.",
-    "tune": "Choose the parameters of a learner by nested cross-validation and save the model of the choice.",
-    "show": "Print the tree or the rules of MODEL, or draw the tree: -o tree.svg, .html, .png, .pdf.",
+    "evaluate": "Evaluate the predictions of MODEL on FILE, which must contain the target.",
+    "cv": "Estimate the accuracy of an algorithm on unseen cases by cross-validation.",
+    "compare": "Compare algorithms on FILE by cross-validation, with tests of significance.",
+    "tune": "Choose the options of an algorithm by nested cross-validation and save the best model.",
+    "show": "Print the tree or the rules of MODEL, or draw the tree (-o tree.svg, .html, .png, .pdf).",
     "export": "Write the tree of MODEL for Graphviz, Mermaid, LaTeX, browsers or printers.",
-    "explain": "Print the frequency tables and the calculation for every attribute at a node of MODEL.",
-    "report": "Write a report on a tree as one HTML file: tree, working, pruning, quality, rules, data.",
-    "prune": "Prune the tree of MODEL by any method, and print what is left.",
-    "distil": "Grow one tree that says what FOREST says; FILE has the cases that the forest was learned from.",
-    "data": "Show what the columns of FILE are taken to be; options correct it.",
-    "bench": "Compare speed, memory, size and accuracy with other libraries on made data.",
+    "explain": "Explain a split of MODEL: frequency tables and calculation for every attribute at a node.",
+    "report": "Write a report on a tree as one HTML file: tree, splits, pruning, accuracy, rules, data.",
+    "prune": "Prune the tree of MODEL and print the result.",
+    "distil": "Approximate FOREST by a single tree; FILE is the training data of the forest.",
+    "data": "Show the type, the values and the missing values of each column of FILE.",
+    "bench": "Compare speed, memory, tree size and accuracy with other libraries on generated data.",
 }
-"""The verbs in the order of their use, each with the line that `--help` prints: it needs none of their modules."""
+"""The verbs in the order of their use, each with its first line of help: `--help` imports none of their modules."""
+
+EXAMPLES = (
+    "treewright train sample:play-tennis",
+    "treewright train weather.csv --target play",
+    "treewright explain weather.model.json",
+    "treewright predict weather.model.json new.csv",
+)
 
 FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 
 
-class Verbs(click.RichGroup):
+class Verbs(click.Group):
     """The verbs, imported one by one when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,10 +62,15 @@ class Verbs(click.RichGroup):
         if cmd_name not in VERBS:
             return None
         if not self.resolving:
-            return click.RichCommand(name=cmd_name, help=VERBS[cmd_name])
+            return click.Command(name=cmd_name, help=VERBS[cmd_name])
         module = importlib.import_module(f"treewright.cli.{cmd_name}")
         command: click.Command = module.command
         return command
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the help page: examples, verbs, options."""
+        sections = [Section("Verbs", list(VERBS.items())), *in_groups(self.get_params(ctx))]
+        return printed(Page(usage_line(ctx), EXAMPLES, paragraphs(self.help), sections))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Say the nearest verb when there is none of that name."""
@@ -71,13 +84,10 @@ class Verbs(click.RichGroup):
             self.resolving = False
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("treewright", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="treewright")
 def treewright() -> None:
-    """Decision trees that show their working.
-
-    First model in one command: treewright train sample:play-tennis
-    """
+    """Decision trees that explain every split."""
 
 
 def main() -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
+
+from treewright.cli.help import Function, decorated, option
 
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
@@ -17,49 +19,94 @@ if TYPE_CHECKING:
     from treewright.model.model import TreeModel
     from treewright.model.rule_model import RuleModel
 
-Function = Callable[..., Any]
-
 FILE = click.Path()
 """A file name: nothing is checked, but shells complete it."""
 
 _SCHEMA_OPTIONS = (
-    click.option("--nominal", "nominal", multiple=True, metavar="COL", help="This column is nominal (repeatable)."),
-    click.option("--numeric", "numeric", multiple=True, metavar="COL", help="This column is numeric (repeatable)."),
-    click.option(
-        "--ordinal",
-        "ordinal",
-        multiple=True,
-        metavar='"COL=a<b<c"',
-        help="This column is ordinal, low to high (repeatable).",
-    ),
-    click.option("--ignore", "ignore", multiple=True, metavar="COL", help="Leave this column out (repeatable)."),
-    click.option("--weight", metavar="COL", help="Column of case weights."),
-    click.option(
+    option("data", "--nominal", multiple=True, metavar="COL", help="Treat this column as nominal."),
+    option("data", "--numeric", multiple=True, metavar="COL", help="Treat this column as numeric."),
+    option("data", "--ordinal", multiple=True, metavar='"COL=a<b<c"', help="Treat this column as ordinal."),
+    option("data", "--ignore", multiple=True, metavar="COL", help="Ignore this column."),
+    option("data", "--weight", metavar="COL", help="Column of case weights."),
+    option(
+        "data",
         "--task",
         type=click.Choice(["classification", "regression"]),
-        help="Whether the target is a class or a number.",
+        help="Type of the target.",
+        usual="by its values",
     ),
-    click.option(
-        "--missing",
-        "missing",
-        multiple=True,
-        metavar="TEXT",
-        help="This text, too, means missing (repeatable).",
-    ),
+    option("data", "--missing", multiple=True, metavar="TEXT", help="Text that also marks a missing value."),
 )
 
-_SCHEMA_FILE = "Schema saved by `data --save`; replaces all of the above"
+_SCHEMA_FILE = "Schema saved by `data --save`; replaces the options for columns"
+
+_FORMAT = "File format: csv, tsv, arff, names or parquet."
+_DELIMITER = r"Field delimiter of a text file; \t is a tab."
+_ENCODING = "Encoding of a text file, such as latin-1."
 
 _READING_OPTIONS = (
-    click.option(
-        "--format",
-        "format_",
-        metavar="NAME",
-        help="csv, tsv, arff, names or parquet, where the name does not tell.",
-    ),
-    click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a text file; \\t is a tab."),
-    click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
+    option("data", "--format", "format_", metavar="NAME", usual="by the suffix", help=_FORMAT),
+    option("data", "--delimiter", metavar="CHAR", help=_DELIMITER),
+    option("data", "--encoding", metavar="NAME", usual="UTF-8", help=_ENCODING),
 )
+
+
+def target_option(function: Function) -> Function:
+    """Add --target."""
+    return option("data", "-t", "--target", metavar="COL", help="Column to predict.")(function)
+
+
+def model_options(function: Function) -> Function:
+    """Add where a trained model is saved."""
+    options = (
+        option(
+            "output",
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=FILE,
+            usual="NAME.model.json",
+            help="File to write the model to.",
+        ),
+        option("output", "--no-save", is_flag=True, help="Do not save the model."),
+    )
+    return decorated(function, options)
+
+
+def cost_option(text: str) -> Callable[[Function], Function]:
+    """Add --cost; `parsed_costs` reads its values."""
+    return option("evaluation", "--cost", "costs", multiple=True, metavar="ACTUAL,PREDICTED=C", help=text)
+
+
+def fold_column_option(function: Function) -> Function:
+    """Add --fold-column."""
+    return option(
+        "evaluation", "--fold-column", metavar="COL", help="Column with the fold of each row; not used as an attribute."
+    )(function)
+
+
+def jobs_option(function: Function) -> Function:
+    """Add --jobs for work that is shared by folds."""
+    return option(
+        "engine",
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        usual="automatic",
+        help="Number of threads or processes.",
+    )(function)
+
+
+def seed_option(purpose: str) -> Callable[[Function], Function]:
+    """Add --seed, and say what is random."""
+    return option(
+        "evaluation",
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help=f"Random seed for {purpose}.",
+    )
 
 
 def reading_options(function: Function) -> Function:
@@ -70,7 +117,7 @@ def reading_options(function: Function) -> Function:
         how = {"format": format_, "delimiter": "\t" if delimiter == r"\t" else delimiter, "encoding": encoding}
         return function(*args, how={key: value for key, value in how.items() if value is not None}, **rest)
 
-    return _decorated(wrapper, _READING_OPTIONS)
+    return decorated(wrapper, _READING_OPTIONS)
 
 
 def schema_options(function: Function) -> Function:
@@ -80,8 +127,8 @@ def schema_options(function: Function) -> Function:
     def wrapper(*args: Any, schema_file: str | None, **rest: Any) -> Any:
         return function(*args, schema=_schema(schema_file, rest["overrides"]), **rest)
 
-    one = click.option("--schema", "schema_file", metavar="FILE", type=FILE, help=f"{_SCHEMA_FILE}.")
-    return _decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, one))
+    one = option("data", "--schema", "schema_file", metavar="FILE", type=FILE, help=f"{_SCHEMA_FILE}.")
+    return decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, one))
 
 
 def schemas_options(function: Function) -> Function:
@@ -92,9 +139,9 @@ def schemas_options(function: Function) -> Function:
         schemas = [_schema(path, rest["overrides"]) for path in schema_files]
         return function(*args, schemas=schemas, **rest)
 
-    told = f"{_SCHEMA_FILE} (once for all FILEs, or once for each)."
-    several = click.option("--schema", "schema_files", multiple=True, metavar="FILE", type=FILE, help=told)
-    return _decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, several))
+    text = f"{_SCHEMA_FILE}; once for all FILEs or once for each."
+    several = option("data", "--schema", "schema_files", multiple=True, metavar="FILE", type=FILE, help=text)
+    return decorated(_overrides(wrapper), (*_SCHEMA_OPTIONS, several))
 
 
 def _overrides(function: Function) -> Function:
@@ -125,13 +172,7 @@ def _overrides(function: Function) -> Function:
 
 def json_option(function: Function) -> Function:
     """Add --json."""
-    return _decorated(function, (click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),))
-
-
-def _decorated(function: Function, options: tuple[Callable[[Function], Function], ...]) -> Function:
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return decorated(function, (option("output", "--json", "as_json", is_flag=True, help="Print the result as JSON."),))
 
 
 def _orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -194,7 +235,7 @@ def _telling_what_cannot_be_read(path: str) -> Iterator[None]:
 
 
 def parsed_costs(texts: tuple[str, ...]) -> dict[tuple[str, str], float]:
-    """Read costs of the form TRUE,SAID=C.
+    """Read costs of the form ACTUAL,PREDICTED=C.
 
     Examples
     --------
@@ -204,11 +245,11 @@ def parsed_costs(texts: tuple[str, ...]) -> dict[tuple[str, str], float]:
     pairs = {}
     for text in texts:
         names, equals, cost = text.rpartition("=")
-        true, comma, said = names.partition(",")
+        actual, comma, predicted = names.partition(",")
         try:
-            pairs[true.strip(), said.strip()] = float(cost)
+            pairs[actual.strip(), predicted.strip()] = float(cost)
         except ValueError:
             equals = ""
         if not equals or not comma:
-            raise click.BadParameter(f"{text!r} is not of the form TRUE,SAID=COST", param_hint="--cost")
+            raise click.BadParameter(f"{text!r} is not of the form ACTUAL,PREDICTED=COST", param_hint="--cost")
     return pairs

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-import rich_click as click
+import click
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from math import isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_model, reading_options
 from treewright.cli.output import json_text, many, note, percent, reading, require_place, say, warnings_as_notes
 
@@ -22,18 +23,19 @@ if TYPE_CHECKING:
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-@click.command("predict")
+@verb(
+    "predict",
+    "treewright predict weather.model.json new.csv",
+    "treewright predict weather.model.json new.csv --proba -o out.csv",
+    "treewright predict weather.model.json 'duckdb:///w.db?table=new' --in-database",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Write there instead of to standard output.")
-@click.option("--proba", is_flag=True, help="Add the probability of each class.")
-@click.option("--keep", is_flag=True, help="Repeat the columns of FILE before the prediction.")
-@click.option(
-    "--in-database",
-    is_flag=True,
-    help="Print the SELECT that predicts where the table is; FILE is its address, as for `train`.",
-)
-@click.option("--excel-safe", is_flag=True, help="Prefix texts that a spreadsheet would take for a formula.")
+@option("output", "-o", "--output", metavar="FILE", type=FILE, usual="standard output", help="File to write to.")
+@option("output", "--proba", is_flag=True, help="Add the probability of each class.")
+@option("output", "--keep", is_flag=True, help="Copy the columns of FILE before the prediction.")
+@option("engine", "--in-database", is_flag=True, help="Print the SELECT that predicts in the database; FILE is a URL.")
+@option("output", "--excel-safe", is_flag=True, help="Quote texts that a spreadsheet would read as a formula.")
 @reading_options
 @json_option
 def command(
@@ -49,7 +51,7 @@ def command(
 ) -> None:
     """Predict the cases of FILE with MODEL.
 
-    Columns are matched by name; values never seen while learning count as missing, and are counted in a note.
+    Columns are matched by name. Categories that the training data lacks are treated as missing and counted in a note.
     """
     from treewright.data.schema import Task
     from treewright.data.tables import read_for, require_rows

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_tree, reading_options
 from treewright.cli.output import require_place, say, say_json, size_line
 from treewright.cli.train import printed_tree
@@ -17,21 +18,64 @@ if TYPE_CHECKING:
 METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity", "collapse", "simplify")
 
 
-@click.command("prune")
+@verb(
+    "prune",
+    "treewright prune weather.model.json --method mdl",
+    "treewright prune weather.model.json --significance 0.01 -o small.json",
+    "treewright prune weather.model.json --method reduced_error --data test.csv",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
-@click.option("--method", type=click.Choice(METHODS), default="chi_square", show_default=True)
-@click.option("--confidence", type=float, help="error_based: smaller prunes more (default 0.25).")
-@click.option("--no-raising", "raising", is_flag=True, flag_value=False, default=None, help="error_based: no raising.")
-@click.option("--significance", type=float, help="chi_square: smaller prunes more (default 0.05).")
-@click.option("--bonferroni", is_flag=True, default=None, help="chi_square: make up for the choice among attributes.")
-@click.option("--alpha", type=float, help="cost_complexity: the price of a leaf.")
-@click.option(
-    "--risk", type=click.Choice(["impurity", "errors"]), help="cost_complexity: what a leaf costs (default impurity)."
+@option(
+    "pruning", "--method", type=click.Choice(METHODS), default="chi_square", show_default=True, help="Pruning method."
 )
-@click.option(
-    "--data", "source", metavar="FILE", type=FILE, help="error_based: the training data; reduced_error: data held out."
+@option(
+    "pruning",
+    "--confidence",
+    bounds=click.FloatRange(0, 1, min_open=True),
+    usual="0.25",
+    help="error_based: confidence; smaller prunes more.",
 )
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the pruned model goes (default: print only).")
+@option(
+    "pruning",
+    "--no-raising",
+    "raising",
+    is_flag=True,
+    flag_value=False,
+    default=None,
+    help="error_based: no subtree raising.",
+)
+@option(
+    "pruning",
+    "--significance",
+    bounds=click.FloatRange(0, 1, min_open=True, max_open=True),
+    usual="0.05",
+    help="chi_square: significance level; smaller prunes more.",
+)
+@option("pruning", "--bonferroni", is_flag=True, default=None, help="chi_square: Bonferroni correction.")
+@option(
+    "pruning",
+    "--alpha",
+    bounds=click.FloatRange(min=0),
+    usual="0",
+    help="cost_complexity: penalty per leaf (ccp_alpha).",
+)
+@option(
+    "pruning",
+    "--risk",
+    type=click.Choice(["impurity", "errors"]),
+    metavar="KIND",
+    usual="impurity",
+    help="cost_complexity: risk of a leaf.",
+)
+@option(
+    "data",
+    "--data",
+    "source",
+    metavar="FILE",
+    type=FILE,
+    help="error_based: training data; reduced_error: held-out data.",
+)
+@option("output", "-o", "--output", metavar="FILE", type=FILE, help="File to write the pruned model to.")
 @reading_options
 @json_option
 def command(
@@ -43,7 +87,7 @@ def command(
     as_json: bool,
     **parameters: Any,
 ) -> None:
-    """Prune the tree of MODEL by any method, and print what is left."""
+    """Prune the tree of MODEL and print the result."""
     if output is not None:
         require_place(output, *([source] if source else []))
     given = {name: value for name, value in parameters.items() if value is not None}

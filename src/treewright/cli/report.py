@@ -5,10 +5,20 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
+from treewright.cli.help import option, verb
 from treewright.cli.learners import TREE_ALGORITHMS, learner_options, tree_plan_for
-from treewright.cli.options import FILE, json_option, open_model, reading_options, schema_options
+from treewright.cli.options import (
+    FILE,
+    json_option,
+    open_model,
+    reading_options,
+    schema_options,
+    seed_option,
+    target_option,
+)
 from treewright.cli.output import ProgressBar, note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -22,26 +32,40 @@ if TYPE_CHECKING:
     from treewright.show.report.make import ReportPage
 
 
-@click.command("report")
+@verb(
+    "report",
+    "treewright report weather.csv --target play --no-curve",
+    "treewright report weather.csv --target play --algorithm cart -o cart.html",
+    "treewright report --model weather.model.json weather.csv --lang de --no-curve",
+    cls=LearnerVerb,
+)
 @click.argument("source", metavar="[FILE]", type=FILE, required=False)
-@click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("-a", "--algorithm", type=click.Choice(TREE_ALGORITHMS), help="What to learn (default c45).")
-@click.option(
+@target_option
+@algorithm_options(TREE_ALGORITHMS, show_default=False)
+@option(
+    "data",
     "--model",
     "model_file",
     metavar="MODEL",
     type=FILE,
-    help="Report on this model instead of learning one; FILE is what it was learned from (or other cases).",
+    help="Report on this model instead of training one; FILE is its training or test data.",
 )
-@click.option("--test", "test_file", metavar="FILE", type=FILE, help="Measure the quality on these cases, kept apart.")
-@click.option(
-    "-o", "--output", metavar="FILE", type=FILE, help="Where the report goes (default: NAME.report.html here)."
+@option("evaluation", "--test", "test_file", metavar="FILE", type=FILE, help="Test data for the evaluation.")
+@option(
+    "output", "-o", "--output", metavar="FILE", type=FILE, usual="NAME.report.html", help="File to write the report to."
 )
-@click.option("--title", metavar="TEXT", help="Heading of the page.")
-@click.option("--lang", metavar="en|de|it|zh", help="Language of the page (default: TREEWRIGHT_LANG, or English).")
-@click.option("--folds", type=click.IntRange(min=0), default=10, show_default=True, help="Of the estimate; 0 for none.")
-@click.option("--no-curve", is_flag=True, help="No learning curve, which learns some forty times.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@option("output", "--title", metavar="TEXT", help="Title of the page.")
+@option("output", "--lang", metavar="en|de|it|zh", usual="$TREEWRIGHT_LANG or English", help="Language of the page.")
+@option(
+    "evaluation",
+    "--folds",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Folds of the accuracy estimate; 0 skips it.",
+)
+@option("evaluation", "--no-curve", is_flag=True, help="Skip the learning curve, which trains about forty models.")
+@seed_option("the folds")
 @learner_options
 @schema_options
 @reading_options
@@ -64,9 +88,9 @@ def command(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Write a report on a tree as one HTML file: tree, working, pruning, quality, rules, data.
+    """Write a report on a tree as one HTML file: tree, splits, pruning, accuracy, rules, data.
 
-    The file needs no network and no server: open it in a browser, send it, print it.
+    The file works offline: open it in a browser, send it or print it.
     """
     if source is None and model_file is None:
         raise click.UsageError("name a FILE to learn from, or a model: --model MODEL")

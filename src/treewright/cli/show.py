@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import rich_click as click
+import click
 
 from treewright.cli.drawing import FORMS, Wish, drawing_options, drawn, node_number, open_for
+from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option
 from treewright.cli.output import many, note, say, size_line
 
@@ -16,13 +17,25 @@ if TYPE_CHECKING:
     from treewright.model.rule_model import RuleModel
 
 
-@click.command("show")
+@verb(
+    "show",
+    "treewright show weather.model.json",
+    "treewright show weather.model.json --numbers --depth 2",
+    "treewright show weather.model.json -o tree.svg",
+    "treewright show forest.json --tree 0",
+)
 @click.argument("model_file", metavar="MODEL", type=FILE)
-@click.option(
-    "-f", "--format", "form", type=click.Choice(FORMS), help="The form (default: by the suffix of -o, else text)."
+@option(
+    "output",
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    usual="by the suffix of -o, else text",
+    help="Format.",
 )
 @drawing_options
-@click.option("--numbers", is_flag=True, help="Print the number of each node, for `explain --node`.")
+@option("output", "--numbers", is_flag=True, help="Print the number of each node, for `explain --node`.")
 @json_option
 def command(
     model_file: str,
@@ -31,7 +44,7 @@ def command(
     numbers: bool,
     as_json: bool,
 ) -> None:
-    """Print the tree or the rules of MODEL, or draw the tree: -o tree.svg, .html, .png, .pdf."""
+    """Print the tree or the rules of MODEL, or draw the tree (-o tree.svg, .html, .png, .pdf)."""
     from treewright.model.forest import Forest
     from treewright.model.rule_model import RuleModel
 

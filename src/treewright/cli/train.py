@@ -6,10 +6,22 @@ import sys
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
+from treewright.cli.help import option, verb
 from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
-from treewright.cli.options import FILE, json_option, parsed_costs, reading_options, schema_options
+from treewright.cli.options import (
+    FILE,
+    cost_option,
+    json_option,
+    model_options,
+    parsed_costs,
+    reading_options,
+    schema_options,
+    seed_option,
+    target_option,
+)
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -46,31 +58,37 @@ PRINTED_NODES = 200
 """Larger trees are printed to the depth that fits."""
 
 
-@click.command("train")
-@click.argument("source", metavar="FILE", type=FILE)
-@click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("-a", "--algorithm", type=click.Choice(ALGORITHMS), default="c45", show_default=True)
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the model goes (default: NAME.model.json here).")
-@click.option("--no-save", is_flag=True, help="Do not write a model.")
-@click.option("--smoothing", metavar="laplace|M", help="Probabilities by Laplace, or by the m-estimate with this M.")
-@click.option(
-    "--cost", "costs", multiple=True, metavar="TRUE,SAID=C", help="Cost of a mistake (repeatable; others cost 1)."
+@verb(
+    "train",
+    "treewright train sample:play-tennis               # a bundled table",
+    "treewright train weather.csv --target play        # writes weather.model.json",
+    "treewright train weather.csv -t play -a forest --trees 50 -o forest.json",
+    "treewright train 'data/*.parquet' --target play   # larger than memory",
+    cls=LearnerVerb,
 )
-@click.option("--folds", type=click.IntRange(min=0), help="Folds of the estimate; 0 for none (default 10).")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out to folds.")
+@click.argument("source", metavar="FILE", type=FILE)
+@target_option
+@algorithm_options(ALGORITHMS)
+@option("tree", "--smoothing", metavar="laplace|M", help="Smooth class probabilities: Laplace or m-estimate.")
+@cost_option("Cost of this misclassification; others cost 1.")
+@option(
+    "evaluation", "--folds", type=click.IntRange(min=0), usual="10", help="Folds of the accuracy estimate; 0 skips it."
+)
+@seed_option("folds, samples and rule selection")
 @in_place_options
-@click.option("--jobs", type=int, help="Threads for forest and bagging; -1 for all processors.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Begin no further tree of many after this time.")
+@option("engine", "--jobs", type=int, metavar="N", help="Number of threads; -1 uses all cores.")
+@option("engine", "--time-limit", type=float, metavar="SECONDS", help="Ensembles: start no new tree after this time.")
 @learner_options
 @schema_options
 @reading_options
+@model_options
 @json_option
 def command(source: str, algorithm: str, **rest: Any) -> None:
-    """Learn a tree (or rules) from FILE and print it with an honest estimate.
+    """Train a tree, rules or an ensemble on FILE, print it and estimate its accuracy.
 
     FILE is CSV, TSV, Parquet, ARFF, C4.5 names/data, "-" for standard input, or sample:NAME (see `treewright data
-    --samples`). Tables that stay where they are: 'data/*.parquet', duckdb:///file.db?table=t,
-    postgresql://user@host/database?table=t, spark://?table=t.
+    --samples`). Out of core: 'data/*.parquet', duckdb:///file.db?table=t, postgresql://user@host/database?table=t,
+    spark://?table=t.
     """
     learn_and_tell(source, algorithm, **rest)
 

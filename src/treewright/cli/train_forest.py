@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
 from treewright.cli.output import ProgressBar, data_line, estimate_line, note, percent, say, say_json
 from treewright.cli.show_forest import forest_facts, forest_text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import rich_click as click
+import click
 
+from treewright.cli.help import Function, decorated, option
 from treewright.cli.options import FILE, parsed_costs
 from treewright.cli.output import (
     ProgressBar,
@@ -40,39 +40,38 @@ IN_MEMORY = ("auto", "interpreted", "compiled")
 IN_PLACE = ("duckdb", "postgresql", "spark", "dask")
 
 _OPTIONS = (
-    click.option(
+    option(
+        "engine",
         "--engine",
         type=click.Choice((*IN_MEMORY, *IN_PLACE)),
         default="auto",
         show_default=True,
-        help="Who counts. duckdb takes Parquet and CSV files larger than memory; URLs say it themselves.",
+        help="Engine that does the counting.",
     ),
-    click.option("--dry-run", is_flag=True, help="Outside memory: print the SQL of the first level and the scans."),
-    click.option(
+    option("engine", "--dry-run", is_flag=True, help="Out of core: print the SQL of the first level and the scans."),
+    option(
+        "engine",
         "--finish-rows",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Outside memory: nodes of at most N rows are fetched and finished here (default 200,000).",
+        usual="200,000",
+        help="Out of core: load nodes of up to N rows.",
     ),
-    click.option(
+    option(
+        "engine",
         "--temporary-tables",
         is_flag=True,
-        help="Outside memory: rows of open nodes may be copied to temporary tables; else nothing is written.",
+        help="Out of core: copy the rows of open nodes to temporary tables.",
     ),
-    click.option(
-        "--key",
-        metavar="COL",
-        help="Outside memory: the column that names each row; forests draw rows by it, and it is no attribute.",
-    ),
-    click.option(
+    option("engine", "--key", metavar="COL", help="Out of core: row id, by which a forest samples rows."),
+    option(
+        "engine",
         "--resume",
         metavar="FILE",
         type=FILE,
-        help="Outside memory: keep the state there, and go on from it. Forests: go on with this model.",
+        help="Continue from this state (out of core) or model (ensemble).",
     ),
 )
-
-Function = Callable[..., Any]
 
 
 def in_place_options(function: Function) -> Function:
@@ -97,9 +96,7 @@ def in_place_options(function: Function) -> Function:
         }
         return function(*args, in_place={key: one for key, one in in_place.items() if one is not None}, **rest)
 
-    for option in reversed(_OPTIONS):
-        wrapper = option(wrapper)
-    return wrapper
+    return decorated(wrapper, _OPTIONS)
 
 
 def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import rich_click as click
+import click
 
+from treewright.cli.algorithm_help import algorithm_options
 from treewright.cli.cv import read_cases
-from treewright.cli.options import FILE, json_option, reading_options, schema_options
+from treewright.cli.help import Page, Section, option, verb
+from treewright.cli.options import (
+    FILE,
+    json_option,
+    model_options,
+    reading_options,
+    schema_options,
+    seed_option,
+    target_option,
+)
 from treewright.cli.output import (
     ProgressBar,
     data_line,
@@ -29,29 +39,57 @@ TUNED = ("c45", "id3", "cart", "chaid", "cal3", "rules")
 """Algorithms with something to choose."""
 
 
-@click.command("tune")
+def _settings_page(ctx: click.Context, algorithm: str) -> Page:
+    """Return the settings that are tried for an algorithm."""
+    from treewright.evaluate.grids import grid_for
+
+    rows = [(str(number), name) for number, name in enumerate(grid_for(algorithm), start=1)]
+    usage = f"{ctx.command_path} --algorithm {algorithm} [OPTIONS] FILE"
+    return Page(usage, (), (), (Section(f"Settings that are tried for {algorithm}", rows),))
+
+
+@verb(
+    "tune",
+    "treewright tune sample:restaurant --folds 3 --outer-folds 3",
+    "treewright tune weather.csv --target play --algorithm cart --time-limit 60",
+)
 @click.argument("source", metavar="FILE", type=FILE)
-@click.option("-t", "--target", metavar="COL", help="The column to predict.")
-@click.option("-a", "--algorithm", type=click.Choice(TUNED), default="c45", show_default=True)
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the choice.")
-@click.option(
-    "--outer-folds",
-    type=click.IntRange(min=0),
+@target_option
+@algorithm_options(TUNED, page=_settings_page, text="List the settings that are tried and exit.")
+@option(
+    "evaluation",
+    "--folds",
+    type=click.IntRange(min=2),
+    metavar="K",
     default=5,
     show_default=True,
-    help="Folds of the honest estimate; 0 for none.",
+    help="Inner folds, which choose the settings.",
 )
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop in time and say what was not tried.")
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="Where the model goes (default: NAME.model.json here).")
-@click.option("--no-save", is_flag=True, help="Do not write a model.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Deals the cases out.")
+@option(
+    "evaluation",
+    "--outer-folds",
+    type=click.IntRange(min=0),
+    metavar="K",
+    default=5,
+    show_default=True,
+    help="Outer folds, which estimate the accuracy; 0 skips it.",
+)
+@option(
+    "evaluation",
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop after this time and list the untried settings.",
+)
+@model_options
+@seed_option("the folds")
 @schema_options
 @reading_options
 @json_option
 def command(source: str, algorithm: str, **rest: Any) -> None:
-    """Choose the parameters of a learner by nested cross-validation and save the model of the choice.
+    """Choose the options of an algorithm by nested cross-validation and save the best model.
 
-    Of settings that do equally well, within one standard error, the one with the smallest trees is chosen.
+    Among settings within one standard error of the best, the one with the smallest trees is chosen.
     """
     choose_and_tell(source, algorithm, **rest)
 
