@@ -13,7 +13,7 @@ def test_one_table(shell: Shell) -> None:
     assert lines[0] == "weather.csv   14 rows, 4 nominal attributes, target play: no 5, yes 9"
     assert lines[1].startswith("learner  accuracy  95 % interval  errors")
     assert {line.split()[0] for line in lines[2:5]} == {"id3", "c45", "r8"}
-    assert 'Always saying "yes" gives 64.3 %' in result.out
+    assert 'Always predicting "yes" gives 64.3 %' in result.out
     assert "14 cases, 7 folds" in result.out
     assert result.err == ""
 

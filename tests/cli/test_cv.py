@@ -20,7 +20,7 @@ def test_a_numeric_target_is_not_told_the_criterion_of_classes(shell: Shell) -> 
 
 def test_the_predictions_can_be_reported(shell: Shell) -> None:
     told = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report").out
-    assert "Confusion (rows: truth, columns: said)" in told
+    assert "Confusion matrix (rows: actual, columns: predicted)" in told
     plain = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report", "--json").json
     assert plain["report"]["accuracy"] == pytest.approx(plain["pooled"])
     assert "not of a curve" in shell("cv", "weather.csv", "-t", "play", "--curve", "learning", "--report").error
@@ -39,8 +39,8 @@ def test_the_usual_folds(shell: Shell) -> None:
     assert "Accuracy by 10 folds" in result.out
     assert "pooled" in result.out
     assert "averaged" in result.out
-    assert 'always saying "yes"' in result.out
-    assert "too few rows to trust" in result.out
+    assert 'always predicting "yes"' in result.out
+    assert "too few rows for a reliable estimate" in result.out
     assert shell.files() == ["weather.csv"]
 
 
@@ -50,7 +50,7 @@ def test_the_usual_folds(shell: Shell) -> None:
         (("--folds", "3"), "3 folds", 3),
         (("--folds", "3", "--repeats", "2"), "3 folds, 2 times", 6),
         (("--repeats", "2", "--folds", "2", "-a", "id3"), "2 folds, 2 times", 4),
-        (("--leave-one-out",), "leaving one case out", 14),
+        (("--leave-one-out",), "leave-one-out", 14),
         (("--holdout", "0.25"), "hold-out of 25 %", 1),
         (("--bootstrap", "4"), ".632 bootstrap of 4 samples", 4),
         (("--folds", "2", "--jobs", "2"), "2 folds", 2),

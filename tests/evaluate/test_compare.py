@@ -103,8 +103,9 @@ class TestByHand:
     def test_sentences(self) -> None:
         result = compare(HAND, parrots("poor", "good"), fold_of=HAND_FOLDS)
         assert result.sentences == (
-            "good has the best accuracy, 87.5 %, but no other is behind by more than noise.",
-            "good is ahead of poor by 50.0 percentage points on every fold: may be noise (McNemar 4 to 0, p = 0.12).",
+            "good has the best accuracy, 87.5 %, but no difference is statistically significant.",
+            "good is ahead of poor by 50.0 percentage points on every fold: "
+            "not significant (McNemar 4 to 0, p = 0.12).",
         )
         text = str(result)
         assert text.splitlines()[0].split() == [
@@ -117,22 +118,22 @@ class TestByHand:
             "size",
             "seconds",
         ]
-        assert 'Always saying "a" gives 50.0 %' in text
+        assert 'Always predicting "a" gives 50.0 %' in text
 
     def test_more_than_noise(self) -> None:
         truth = "ab" * 100
         wrong = "".join("ab"[(i // 2 % 3 == 0) ^ (i % 2)] for i in range(200))
         result = compare(classes(truth, x=truth, y=wrong), parrots("y", "x"))
         assert result.pairs[0].more_than_noise
-        assert result.sentences[0] == "x has the best accuracy, 100.0 %, and is ahead of the other by more than noise."
-        assert "more than noise (p < 0.001; McNemar 68 to 0, p < 0.001)" in result.sentences[1]
+        assert result.sentences[0] == "x has the best accuracy, 100.0 %, significantly better than the other."
+        assert "significant (p < 0.001; McNemar 68 to 0, p < 0.001)" in result.sentences[1]
 
     def test_some_are_near(self) -> None:
         truth = "ab" * 100
         near = "b" + truth[1:]
         wrong = "".join("ab"[(i // 2 % 3 == 0) ^ (i % 2)] for i in range(200))
         result = compare(classes(truth, x=truth, y=wrong, z=near), parrots("x", "y", "z"))
-        assert result.sentences[0].endswith("not told apart from x beyond noise: z.")
+        assert result.sentences[0].endswith("not significantly different from x: z.")
         assert "p is adjusted for 3 pairs" in str(result)
 
     def test_numbers(self) -> None:
@@ -148,7 +149,7 @@ class TestByHand:
         assert result.pairs[0].better == "near"
         assert result.pairs[0].mcnemar is None
         assert "near is ahead of far by 0.5607" in str(result)
-        assert "Always saying the mean gives 2." in str(result)
+        assert "Always predicting the mean gives 2." in str(result)
 
     def test_numbers_that_do_not_spread(self) -> None:
         data = numbers([0, 0, 4, 4], near=[1, 1, 5, 5], far=[2, 2, 6, 6])
@@ -381,10 +382,10 @@ class TestOver:
 
     def test_sentences(self) -> None:
         best, beyond = compare_over(SCORES).sentences
-        assert best == "x has the best average rank, 1.25, but beyond noise better than nobody."
+        assert best == "x has the best average rank, 1.25, but not significantly better than any other."
         assert "not all equal (Friedman, F(2, 6) = 6.14, p = 0.035)" in beyond
         many = compare_over({str(i): {"x": 0.9, "y": 0.8, "z": 0.1} for i in range(10)})
-        assert many.sentences[0] == "x has the best average rank, 1.00, better than z."
+        assert many.sentences[0] == "x has the best average rank, 1.00, significantly better than z."
         assert json.loads(many.to_json())["friedman"]["f"] is None
 
     def test_equal_learners(self) -> None:

@@ -206,18 +206,20 @@ def test_of_9990_to_10_the_report_says_that_accuracy_misleads() -> None:
     report = classification_report(truth, ["no"] * 10_000)
     assert report.accuracy == report.baseline == 0.999
     assert not report.better_than_baseline
-    assert report.warnings[0].startswith('Accuracy misleads here: 99.9 % looks high, but always saying "no" gives')
-    assert report.warnings[1] == "Never predicted: 'yes'; every case of it is a mistake."
+    assert report.warnings[0].startswith(
+        'Accuracy is misleading here: 99.9 % looks high, but always predicting "no" gives'
+    )
+    assert report.warnings[1] == "Never predicted: 'yes'; every case of it is misclassified."
     found = classification_report(truth, truth)
     assert found.better_than_baseline
-    assert found.warnings[0].startswith("Accuracy says little here")
+    assert found.warnings[0].startswith("Accuracy tells little here")
 
 
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
         ("a" * 30 + "b" * 70, ""),
-        ("a" * 55 + "b" * 45, "is above the baseline by no more than chance"),
+        ("a" * 55 + "b" * 45, "is not significantly above the baseline"),
         ("a" * 60 + "b" * 40, "is not above the baseline"),
     ],
 )
@@ -227,8 +229,11 @@ def test_accuracy_is_judged_by_the_baseline(said: str, sentence: str) -> None:
 
 
 def test_few_cases_are_said_to_be_few() -> None:
-    assert "14 cases are too few" in classification_report("a" * 7 + "b" * 7, "a" * 7 + "b" * 7).warnings[0]
-    assert "1 case is too few" in classification_report("a", "a").warnings[0]
+    assert (
+        "Only 14 cases: fewer than 30 are too few"
+        in classification_report("a" * 7 + "b" * 7, "a" * 7 + "b" * 7).warnings[0]
+    )
+    assert "Only 1 case: fewer than 30 are too few" in classification_report("a", "a").warnings[0]
     assert "too few" not in " ".join(classification_report("ab" * 15, "ab" * 15).warnings)
     assert "too few" in regression_report([1, 2], [1, 2]).warnings[0]
 
@@ -255,7 +260,7 @@ def test_truth_of_a_single_class_is_a_defined_answer() -> None:
     assert report.cost.best is not None
     assert report.cost.best.threshold is None
     assert report.cost.best.cost == 0
-    assert 'say "b" never' in str(report)
+    assert 'predict "b" never' in str(report)
 
 
 def test_only_one_class_at_all_is_a_defined_answer() -> None:
@@ -372,8 +377,8 @@ def test_fair_threshold_stands_beside_the_best_one() -> None:
     assert report.cost.best.fair_threshold == pytest.approx(0.1)
     assert report.cost.best.threshold == 0.3
     assert report.cost.best.cost == 0.25
-    assert "By the costs alone the threshold is 0.1" in str(report)
-    assert any("chosen on these very cases" in warning for warning in report.warnings)
+    assert "The cost matrix alone implies the threshold 0.1" in str(report)
+    assert any("chosen on these same cases" in warning for warning in report.warnings)
 
 
 def test_forms_of_a_report() -> None:
@@ -385,7 +390,14 @@ def test_forms_of_a_report() -> None:
     assert {"precision", "recall", "f", "support", "auc", "average_precision", "brier"} <= set(frame.columns)
     assert list(classification_report("ab", "ab").to_dataframe().columns)[-1] == "support"
     text = str(report)
-    for part in ("Accuracy", "Confusion (rows: truth, columns: said)", "(macro)", "(weighted)", "Brier", "Cost"):
+    for part in (
+        "Accuracy",
+        "Confusion matrix (rows: actual, columns: predicted)",
+        "(macro)",
+        "(weighted)",
+        "Brier",
+        "Cost",
+    ):
         assert part in text
     html = report._repr_html_()
     assert html.count("<table>") == 2
@@ -408,7 +420,7 @@ def test_many_classes_are_told_by_the_largest_confusions() -> None:
     labels = [f"class {code:02}" for code in range(60)]
     report = classification_report(labels * 2, [labels[-1], *labels[1:]] * 2)
     text = str(report)
-    assert "Most frequent confusions" in text
+    assert "Most frequent errors" in text
     assert "class 00" in text
     assert "... 20 more" in text
     assert len(report._repr_html_()) < 50_000
@@ -467,10 +479,10 @@ def test_numbers_are_judged_by_the_mean() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=100)
     assert regression_report(truth, truth + 0.1).better_than_baseline
-    assert any("no better than" in warning for warning in regression_report(truth, -truth).warnings)
+    assert any("not better than" in warning for warning in regression_report(truth, -truth).warnings)
     weak = regression_report(truth, 0.1 * truth + rng.normal(size=100) * 0.4)
     assert not weak.better_than_baseline
-    assert any("by no more than chance" in warning for warning in weak.warnings)
+    assert any("not significantly better" in warning for warning in weak.warnings)
 
 
 @pytest.mark.parametrize(
@@ -546,9 +558,9 @@ def test_model_of_numbers_is_evaluated() -> None:
     assert "RMSE" in report._repr_html_()
     with pytest.raises(ParameterError, match="costs are for classes"):
         evaluate_model(model, line, [[0]])
-    with pytest.raises(DataError, match="the model says numbers, and the target holds classes"):
+    with pytest.raises(DataError, match="the model predicts numbers, but the target holds classes"):
         evaluate_model(model, cars)
-    with pytest.raises(DataError, match="the model says classes, and the target holds numbers"):
+    with pytest.raises(DataError, match="the model predicts classes, but the target holds numbers"):
         evaluate_model(fit(cars, ID3()), line)
     with pytest.raises(DataError, match="no target"):
         evaluate_model(model, line.X)

@@ -271,7 +271,7 @@ def test_all_forms() -> None:
     assert list(frame.columns) == ["fold", "trained", "n", "accuracy", "size", "seconds"]
     assert len(frame) == 7
     assert "<table>" in found._repr_html_()
-    assert "too few rows to trust" in str(found)
+    assert "too few rows for a reliable estimate" in str(found)
     assert "The first 20 of 30 folds" in str(estimate(cases(30), Learn(c45()), LeaveOneOut()))
 
 
@@ -318,8 +318,8 @@ def test_a_class_missing_in_a_fold() -> None:
     assert found.pooled == pytest.approx(11 / 12)
     assert found.baseline == pytest.approx(11 / 12)
 
-    assert "1 case was of a class that the training part lacked, and could not be right" in found.warnings
-    assert "accuracy misleads here: always saying 'c0' is right in 91.7 %" in found.warnings
+    assert "1 case was of a class absent from the training part and could not be predicted correctly" in found.warnings
+    assert "accuracy is misleading here: always predicting 'c0' is right for 91.7 %" in found.warnings
     assert "never predicted: 'c1'" in found.warnings
 
 
@@ -328,7 +328,7 @@ def test_a_lopsided_table_is_told_to_mislead() -> None:
     target[:3] = 1
     for way in (KFold(3), Bootstrap632(3)):
         found = estimate(cases(1000, 2, target=target), c45(), way)
-        assert any("accuracy misleads here" in warning for warning in found.warnings)
+        assert any("accuracy is misleading here" in warning for warning in found.warnings)
         assert any("never predicted: 'c1'" in warning for warning in found.warnings)
     assert not any("misleads" in warning for warning in estimate(cases(60), c45(), KFold(3)).warnings)
 

@@ -57,7 +57,7 @@ def test_the_nested_estimate_is_told_beside_the_inner_one() -> None:
     assert tuned.inner == inner[tuned.chosen]
     assert inner["usual"] == pytest.approx(estimate(data, Learn(c45()), KFold(3)).pooled)
     text = str(tuned)
-    assert "honest" in text
+    assert "unbiased" in text
     assert "optimistic" in text
     assert "Baseline" in text
 
@@ -111,7 +111,7 @@ def test_a_time_limit_is_used_well_and_told(
     assert tuned.seconds <= limit - 1  # a second is left for the model itself
     assert (len(tuned.candidates), tuned.inner_folds, len(tuned.chosen_in_folds)) == (candidates, rounds, outer)
     assert len(tuned.not_tried) == 6 - candidates
-    assert any("no time to try" in warning for warning in tuned.warnings) == (candidates < 6)
+    assert any("not tried within the time limit" in warning for warning in tuned.warnings) == (candidates < 6)
     assert any("of 3 inner folds" in warning for warning in tuned.warnings) == (rounds < 3)
     assert any("nested estimate" in warning for warning in tuned.warnings) == (outer < 3)
     assert all(name in str(tuned) for name in tuned.not_tried)
@@ -134,7 +134,7 @@ def test_no_time_at_all_takes_the_first_and_says_so() -> None:
     assert tuned.candidates == ()
     assert tuned.inner is None
     assert tuned.nested is None
-    assert any("nothing is known" in warning for warning in tuned.warnings)
+    assert any("without an estimate" in warning for warning in tuned.warnings)
     assert "first" in str(tuned)
     assert json.loads(tuned.to_json())["nested"] is None
 
@@ -157,7 +157,7 @@ def test_an_outer_fold_that_takes_longer_than_expected_is_left_out(monkeypatch: 
 def test_time_for_one_round_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     tuned = tune(cases(40), {"a": id3()}, inner=3, outer=0, time_limit=2.2, clock=_Clock(monkeypatch))
     assert tuned.inner_folds == 1
-    assert tuned.warnings == ("the choice was made by 1 of 3 inner folds: there was no time for more",)
+    assert tuned.warnings == ("the choice is based on 1 of 3 inner folds: the time limit was reached",)
 
 
 def test_an_outer_fold_that_was_not_finished_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_an_outer_fold_that_was_not_finished_is_left_out(monkeypatch: pytest.Mon
     tuned = tune(cases(40), {"a": id3(), "b": c45()}, inner=3, outer=3, time_limit=40.0, clock=clock)
     assert tuned.inner_folds == 3
     assert tuned.nested is None
-    assert tuned.warnings == ("there is no nested estimate: there was no time for more",)
+    assert tuned.warnings == ("there is no nested estimate: the time limit was reached",)
 
 
 def test_fewer_folds_than_wanted_are_told() -> None:
@@ -194,7 +194,7 @@ def test_the_inner_estimate_is_called_optimistic_only_where_it_is() -> None:
         assert tuned.nested is not None
         assert tuned.inner is not None
         better = tuned.inner > tuned.nested.pooled
-        assert ("no better than the nested one" in str(tuned)) == (not better)
+        assert ("no better than the nested estimate" in str(tuned)) == (not better)
         told.add(better)
     assert told == {True, False}
     assert "usually optimistic" in str(tune(cases(40), {"a": c45()}, inner=2, outer=0))

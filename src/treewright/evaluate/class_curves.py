@@ -1,17 +1,8 @@
-"""How well probabilities order the cases, and whether they can be believed: one class against the rest.
+"""ROC, precision-recall and reliability curves of one class against the rest.
 
-Vocabulary
-----------
-ROC curve
-    Share of the class that is found (true positive rate) against share of the rest that is taken for it (false
-    positive rate), as the threshold falls. Cases of the same score are one diagonal step. AUC is the area below.
-precision-recall curve
-    How many of those that are taken for the class are of it, against the share of the class that is found.
-reliability bins
-    Cases in order of their score, in bins of equal weight (cases of the same score stay together): the mean score of
-    a bin beside the share of the class that was observed.
-Brier score
-    Mean squared distance of a probability from what came true, 0 or 1.
+Cases of equal score form one diagonal step of the ROC curve. Reliability bins hold cases in order of their score, in
+bins of equal weight, with ties kept together: the mean score of a bin beside the observed share of the class. The Brier
+score is the mean squared difference between a probability and the outcome, 0 or 1.
 """
 
 from __future__ import annotations

@@ -1,18 +1,10 @@
-"""The honest report on predicted classes.
+"""Evaluation report on predicted classes.
 
-Vocabulary
-----------
-confusion matrix
-    Weight of the cases of each true class (row) that were said to be of each class (column).
-baseline
-    The accuracy of always saying the most frequent class of these cases: what any model has to beat.
-precision, recall, F, support
-    Of those said to be of a class, the share that is; of those of a class, the share that was found; their harmonic
-    mean; the weight of the class. 0 where nothing was said or there was nothing to find, as of scikit-learn.
-macro, weighted
-    Mean over the classes that occur (in truth or prediction), each counted the same or by its support.
-positive class
-    The second of two classes; several classes are measured each against the rest.
+The confusion matrix holds the weight of the cases of each actual class (row) by predicted class (column). The baseline
+always predicts the most frequent class of these cases. Precision, recall, F and support are defined as in scikit-learn,
+0 where a class is never predicted or never occurs. Macro and weighted averages are taken over the classes that occur
+among the actual or predicted ones. Of two classes the second is the positive one; of several, each is measured against
+the rest.
 """
 
 from __future__ import annotations
@@ -67,7 +59,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationReport(Report):
-    """How good predicted classes are; see the vocabulary of this module.
+    """How good predicted classes are; see the module's docstring for the measures.
 
     Parameters
     ----------
@@ -154,7 +146,8 @@ class ClassificationReport(Report):
         cases = "case" if self.tested == 1 else "cases"
         lines = [
             f"Accuracy {percentage(self.accuracy)} on {self.tested:,} {cases} ({percentage(self.low)} to "
-            f'{percentage(self.high)}); always "{shown_name(self.baseline_class)}" gives {percentage(self.baseline)}.',
+            f"{percentage(self.high)}); "
+            f'always predicting "{shown_name(self.baseline_class)}" gives {percentage(self.baseline)}.',
             f"Balanced accuracy {percentage(self.balanced_accuracy)}.",
         ]
         if self.probabilities is not None:
@@ -187,7 +180,7 @@ def classification_report(
         All classes in their order; None takes those that occur, sorted.
     weights : sequence of numbers or None
         Cases of weight zero are left out.
-    costs : table or mapping ``{(true, said): cost}`` or None
+    costs : table or mapping ``{(actual, predicted): cost}`` or None
 
     Returns
     -------
@@ -256,7 +249,9 @@ def report_of_codes(
     if probable is not None and shares is not None:
         sentences += probability_warnings(shares, probable.log_loss, ordered=probable.auc is not None)
     if cost is not None and cost.best is not None:
-        sentences.append("The best threshold was chosen on these very cases: on others it will cost a little more.")
+        sentences.append(
+            "The best threshold was chosen on these same cases: expect a slightly higher cost on new data."
+        )
     return ClassificationReport(
         classes,
         len(truth),
@@ -330,7 +325,7 @@ def _confusion_table(report: ClassificationReport) -> tuple[str, Rows]:
             [name, *(f"{plain(round(cell, 2)):,}" for cell in row)]
             for name, row in zip(names, report.confusion.tolist(), strict=True)
         ]
-        return "Confusion (rows: truth, columns: said)", [["", *names], *body]
+        return "Confusion matrix (rows: actual, columns: predicted)", [["", *names], *body]
     wrong = report.confusion.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:LARGEST_MATRIX]
@@ -340,7 +335,7 @@ def _confusion_table(report: ClassificationReport) -> tuple[str, Rows]:
         for true, said in pairs
         if wrong[true, said]
     ]
-    return "Most frequent confusions", [["truth", "said", "cases"], *body]
+    return "Most frequent errors", [["actual", "predicted", "cases"], *body]
 
 
 def _class_rows(report: ClassificationReport) -> Rows:

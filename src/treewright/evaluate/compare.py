@@ -1,21 +1,10 @@
-"""Learners compared on the same folds: which is better, by how much, and whether that is more than noise.
+"""Comparison of learners on the same folds: which is better, by how much, and whether that is significant.
 
-Vocabulary
-----------
-learner
-    What is compared: a plan, a recipe, an algorithm by its name, an estimator, or any function that makes a model of
-    a dataset.
-score
-    Accuracy where the target has classes, root mean squared error where it is a number; of a learner, the mean over
-    the folds. All learners get the same folds.
-pooled
-    All folds' predictions counted together, so that every case counts once.
-pair
-    Two learners and the tests of their difference: the corrected resampled t-test over the folds decides; McNemar's
-    test, on the pooled predictions, is told beside it, and decides only where the folds do not spread. Probabilities
-    are adjusted for the number of pairs (Holm).
-noise
-    A difference is more than noise if its adjusted probability is below alpha, 5 % by default.
+A learner is a plan, a recipe, the name of an algorithm, an estimator, or any function that makes a model of a dataset.
+Its score is the mean accuracy or root mean squared error over the folds; pooled results count all predictions together.
+The corrected resampled t-test over the folds decides about each pair of learners. McNemar's test on the pooled
+predictions is reported beside it, and decides only where the folds do not vary. p-values are adjusted for the number of
+pairs (Holm); a difference is significant if its adjusted p-value is below alpha, 5 % by default.
 """
 
 from __future__ import annotations
@@ -274,7 +263,7 @@ def _pair(
     else:
         sentence = (
             f"{printable(first.name)} is ahead of {printable(second.name)} by {gap_text(test, measure)}: "
-            f"{'more than noise' if beyond else 'may be noise'} "
+            f"{'significant' if beyond else 'not significant'} "
             f"({_probabilities(p_adjusted, decided_by, other)})."
         )
     return Pair(first.name, second.name, better, test, other, p, p_adjusted, decided_by, beyond, sentence)

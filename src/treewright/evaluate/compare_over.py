@@ -67,9 +67,13 @@ class ManyComparison:
         if len(level) == len(self.learners):
             first = f"All learners have the same average rank, {self.average_ranks[0]:.2f}"
         if not self.differ:
-            return (f"{first}; over these tables no difference is more than noise (Friedman, {told}).",)
-        beyond = f"Ranks {self.critical_difference:.2f} apart differ by more than noise (Nemenyi at {self.alpha:.0%})"
-        whom = f"better than {', '.join(map(printable, ahead))}" if ahead else "but beyond noise better than nobody"
+            return (f"{first}; over these tables no difference is statistically significant (Friedman, {told}).",)
+        beyond = f"Ranks {self.critical_difference:.2f} apart differ significantly (Nemenyi at {self.alpha:.0%})"
+        whom = (
+            f"significantly better than {', '.join(map(printable, ahead))}"
+            if ahead
+            else "but not significantly better than any other"
+        )
         return f"{first}, {whom}.", f"{beyond}; the learners are not all equal (Friedman, {told})."
 
     def to_dict(self) -> dict[str, Any]:

@@ -183,25 +183,27 @@ class Comparison:
         level = [name, *(printable(other_name(pair, best.name)) for pair in behind if pair.better is None)]
         told = f"{best_text(level)} the best {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}"
         if all(pair.more_than_noise for pair in behind):
-            return f"{told}, and is ahead of {'the other' if len(behind) == 1 else 'all others'} by more than noise."
+            return f"{told}, significantly better than {'the other' if len(behind) == 1 else 'all others'}."
         if len(level) == len(self.learners):
             return f"All learners have the same {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}."
         if not any(pair.more_than_noise for pair in behind):
-            return f"{told}, but no other is behind by more than noise."
+            return f"{told}, but no difference is statistically significant."
         near = [other_name(pair, best.name) for pair in behind if not pair.more_than_noise]
-        return f"{told}; not told apart from {name} beyond noise: {', '.join(map(printable, near))}."
+        return f"{told}; not significantly different from {name}: {', '.join(map(printable, near))}."
 
     def _baseline_sentence(self) -> str:
         best = self.learners[0]
         if self.baseline_class is None:
-            line = f"Always saying the mean gives {score_text(self.baseline, self.measure)}"
+            line = f"Always predicting the mean gives {score_text(self.baseline, self.measure)}"
             return f"{line}." if best.pooled < self.baseline else f"{line}: none of them does better."
-        line = f'Always saying "{printable(self.baseline_class, 30)}" gives {score_text(self.baseline, self.measure)}'
+        line = (
+            f'Always predicting "{printable(self.baseline_class, 30)}" gives {score_text(self.baseline, self.measure)}'
+        )
         if self.baseline == 1:
             return f"{line}: there is only one class, so every accuracy here is trivial."
         if best.low is not None and best.low > self.baseline:
             return f"{line}."
-        return f"{line}: {printable(best.name)} is not surely better than that."
+        return f"{line}: {printable(best.name)} is not significantly better."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -261,7 +263,7 @@ class Comparison:
         way = f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} times {self.folds} folds"
         told = f"{self.cases:,} cases, {way}, the same for all; {self.measure} and size are means over the folds"
         if self.higher_is_better:
-            told += "; McNemar: cases that one alone got right"
+            told += "; McNemar: cases that only one of the two predicts correctly"
         if len(self.pairs) == 1:
             return told
         rest = "intervals and McNemar's p are" if self.higher_is_better else "intervals are"

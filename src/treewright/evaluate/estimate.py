@@ -1,14 +1,8 @@
-"""How well will the model do on cases it has not seen? Folds, accuracy with its interval, and the baseline.
+"""Cross-validated estimates: stratified folds, accuracy with its interval, and the baseline.
 
-Vocabulary
-----------
-fold
-    A part of the cases that is predicted by a model learned from the others. Folds are stratified: every class (or,
-    for a numeric target, every stretch of its range) is spread evenly over them.
-baseline
-    The accuracy of always saying the most frequent class; the error of always saying the mean.
-pooled
-    All folds' predictions are counted together, so every case counts once.
+Each fold is predicted by a model trained on the others. Folds are stratified: every class (or every range of a numeric
+target) is spread evenly over them. The predictions of all folds are pooled, so every case counts once. The baseline
+always predicts the most frequent class, or the mean.
 """
 
 from __future__ import annotations

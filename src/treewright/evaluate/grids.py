@@ -1,12 +1,7 @@
-"""Small grids: the few settings of each algorithm that are worth trying.
+"""Small parameter grids: a few settings of each algorithm that are worth trying.
 
-Vocabulary
-----------
-grid
-    Plans under names; the usual setting stands first, because it is tried first when time is short.
-price
-    Of a leaf, in cost-complexity pruning. For a numeric target it is a share of the variance, so that a grid does not
-    depend on the unit of the numbers.
+The default setting comes first, because it is tried first when time is short. For a numeric target the ccp_alpha of
+cost-complexity pruning is a share of the variance, so that a grid does not depend on the unit of the target.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""What the mistakes cost, and at which threshold two classes cost least.
+"""Misclassification costs, and the decision threshold of two classes with the lowest cost.
 
-Vocabulary
-----------
-cost table
-    Cost of saying class j (column) of a case of class i (row); what is not said costs 1, right answers 0.
-threshold
-    The second of two classes is said where its probability is at least this.
-fair threshold
-    The threshold that would be best if the probabilities were true (Elkan 2001): it follows from the costs alone.
-best threshold
-    The one of least cost on these very cases, and so a little too good to be true on others.
+Row i, column j of the cost matrix is the cost of predicting class j for a case of class i; costs that are not given
+are 1, and 0 for correct predictions. With two classes the second is predicted when its probability is at least the
+threshold. The fair threshold follows from the costs alone and is optimal for true probabilities (Elkan 2001). The best
+threshold has the lowest cost on these same cases, so its cost is slightly optimistic.
 """
 
 from __future__ import annotations
@@ -54,16 +48,16 @@ class CostReport:
     def lines(self) -> list[str]:
         """Return the sentences that a report says of the costs."""
         lines = [
-            f"Cost {self.mean:.4g} a case, {self.total:.6g} in all; "
-            f'always "{shown_name(self.baseline_class)}" costs {self.baseline:.4g}.'
+            f"Cost {self.mean:.4g} per case, {self.total:.6g} in total; "
+            f'always predicting "{shown_name(self.baseline_class)}" costs {self.baseline:.4g}.'
         ]
         best = self.best
         if best is not None:
-            where = "never" if best.threshold is None else f"where its probability is at least {best.threshold:.4g}"
-            lines.append(f'Least cost {best.cost:.4g}: say "{shown_name(best.positive)}" {where}.')
+            where = "never" if best.threshold is None else f"when its probability is at least {best.threshold:.4g}"
+            lines.append(f'Lowest cost {best.cost:.4g}: predict "{shown_name(best.positive)}" {where}.')
             if best.fair_threshold is not None and best.fair_cost is not None:
                 told = f"{best.fair_threshold:.4g}: cost {best.fair_cost:.4g}"
-                lines.append(f"By the costs alone the threshold is {told}.")
+                lines.append(f"The cost matrix alone implies the threshold {told}.")
         return lines
 
 

@@ -1,12 +1,8 @@
-"""What the probabilities of the classes are worth: order, calibration, loss.
+"""Quality of predicted probabilities: ranking, calibration, loss.
 
-Vocabulary
-----------
-Brier score
-    Of two classes the mean squared error of the second's probability, from 0 to 1; of several the sum over the
-    classes, from 0 to 2.
-log loss
-    Mean of minus the natural logarithm of the probability that the true class had.
+The Brier score of two classes is the mean squared error of the second's probability, from 0 to 1; of several classes it
+is the sum over the classes, from 0 to 2. Log loss is the mean negative natural logarithm of the probability of the true
+class.
 """
 
 from __future__ import annotations
@@ -69,10 +65,10 @@ class ProbabilityReport:
             of = f'of "{shown_name(self.curves[0].label)}"'
         first = f"AUC {decimal(self.auc)} and average precision {decimal(self.average_precision)}, {of}."
         if self.auc is None:
-            first = "No ROC curve: it takes cases of two classes."
+            first = "No ROC curve: it needs cases of two classes."
         loss = "infinite" if self.log_loss is None else decimal(self.log_loss)
         shares = decimal(self.brier_baseline)
-        return [first, f"Brier score {decimal(self.brier)} (the shares alone: {shares}), log loss {loss}."]
+        return [first, f"Brier score {decimal(self.brier)} (baseline: {shares}), log loss {loss}."]
 
 
 def probability_report(

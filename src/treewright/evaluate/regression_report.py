@@ -1,17 +1,9 @@
-"""The honest report on predicted numbers.
+"""Evaluation report on predicted numbers: R2, RMSE and MAE with intervals and a baseline.
 
-Vocabulary
-----------
-R2
-    Share of the variance of these cases that the predictions explain; below 0 they are worse than the mean.
-RMSE, MAE
-    Root of the mean squared error; mean absolute error.
-baseline
-    The same errors of always saying the mean of these cases.
-interval
-    Of 95 %, by the delta method: each measure is a function of means over the cases, whose standard error follows
-    from the spread of the cases' contributions (their influence); Student's t with the effective number of cases
-    less one. That of RMSE is made on the scale of its logarithm, so that it cannot fall below 0.
+R2 is the share of the variance of these cases that the predictions explain; below 0 they are worse than the mean. The
+baseline always predicts the mean of these cases. The 95 % intervals use the delta method: each measure is a function of
+means over the cases, whose standard error follows from the influence of the cases; Student's t has the effective number
+of cases minus one degrees of freedom. The interval of RMSE is built on the log scale, so that it stays above 0.
 """
 
 from __future__ import annotations
@@ -49,7 +41,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class RegressionReport(Report):
-    """How good predicted numbers are; see the vocabulary of this module.
+    """How good predicted numbers are; see the module's docstring for the measures.
 
     Parameters
     ----------
@@ -87,7 +79,7 @@ class RegressionReport(Report):
     def lines(self) -> list[str]:
         """Return the sentence that stands above the table."""
         cases = "case" if self.tested == 1 else "cases"
-        return [f"{self.tested:,} {cases}; the baseline always says their mean, {self.mean:.6g}."]
+        return [f"{self.tested:,} {cases}; the baseline always predicts their mean, {self.mean:.6g}."]
 
     def tables(self) -> list[tuple[str, Rows]]:
         """Return the measures."""
@@ -202,12 +194,12 @@ def _numbers(values: Any, what: str) -> Floats:
 def _warnings(tested: int, r2: Measure) -> list[str]:
     sentences = []
     if tested < FEW_CASES:
-        cases = "1 case is" if tested == 1 else f"{tested} cases are"
-        sentences.append(f"Only {cases} too few to trust any of these numbers (fewer than {FEW_CASES}).")
+        cases = "1 case" if tested == 1 else f"{tested} cases"
+        sentences.append(f"Only {cases}: fewer than {FEW_CASES} are too few for reliable numbers.")
     if r2.value is None:
-        sentences.append("All true numbers are the same: R2 is not defined.")
+        sentences.append("All actual values are the same: R2 is not defined.")
     elif r2.value <= 0:
-        sentences.append("The predictions are no better than always saying the mean.")
+        sentences.append("The predictions are not better than always predicting the mean.")
     elif r2.low is not None and r2.low <= 0:
-        sentences.append("The predictions are better than always saying the mean by no more than chance.")
+        sentences.append("The predictions are not significantly better than always predicting the mean.")
     return sentences

@@ -1,12 +1,7 @@
-"""How good is this model on these cases? One call from a model and a dataset to the honest report.
+"""Evaluate a model on a dataset in one call.
 
-Vocabulary
-----------
-report
-    `ClassificationReport` or `RegressionReport`: plain numbers with `to_dict`, `to_json`, `to_dataframe`, a text
-    and a small HTML form, and sentences where a number may mislead.
-strange class
-    A class of the cases that the model never saw: it cannot say it, so every such case is a mistake.
+The result is a `ClassificationReport` or a `RegressionReport`. A class that the model never saw in training cannot be
+predicted, so every case of it counts as an error.
 """
 
 from __future__ import annotations
@@ -35,7 +30,7 @@ __all__ = [
 
 
 def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> ClassificationReport | RegressionReport:
-    """Report on what a model says of cases whose truth is known.
+    """Evaluate the predictions of a model on cases with a known target.
 
     Parameters
     ----------
@@ -43,7 +38,7 @@ def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> Classific
         An estimator of somebody else's gets the cases as a dataframe.
     dataset : Dataset
         With a target; its weights count.
-    costs : table or mapping ``{(true, said): cost}`` or None
+    costs : table or mapping ``{(actual, predicted): cost}`` or None
         None takes the model's own, if it has any.
 
     Returns
@@ -58,7 +53,7 @@ def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> Classific
     >>> weather = sample("play-tennis")
     >>> report = evaluate_model(fit(weather, ID3()), weather)
     >>> report.accuracy, report.warnings[0]
-    (1.0, 'Only 14 cases are too few to trust any of these numbers (fewer than 30).')
+    (1.0, 'Only 14 cases: fewer than 30 are too few for reliable numbers.')
     """
     target_of(dataset)
     if dataset.n_rows == 0:
@@ -67,7 +62,7 @@ def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> Classific
     regression = asked.schema.task is Task.REGRESSION
     if regression is not (dataset.schema.task is Task.REGRESSION):
         kinds = ("numbers", "classes") if regression else ("classes", "numbers")
-        raise DataError(f"the model says {kinds[0]}, and the target holds {kinds[1]}", source=dataset.source)
+        raise DataError(f"the model predicts {kinds[0]}, but the target holds {kinds[1]}", source=dataset.source)
     cases = asked.cases(dataset)
     if regression:
         if costs is not None:

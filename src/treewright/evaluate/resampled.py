@@ -1,13 +1,7 @@
-"""What an estimate by resampling tells: one number with its interval, and the results of the parts that it rests on.
+"""The result of a resampling estimate: one number with its interval, and the results on each test set.
 
-`treewright.evaluate.resampling` makes it.
-
-Vocabulary
-----------
-pooled
-    The predictions of all test parts are counted together, so a large part counts more than a small one.
-averaged
-    The parts' own results are averaged, so every part counts the same.
+`treewright.evaluate.resampling` makes it. The pooled result counts the predictions of all test sets together, so a
+large test set counts more than a small one; the averaged result is the mean over the test sets.
 """
 
 from __future__ import annotations
@@ -147,16 +141,18 @@ class Estimate(Report):
         name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
         lines = [f"{name} by {printable(self.way)}"]
         if self.mixed is not None and self.resubstitution is not None:
-            training = f"training cases alone {shown(self.resubstitution)}"
+            training = f"on the training cases {shown(self.resubstitution)}"
             lines.append(f".632      {shown(self.mixed)}{self._between()}; {training}")
         between = self._between() if self.mixed is None else ""
         cases = "1 case" if self.tested == 1 else f"{self.tested:,} cases"
         lines.append(f"pooled    {shown(self.pooled)}{between}, over {cases}")
         if len(self.folds) > 1:
             spread = f"{100 * self.deviation:.1f} points" if self.measure == "accuracy" else f"{self.deviation:.4g}"
-            lines.append(f"averaged  {shown(self.averaged)} over {len(self.folds):,} parts, deviation {spread}")
+            lines.append(
+                f"averaged  {shown(self.averaged)} over {len(self.folds):,} test sets, standard deviation {spread}"
+            )
         always = "the mean" if self.baseline_class is None else f'"{printable(self.baseline_class, 30)}"'
-        lines.append(f"baseline  {shown(self.baseline)} by always saying {always}")
+        lines.append(f"baseline  {shown(self.baseline)} by always predicting {always}")
         return lines
 
     def _between(self) -> str:

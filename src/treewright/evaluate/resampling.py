@@ -1,17 +1,13 @@
-"""How well will the model do on cases it has not seen? Estimates by dividing the cases, with all that they rest on.
+"""Estimates of the performance on new data by resampling.
 
-Vocabulary
-----------
-way
-    How the cases are divided into pairs of training rows and test rows; see `treewright.evaluate.ways`.
-.632
-    A bootstrap sample holds about 63.2 % of the cases; the accuracy on the others is too low, that on the training
-    cases too high, and 0.632 of the one and 0.368 of the other are a fair mixture (Efron 1983).
+A CV splitter (`treewright.evaluate.ways`) makes the train/test splits. The .632 bootstrap mixes 0.632 of the accuracy
+on the cases left out, which is too low, with 0.368 of the accuracy on the training cases, which is too high
+(Efron 1983).
 
 Invariants
 ----------
-The interval counts every case once, however often it was predicted: predicting it again in another repetition tells
-nothing about other cases.
+The interval counts every case once, however often it was predicted: predicting it again in another repeat adds no
+information about other cases.
 """
 
 from __future__ import annotations
@@ -212,7 +208,7 @@ def _warnings(n: int, value: float, low: float | None, baseline: float, measure:
         return ()
     if baseline == 1:
         return ("all tested cases are of one class: every accuracy here is trivial",)
-    return ("too few rows to trust",) if n < 50 else ("no better than the baseline, beyond chance",)
+    return ("too few rows for a reliable estimate",) if n < 50 else ("not significantly better than the baseline",)
 
 
 def _never_said(dataset: Dataset, truth: npt.NDArray[Any], said: npt.NDArray[Any]) -> list[str]:
@@ -224,12 +220,12 @@ def _about_classes(baseline: float, usual: str | None, never: list[str], strange
     """Say where an accuracy hides what becomes of a class."""
     told = []
     if LOPSIDED <= baseline < 1:
-        told.append(f"accuracy misleads here: always saying {usual!r} is right in {percentage(baseline)}")
+        told.append(f"accuracy is misleading here: always predicting {usual!r} is right for {percentage(baseline)}")
     if never and baseline < 1:
         told.append(f"never predicted: {quoted_list(never)}")
     if strange:
         cases = "1 case was" if strange == 1 else f"{strange:,} cases were"
-        told.append(f"{cases} of a class that the training part lacked, and could not be right")
+        told.append(f"{cases} of a class absent from the training part and could not be predicted correctly")
     return told
 
 

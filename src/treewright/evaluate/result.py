@@ -1,14 +1,8 @@
-"""What the reports have in common: plain data, text tables, small HTML, and the checks of what they are made from.
+"""What all reports share: plain data, text tables, small HTML, and the checks of their input.
 
-Vocabulary
-----------
-report
-    Numbers about predictions whose truth is known, with sentences (`warnings`) where a number may mislead.
-table
-    A list of rows of texts; the first row is the head.
-effective number of cases
-    Unequal weights tell less than as many equal ones: the square of the sum of the weights over the sum of their
-    squares (Kish 1965), the number of cases where all weigh the same.
+A report holds measures of predictions with a known target, and warnings where a number may mislead. A table is a list
+of rows of texts, the header first. The effective number of cases is the squared sum of the weights over the sum of
+their squares (Kish 1965): unequal weights carry less information than as many equal ones.
 """
 
 from __future__ import annotations

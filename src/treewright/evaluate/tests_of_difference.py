@@ -1,20 +1,11 @@
-"""Is a difference more than noise? The tests for two learners on one table, and for many learners on many tables.
+"""Significance tests for two learners on one table, and for many learners on many tables.
 
 Pure arithmetic: numbers in, numbers out. `treewright.evaluate.compare` makes the numbers.
 
-Vocabulary
-----------
-difference
-    Score of the first learner minus that of the second, on the same part of the cases.
-corrected resampled t-test
-    Student's test of the differences over folds, with the variance made larger because the training parts overlap
-    (Nadeau and Bengio 2003).
-McNemar's test
-    Looks only at the cases on which exactly one of two learners is right (McNemar 1947).
-rank
-    1 for the best learner on a table; equal scores share the mean of their places.
-critical difference
-    Average ranks that are less apart than this are not told apart by Nemenyi's test.
+A difference is the score of the first learner minus that of the second on the same test set. The corrected resampled
+t-test enlarges the variance over folds, because training sets overlap (Nadeau and Bengio 2003). McNemar's test uses
+only the cases on which exactly one of two learners is right. Rank 1 is the best learner on a table; ties share the mean
+rank. Average ranks closer than the critical difference are not significantly different by Nemenyi's test.
 
 References
 ----------

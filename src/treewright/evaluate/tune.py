@@ -1,26 +1,16 @@
-"""Choosing the parameters of a learner, and saying honestly how good the choice is.
+"""Choose the parameters of a learner, with an unbiased estimate of how good the choice is.
 
-Vocabulary
-----------
-candidate
-    One plan of the grid, under a name.
-inner estimate
-    Each candidate's result over folds of all cases: what the choice is made by. The best of many results is partly
-    luck, so the inner estimate of the winner is optimistic.
-nested estimate
-    The whole procedure, choice included, is repeated without a part of the cases (an outer fold) and tested on that
-    part: honest, because no case that tests had a say in the choice.
-round
-    One inner fold, predicted by every candidate: all candidates are always measured on the same folds.
-one standard error
-    Among the candidates whose inner result is within one standard error of the best, the one with the smallest trees
-    is chosen.
+A candidate is a named plan of the grid. Its inner estimate is the cross-validated result that the choice is based on;
+for the winner it is optimistic, because the best of many results is partly luck. The nested estimate repeats the whole
+procedure, choice included, without an outer fold and tests on that fold, so no test case influences the choice. A round
+is one inner fold predicted by every candidate: all candidates are measured on the same folds. Among the candidates
+within one standard error of the best, the one with the smallest trees is chosen.
 
 Invariants
 ----------
-Under a time limit no fit and no outer fold is begun that would probably not end in time. The first round shows what a
-round costs; then as many rounds are made, in the choice and in every outer fold alike, as leave time for an honest
-estimate. A candidate that even the first round had no time for counts as not tried. What was left out is told.
+Under a time limit no fit and no outer fold starts that would probably not end in time. The first round shows what a
+round costs; then as many rounds are made, in the choice and in every outer fold alike, as leave time for a nested
+estimate. A candidate without a first round counts as not tried. The result lists what was left out.
 """
 
 from __future__ import annotations
@@ -130,7 +120,7 @@ def tune(
         raise ParameterError("the number of outer folds must be 0 or at least 2, not 1")
     n = dataset.n_rows
     if n < 4:
-        raise ParameterError(f"choosing needs four cases at least, and there {'is' if n == 1 else 'are'} {n}")
+        raise ParameterError(f"tuning needs at least four cases, and there {'is' if n == 1 else 'are'} {n}")
     wanted = (inner, outer)
     outer = min(outer, n)
     inner = min(inner, n - -(-n // outer) if outer else n)  # as many as the training part of an outer fold has cases
@@ -299,14 +289,16 @@ def _few(n: int, wanted: tuple[int, int], used: tuple[int, int]) -> str:
 def _told(left: Sequence[str], candidates: int, rounds: tuple[int, int], outer: tuple[int, int]) -> tuple[str, ...]:
     told = []
     if len(left) == candidates:
-        told.append("there was no time to try anything: this is the first of the grid, and nothing is known about it")
+        told.append(
+            "the time limit was too short to try any candidate: this is the first one of the grid, without an estimate"
+        )
     elif left:
-        told.append(f"no time to try {len(left)} of {candidates}: {'; '.join(left)}")
+        told.append(f"{len(left)} of {candidates} candidates not tried within the time limit: {'; '.join(left)}")
     if 0 < rounds[0] < rounds[1]:
-        told.append(f"the choice was made by {rounds[0]} of {rounds[1]} inner folds: there was no time for more")
+        told.append(f"the choice is based on {rounds[0]} of {rounds[1]} inner folds: the time limit was reached")
     if outer[0] < outer[1]:
         some = f"the nested estimate has {outer[0]} of {outer[1]} folds"
-        told.append(f"{some if outer[0] else 'there is no nested estimate'}: there was no time for more")
+        told.append(f"{some if outer[0] else 'there is no nested estimate'}: the time limit was reached")
     return tuple(told)
 
 

@@ -111,9 +111,9 @@ class Tuned(Report):
             done = len(self.nested.folds)
             folds = f"{done}" if done == self.outer_folds else f"{done} of {self.outer_folds}"
             found = f"{self._shown(self.nested.pooled)}{between}"
-            lines.append(f"Nested estimate of the {name} {found}, {folds} outer folds: honest")
+            lines.append(f"Nested estimate of the {name} {found}, {folds} outer folds: unbiased")
         if self.inner is not None:
-            lines.append(f"Inner estimate {self._shown(self.inner)}, by which it was chosen: {self._inner_worth()}")
+            lines.append(f"Inner estimate {self._shown(self.inner)}, used to choose it: {self._inner_worth()}")
         if self.nested is not None:
             lines.append(f"Baseline {self._shown(self.nested.baseline)}")
         return lines
@@ -123,7 +123,7 @@ class Tuned(Report):
             return "usually optimistic"
         up = self.measure == "accuracy"
         better = self.inner > self.nested.pooled if up else self.inner < self.nested.pooled
-        return "optimistic" if better else "usually optimistic, here no better than the nested one"
+        return "optimistic" if better else "usually optimistic, here no better than the nested estimate"
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return the candidates."""

@@ -1,16 +1,11 @@
-"""Ways to divide cases into those to learn from and those to test on, as values.
+"""CV splitters: rules that make train/test splits of the cases, as values.
 
-Vocabulary
-----------
-way
-    A rule that divides cases into pairs of training rows and test rows: the same way and the same cases give the same
-    pairs.
-stratified
-    Dealt out class by class (or along a numeric target), so that every part has its share of each class.
+The same splitter and the same cases always give the same splits. Stratified folds hold their share of each class (or
+of the range of a numeric target).
 
 Invariants
 ----------
-No case is in the training and the test rows of the same pair, and neither of them is empty.
+No case is in both the training and the test rows of a split, and neither of them is empty.
 """
 
 from __future__ import annotations
@@ -31,21 +26,21 @@ Pairs = Iterator[tuple[Rows, Rows]]
 
 
 class Way(Protocol):
-    """A way to divide cases."""
+    """A CV splitter: it makes train/test splits of the cases."""
 
     def pairs(self, dataset: Dataset) -> Pairs:
         """Yield training and test rows."""
 
     def number(self, dataset: Dataset) -> int:
-        """Return how many pairs there will be."""
+        """Return the number of train/test splits."""
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
 
 
 @dataclass(frozen=True)
 class HoldOut:
-    """Test on a share of the cases, drawn evenly from every class (or along a numeric target).
+    """Hold out a share of the cases for testing, sampled evenly from every class (or along a numeric target).
 
     Examples
     --------
@@ -64,7 +59,7 @@ class HoldOut:
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield the one pair."""
+        """Yield the only train/test split."""
         mixed = np.random.default_rng(self.seed).permutation(dataset.n_rows)
         dealt = mixed[np.argsort(target_of(dataset)[mixed], kind="stable")]
         places = np.arange(dataset.n_rows)
@@ -78,13 +73,13 @@ class HoldOut:
         return 1
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"hold-out of {100 * self.share:.0f} %"
 
 
 @dataclass(frozen=True)
 class KFold:
-    """Predict each of k parts by a model of the others.
+    """k-fold cross-validation: each fold is predicted by a model trained on the others.
 
     Parameters
     ----------
@@ -110,7 +105,7 @@ class KFold:
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each fold."""
+        """Yield one train/test split for each fold."""
         if self.stratified:
             yield from fold_pairs(stratified_folds(dataset, self.k, self.seed))
             return
@@ -124,13 +119,13 @@ class KFold:
         return self.k
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"{self.k} folds{'' if self.stratified else ', not stratified'}"
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """Stratified folds several times over, each time dealt out anew.
+    """Repeated stratified folds, shuffled anew for each repeat.
 
     Examples
     --------
@@ -149,7 +144,7 @@ class Repeated:
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each fold of each repeat."""
+        """Yield one train/test split for each fold of each repeat."""
         for seed in seeds(self.seed, self.times):
             yield from fold_pairs(stratified_folds(dataset, self.k, seed))
 
@@ -158,13 +153,13 @@ class Repeated:
         return self.k * self.times
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"{self.k} folds, {self.times} times"
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """Folds that never divide a group: the cases with the same value in a column, such as one patient's.
+    """Folds that keep groups whole: the cases with the same value in a column, such as one patient's.
 
     The largest groups are dealt first, each to the fold that is smallest so far. Cases without a value are one group.
     `estimate` keeps the column out of learning.
@@ -190,7 +185,7 @@ class Grouped:
         check_whole("the number of folds", self.k, 2)
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each fold."""
+        """Yield one train/test split for each fold."""
         codes = dataset.columns[place_of(dataset, self.column)]
         _, group = np.unique(codes, return_inverse=True)
         sizes = np.bincount(group)
@@ -207,13 +202,13 @@ class Grouped:
         return self.k
 
     def describe(self) -> str:
-        """Say it in a few words."""
-        return f"{self.k} folds that keep the groups by {self.column} together"
+        """Return a short description."""
+        return f"{self.k} folds grouped by {self.column}"
 
 
 @dataclass(frozen=True, eq=False)
 class GivenFolds:
-    """Folds that somebody has dealt out: those of another program, of a paper, of a calendar.
+    """Given folds, such as those of another program or a paper.
 
     Parameters
     ----------
@@ -230,7 +225,7 @@ class GivenFolds:
     fold_of: Sequence[int] | npt.NDArray[Any]
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each fold."""
+        """Yield one train/test split for each fold."""
         yield from fold_pairs(given_folds(self.fold_of, dataset.n_rows))
 
     def number(self, dataset: Dataset) -> int:
@@ -238,7 +233,7 @@ class GivenFolds:
         return int(given_folds(self.fold_of, dataset.n_rows).max()) + 1
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"{len(np.unique(self.fold_of))} given folds"
 
 
@@ -264,9 +259,9 @@ class LeaveOneOut:
     """Predict every case by a model of all the others."""
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each case."""
+        """Yield one train/test split for each case."""
         if dataset.n_rows < 2:
-            raise ParameterError(f"to leave one case out needs two at least, and there is {dataset.n_rows}")
+            raise ParameterError(f"leave-one-out needs at least two cases, not {dataset.n_rows}")
         yield from fold_pairs(np.arange(dataset.n_rows))
 
     def number(self, dataset: Dataset) -> int:
@@ -274,13 +269,13 @@ class LeaveOneOut:
         return dataset.n_rows
 
     def describe(self) -> str:
-        """Say it in a few words."""
-        return "leaving one case out"
+        """Return a short description."""
+        return "leave-one-out"
 
 
 @dataclass(frozen=True)
 class Bootstrap632:
-    """Learn from as many cases as there are, drawn with replacement, and test on those never drawn."""
+    """Train on a bootstrap sample of as many cases as there are, and test on the cases not in it."""
 
     times: int = 50
     seed: int = 0
@@ -290,10 +285,10 @@ class Bootstrap632:
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one pair for each sample; training rows repeat, and a sample that leaves none out is drawn again."""
+        """Yield one train/test split for each sample; rows repeat, and a sample of all cases is drawn again."""
         n = dataset.n_rows
         if n < 2:
-            raise ParameterError(f"a bootstrap needs two cases at least, and there is {n}")
+            raise ParameterError(f"a bootstrap needs at least two cases, not {n}")
         draw = np.random.default_rng(self.seed)
         for _ in range(self.times):
             left_out = np.zeros(0, dtype=np.intp)
@@ -307,12 +302,12 @@ class Bootstrap632:
         return self.times
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f".632 bootstrap of {self.times} samples"
 
 
 def as_way(way: Any, dataset: Dataset) -> Way:
-    """Return the way that is meant: None is ten folds, a number so many.
+    """Return a CV splitter: None means ten folds, a number that many folds.
 
     Examples
     --------
@@ -326,7 +321,7 @@ def as_way(way: Any, dataset: Dataset) -> Way:
         return KFold(int(way))
     if isinstance(way, type) or not all(hasattr(way, name) for name in ("pairs", "number", "describe")):
         names = "KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632"
-        raise ParameterError(f"a way to divide the cases is a number of folds or one of {names}, not {way!r}")
+        raise ParameterError(f"a CV splitter is a number of folds or one of {names}, not {way!r}")
     found: Way = way
     return found
 
