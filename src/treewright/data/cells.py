@@ -38,7 +38,7 @@ class NumberCells:
     ----------
     missing : frozenset of str
     required : bool
-        The column was declared numeric: leading zeros are fine and a cell that is not a number is an error.
+        The column is declared numeric: leading zeros are allowed, and a cell that is not a number is an error.
         Otherwise the first such cell makes `add` return False.
 
     Examples
@@ -56,7 +56,7 @@ class NumberCells:
     parts: list[Floats] = field(default_factory=list)
 
     def add(self, cells: Sequence[str]) -> bool:
-        """Take in a chunk; False when the column is text after all."""
+        """Add a chunk; return False if the column turns out to be text."""
         known = cells
         if not self.missing.isdisjoint(cells):
             known = [cell for cell in cells if cell not in self.missing]
@@ -77,10 +77,10 @@ class NumberCells:
         return True
 
     def _plain(self, known: Sequence[str]) -> Floats | None:
-        """Convert cells that all are plain numbers; None if not.
+        """Convert cells if all are plain numbers, else return None.
 
-        `float` is more liberal than a plain number, but nothing it takes beyond that can be written with
-        the characters of `_NUMBER_BYTES` alone: two scans of the joined chunk replace a match per cell.
+        `float` accepts more than plain numbers, but nothing else that consists of `_NUMBER_BYTES` alone, so two
+        scans of the joined chunk replace a match per cell.
         """
         joined = "\0" + "\0".join(known)
         if not joined.isascii():
@@ -94,7 +94,7 @@ class NumberCells:
             return None
 
     def _checked(self, cells: Sequence[str], known: Sequence[str]) -> Floats | None:
-        """Convert cell by cell, for a chunk that holds infinities or cells that are no numbers."""
+        """Convert cell by cell, for a chunk with infinities or cells that are not numbers."""
         pattern = _DECIMAL if self.required else _PLAIN
         numbers = []
         for cell in known:
@@ -110,7 +110,7 @@ class NumberCells:
         return np.array(numbers, dtype=np.float64)
 
     def _note_odd(self, cells: Sequence[str], cell: str) -> None:
-        """Remember the first cell that is not finite: an error only if the column stays one of numbers."""
+        """Remember the first cell that is not finite: an error only if the column stays numeric."""
         message = f"{_shown(cell)} is not finite; declare the column nominal to keep it as text"
         if self.required:
             raise OddCellError(cells.index(cell), message)
@@ -118,7 +118,7 @@ class NumberCells:
             self.odd = (self.rows + cells.index(cell), message)
 
     def column(self) -> NumberColumn:
-        """Return what was collected."""
+        """Return the collected column."""
         values = np.concatenate(self.parts) if self.parts else np.empty(0)
         self.parts.clear()
         return NumberColumn(values)
@@ -131,7 +131,7 @@ class TextCells:
     ----------
     missing : collection of str
     values : sequence of str
-        Values known beforehand; they come first, in this order.
+        Categories known beforehand; they come first, in this order.
     closed : bool
         Whether any other value is an error.
 
@@ -150,10 +150,10 @@ class TextCells:
         self._parts: list[Codes] = []
 
     def add(self, cells: Sequence[str]) -> None:
-        """Take in a chunk."""
+        """Add a chunk."""
         for cell in dict.fromkeys(cells):
             if cell not in self._codes:
-                # A leading NUL marks a text that was quoted, so that it is a value and not a marker.
+                # A leading NUL marks a quoted text, which is a value and never a missing marker.
                 value = cell.removeprefix("\0")
                 code = self._codes.get(value, -1)
                 if code < 0:
@@ -167,7 +167,7 @@ class TextCells:
         self._parts.append(np.fromiter(map(self._codes.__getitem__, cells), dtype=np.int32, count=len(cells)))
 
     def column(self) -> TextColumn:
-        """Return what was collected."""
+        """Return the collected column."""
         self._parts = [np.concatenate(self._parts)] if self._parts else [np.empty(0, dtype=np.int32)]
         return TextColumn(tuple(self._values), self._parts[0], LabelType.TEXT)
 

@@ -30,14 +30,14 @@ class Dataset:
     Parameters
     ----------
     schema : Schema
-        What the columns are; it may name a target that these rows do not have (new cases).
+        The schema of the columns; it may name a target that these rows do not have (new cases).
     columns : tuple of array
         One per attribute of the schema.
     n_rows : int
     target : array or None
         Class codes or numbers.
     weights : array or None
-        Case weights; None means that every case weighs one.
+        Case weights; None gives every case the weight one.
     source : str or None
         Name of the file, for messages and provenance.
 
@@ -71,7 +71,7 @@ class Dataset:
 
     @cached_property
     def has_missing(self) -> bool:
-        """Whether a cell of an attribute is missing."""
+        """True if an attribute has a missing value."""
         return any(
             bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
             for column in self.columns
@@ -79,7 +79,7 @@ class Dataset:
 
     @property
     def X(self) -> Dataset:  # noqa: N802 - the field's own name
-        """The attributes alone; estimators take it as it is, with its schema."""
+        """The attributes alone, with the schema; estimators accept it directly."""
         return replace(self, target=None, weights=None)
 
     @cached_property
@@ -127,7 +127,7 @@ class Dataset:
         return self.take(key)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame of all that is here (needs pandas)."""
+        """Return the attributes and the target as a pandas DataFrame (needs pandas)."""
         from treewright._base.extras import import_extra
 
         pandas = import_extra("pandas", "dev", "make a DataFrame")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be what it is: in the middle of a query DuckDB makes an error of its own of it.
+    """Raise `KeyboardInterrupt` for Ctrl-C, which DuckDB turns into an error of its own during a query.
 
     Examples
     --------

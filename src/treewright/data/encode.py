@@ -23,59 +23,59 @@ Markers = frozenset[str]
 
 
 class Unseen(Enum):
-    """What to do with a value that the schema does not declare."""
+    """Policy for a value that is not a category of the schema."""
 
     ERROR = auto()
     MISSING = auto()
 
 
 def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with_target: bool = True) -> Dataset:
-    """Encode the columns that the schema names; columns it does not name are left aside.
+    """Encode the columns of the schema; other columns are ignored.
 
     Parameters
     ----------
     raw : RawTable
     schema : Schema
     unseen : Unseen
-        Policy for undeclared values of the attributes.
+        Policy for unknown categories of the attributes.
     with_target : bool
-        Whether target and weight are wanted; new cases have none.
+        Whether to encode target and weight; new cases have none.
 
     Raises
     ------
     DataError
-        With file, line and column where a cell does not fit.
+        With file, line and column of an invalid cell.
     """
     absent = [name for name in schema.attribute_names if name not in raw.columns]
     if absent:
         hints = did_you_mean(absent[0], raw.columns)
         missing = "the column" if len(absent) == 1 else "the columns"
         raise raw.error(f"without {missing} {quoted_list(absent)}{hints}; there are {quoted_list(raw.columns)}")
-    strangers: dict[str, int] = {}
+    unknown_counts: dict[str, int] = {}
     markers = frozenset(schema.missing_markers)
-    columns = tuple(_encode_column(raw, attribute, markers, unseen, strangers) for attribute in schema.attributes)
-    if strangers:
-        told = ", ".join(f"{count} in {name!r}" for name, count in strangers.items())
-        warnings.warn(f"values never seen while learning count as missing: {told}", DataWarning, stacklevel=2)
+    columns = tuple(_encode_column(raw, attribute, markers, unseen, unknown_counts) for attribute in schema.attributes)
+    if unknown_counts:
+        counts = ", ".join(f"{count} in {name!r}" for name, count in unknown_counts.items())
+        warnings.warn(f"values never seen while learning count as missing: {counts}", DataWarning, stacklevel=2)
     target = _target(raw, schema) if with_target and schema.target is not None else None
     weights = _weights(raw, schema) if with_target and schema.weight is not None else None
     return Dataset(schema, columns, raw.n_rows, target, weights, raw.source)
 
 
 def _encode_column(
-    raw: RawTable, column: Column, markers: Markers, unseen: Unseen, strangers: dict[str, int]
+    raw: RawTable, column: Column, markers: Markers, unseen: Unseen, unknown_counts: dict[str, int]
 ) -> Codes | Floats:
     cells = raw.column(column.name)
     if column.is_numeric:
         return _numbers(raw, column.name, cells, markers)
     text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
-    codes = _to_declared(text, column)
-    # A frame read by somebody else may still hold the markers; a value that is declared is none.
-    told = np.array([value not in markers or value in column.values for value in text.values] + [False])
-    unknown = (codes < 0) & told[text.codes]
+    codes = _category_codes(text, column)
+    # A frame may still contain missing markers; a category is never a marker.
+    is_value = np.array([value not in markers or value in column.values for value in text.values] + [False])
+    unknown = (codes < 0) & is_value[text.codes]
     if unknown.any():
         if unseen is Unseen.MISSING:
-            strangers[column.name] = int(unknown.sum())
+            unknown_counts[column.name] = int(unknown.sum())
         else:
             row = int(np.argmax(unknown))
             raise _undeclared(raw, text, row, column)
@@ -90,20 +90,20 @@ def _undeclared(raw: RawTable, text: TextColumn, row: int, column: Column) -> Da
     )
 
 
-def _to_declared(text: TextColumn, column: Column) -> Codes:
+def _category_codes(text: TextColumn, column: Column) -> Codes:
     position = {value: code for code, value in enumerate(column.values)}
     if text.labels is LabelType.BOOLEAN:
-        # A frame library may have turned TRUE and false into booleans; the schema still spells them as the file did.
+        # A frame library may have converted TRUE and false to booleans; the schema spells them as in the file.
         position = {value.casefold(): code for value, code in position.items()} | position
         table = [position.get(value, position.get(value.casefold(), -1)) for value in text.values]
     else:
         table = [position.get(value, -1) for value in text.values]
-    declared: Codes = np.array([*table, -1], dtype=np.int32)[text.codes]
-    return declared
+    codes: Codes = np.array([*table, -1], dtype=np.int32)[text.codes]
+    return codes
 
 
 def _numbers(raw: RawTable, name: str, cells: NumberColumn | TextColumn, markers: Markers) -> Floats:
-    """Return the numbers of a column; texts are read as numbers, since the schema says that they are."""
+    """Return the numbers of a column; texts are parsed, because the schema declares them numeric."""
     if isinstance(cells, NumberColumn):
         return cells.values
     values = NumberCells(markers, required=True)
@@ -118,8 +118,8 @@ def _numbers(raw: RawTable, name: str, cells: NumberColumn | TextColumn, markers
 
 def _target(raw: RawTable, schema: Schema) -> Codes | Floats:
     column = schema.target_column
-    strangers: dict[str, int] = {}
-    codes = _encode_column(raw, column, frozenset(schema.missing_markers), Unseen.ERROR, strangers)
+    unknown_counts: dict[str, int] = {}
+    codes = _encode_column(raw, column, frozenset(schema.missing_markers), Unseen.ERROR, unknown_counts)
     missing: npt.NDArray[np.bool_] = np.isnan(codes) if column.is_numeric else codes < 0
     if missing.any():
         row = int(np.argmax(missing))

@@ -30,12 +30,12 @@ NOMINAL_LIMIT = 10
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user knows better than inference.
+    """Corrections by the user to the inferred schema.
 
     Parameters
     ----------
     nominal, numeric, ignore : tuple of str
-        Columns of that kind, or to be left out.
+        Columns of that kind, or to be ignored.
     ordinal : dict of str to tuple of str
         Columns whose values, from low to high, are ordered.
     weight : str or None
@@ -61,7 +61,7 @@ class Overrides:
             raise ParameterError(f"given more than one kind: {quoted_list(twice)}")
 
     def kinds(self, target: str | None) -> dict[str, Kind]:
-        """Return the kinds that a reader must know before it reads."""
+        """Return the kinds that a reader must know in advance."""
         kinds = dict.fromkeys(self.nominal, Kind.NOMINAL)
         kinds |= dict.fromkeys(self.numeric, Kind.NUMERIC)
         kinds |= dict.fromkeys(self.ordinal, Kind.ORDINAL)
@@ -114,7 +114,7 @@ def infer_schema(
         limit = CLASS_LIMIT if name == target else nominal_limit if name != chosen.weight else 0
         given = None if declared is None else declared.column(name)
         if declared is not None and name == target and declared.column(name).is_numeric:
-            limit = 0  # the format says that it is a number
+            limit = 0  # the format declares a number
         columns.append(
             _propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit)
         )
@@ -184,6 +184,6 @@ def in_fixed_order(values: tuple[str, ...]) -> tuple[str, ...]:
         numbers = {value: float(value) for value in values}
     except ValueError:
         return tuple(sorted(values))
-    if any(math.isnan(number) for number in numbers.values()):  # NaN has no place among numbers
+    if any(math.isnan(number) for number in numbers.values()):  # NaN cannot be ordered
         return tuple(sorted(values))
     return tuple(sorted(values, key=lambda value: (numbers[value], value)))

@@ -24,7 +24,7 @@ from treewright.data.raw import Floats, NumberColumn, TextColumn, numbers_as_tex
 from treewright.data.schema import Kind, LabelType
 
 MANY_CELLS = 4_000_000
-"""From so many numbers on several threads look whether one is infinite: reading them takes milliseconds."""
+"""From this many numbers on, several threads search for infinities."""
 
 _EXACT = 2**53
 _BOOLEANS = ("False", "True")
@@ -39,7 +39,7 @@ class CellTypeError(DataError, TypeError):
 def array_column(
     cells: npt.NDArray[Any], name: str, kind: Kind | None = None, empty: npt.NDArray[np.bool_] | None = None
 ) -> NumberColumn | TextColumn:
-    """Convert a one-dimensional array; `empty` tells which cells are missing besides NaN.
+    """Convert a one-dimensional array; `empty` marks missing cells besides NaN.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def array_column(
 
 
 def object_column(cells: Sequence[Any], name: str, kind: Kind | None = None) -> NumberColumn | TextColumn:
-    """Convert Python objects, which must all be of one sort.
+    """Convert Python objects, which must all be of one type (text, boolean, number, or date and time).
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _one_of_each_type(cells: Iterable[Any]) -> list[Any]:
 
 
 def _sort(cell: Any, name: str) -> str | None:
-    """Return what sort of thing a cell is; None for a type that means missing."""
+    """Return the type of a cell; None for a type that means missing."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(cell, str):
@@ -174,7 +174,7 @@ def _number_objects(cells: Sequence[Any], name: str, kind: Kind | None) -> Numbe
 
 
 def _numbers_of_texts(cells: Sequence[Any], name: str) -> NumberColumn:
-    """Parse texts of a column that was declared numeric, by the rules of text files."""
+    """Parse the texts of a column declared numeric, by the rules for text files."""
     from treewright.data.cells import NumberCells, OddCellError
     from treewright.data.schema import MISSING_MARKERS
 
@@ -209,8 +209,8 @@ def too_large(name: str, row: int, value: int) -> DataError:
 
 
 def has_infinity(values: Floats) -> bool:
-    """Say whether a number is infinite; those that are missing do not count."""
-    # Nearly every array is finite, and then its sum mostly is, which takes one pass and no memory.
+    """Return True if a number is infinite (NaN is missing)."""
+    # A finite sum proves that all numbers are finite; it takes one pass and no memory.
     if values.size < MANY_CELLS:
         total = _sum(values)
     else:

@@ -34,8 +34,8 @@ class NumberColumn:
 class TextColumn:
     """Cells that are texts, each distinct text kept once.
 
-    `labels` remembers what the cells were; `declared` says that the order of the values is meant (the categories of a
-    dataframe), not just the order in which they were met; `ordered` that it goes from low to high.
+    `labels` is the original type of the cells. `declared` is True if `values` are categories in a given order (those of
+    a dataframe) rather than in order of appearance; `ordered` is True if that order goes from low to high.
     """
 
     values: tuple[str, ...]
@@ -47,7 +47,7 @@ class TextColumn:
 
 @dataclass(frozen=True)
 class RawTable:
-    """Columns by name, in order, with the place they came from.
+    """Columns by name, in order, with their source.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ class RawTable:
         return self.columns[name]
 
     def error(self, message: str, row: int | None = None, column: str | None = None) -> DataError:
-        """Return an error that names the place: the line of a file, or the row of a frame (from 0)."""
+        """Return an error with its location: the line of a file, or the row of a frame (from 0)."""
         if row is None or self.lines is not None:
             line = None if row is None or self.lines is None else int(self.lines[row])
             return DataError(message, source=self.source, line=line, column=column)
-        place = f"row {row}" if column is None else f"row {row}, column {column!r}"
-        return DataError(f"{place}: {message}", source=self.source)
+        location = f"row {row}" if column is None else f"row {row}, column {column!r}"
+        return DataError(f"{location}: {message}", source=self.source)
 
 
 def number_text(value: float) -> str:

@@ -27,7 +27,7 @@ MISSING_MARKERS = ("", "?", "NaN", "nan", "NULL", "null")
 
 
 class Kind(StrEnum):
-    """What the cells of a column mean."""
+    """The kind of a column."""
 
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
@@ -55,7 +55,7 @@ _Word = TypeVar("_Word", Kind, LabelType)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, its kind and, unless numeric, its values in declared order.
+    """One column: its name, its kind and, unless numeric, its categories in order.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Column:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise SchemaError(f"a column name must be text, not {_shown(self.name)}")
-        # The plain words are taken too: unconverted they would be equal to a kind, but not be one.
+        # Plain strings are accepted and converted: they compare equal to a kind, but are not enum members.
         object.__setattr__(self, "kind", _word(Kind, "kind", self.kind, self.name))
         object.__setattr__(self, "labels", _word(LabelType, "labels", self.labels, self.name))
         values: Any = self.values
@@ -92,13 +92,13 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the cells are numbers."""
+        """True if the cells are numbers."""
         return self.kind is Kind.NUMERIC
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, and which of them is predicted, weighs, or is left out.
+    """The columns of a table and their roles: target, weight, ignored, or attribute.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Schema:
     weight : str or None
         Name of a numeric column of case weights.
     ignored : tuple of str
-        Columns that are kept out of learning.
+        Columns that are not used for training.
     missing_markers : tuple of str
         Texts that mean "missing" when a text file is read.
 
@@ -173,7 +173,7 @@ class Schema:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The declared classes in order (none for a numeric target)."""
+        """The classes in order (none for a numeric target)."""
         return self.target_column.values
 
     def column(self, name: str) -> Column:
@@ -205,7 +205,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
-        """Make a schema of plain data; keys that describe a data set otherwise are passed over.
+        """Restore a schema from plain data; unknown keys are ignored.
 
         Examples
         --------
@@ -243,7 +243,10 @@ class Schema:
         try:
             with open(name, encoding="utf-8") as handle:
                 data = json.load(handle)
-        except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, a number of too many digits, too deep
+        except (
+            ValueError,
+            RecursionError,
+        ) as error:  # not JSON, not UTF-8, a number with too many digits, or nested too deeply
             raise SchemaError(f"not a schema file: {error}", source=name) from error
         try:
             return cls.from_dict(data)
@@ -278,7 +281,7 @@ def _word(words: type[_Word], what: str, value: Any, column: str) -> _Word:
 
 
 def _shown(value: Any) -> str:
-    """Return a value for a message, shortened; whatever it is, the message must come about."""
+    """Return a value for a message, shortened; works for any object."""
     try:
         return f"{value!r:.80}"
     except (ValueError, RecursionError):

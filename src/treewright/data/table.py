@@ -42,11 +42,11 @@ class Table:
         ``spark://`` (a session in this process), ``sc://host`` (Spark Connect), or a file or pattern of files: Parquet
         or CSV, which DuckDB counts.
     name : str or None
-        The table, with its schema if need be (``"schema.table"``); ``?table=`` in the URL says the same.
+        The table, with its schema if necessary (``"schema.table"``); ``?table=`` in the URL is equivalent.
     engine : str or None
         ``"duckdb"`` or ``"spark"`` for files; None takes what the URL says, DuckDB for files.
     key : str or None
-        The column that names each row: forests draw rows by it. It is no attribute.
+        The column that identifies each row, from which forests sample rows. It is not an attribute.
 
     Examples
     --------
@@ -78,8 +78,8 @@ class Table:
                 raise ParameterError(f"files have no table name; {self.name!r} was given")
             return
         parts = urlsplit(self.url)
-        told = dict(parse_qsl(parts.query, keep_blank_values=True)).get("table")
-        object.__setattr__(self, "name", self.name or told)
+        from_url = dict(parse_qsl(parts.query, keep_blank_values=True)).get("table")
+        object.__setattr__(self, "name", self.name or from_url)
         rest = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith("table="))
         url = f"{parts.scheme}://{parts.netloc}{parts.path}{'?' + rest if rest else ''}"
         object.__setattr__(self, "url", url)
@@ -95,13 +95,13 @@ class Table:
 
     @property
     def is_file(self) -> bool:
-        """Whether the address is one of files."""
+        """True if the address names files."""
         return "://" not in self.url
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The name of the table, with that of its schema before it; a part may be quoted as in SQL."""
-        return _divided(self.name or "")
+        return _split_name(self.name or "")
 
     @property
     def path(self) -> str:
@@ -115,7 +115,7 @@ class Table:
 
     @property
     def source(self) -> str:
-        """What messages and models call the table."""
+        """The name of the table in messages and models."""
         return self.shown if self.is_file else f"{self.shown}{'&' if '?' in self.shown else '?'}table={self.name}"
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class Table:
 
 
 def is_address(source: object) -> bool:
-    """Tell whether a text names a table outside memory: by the scheme of a URL, or as a pattern of several files.
+    """Return True if a text is the address of a table outside memory: a URL, or a pattern of files.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def files_of(pattern: str) -> list[str]:
 
 
 def without_secrets(url: str) -> str:
-    """Return a URL in which no password can be read.
+    """Return a URL with its passwords masked.
 
     Examples
     --------
@@ -185,8 +185,8 @@ def secrets_of(url: str) -> list[str]:
     return [secret for one in found for secret in dict.fromkeys((one, unquote(one))) if secret]
 
 
-def _divided(name: str) -> tuple[str, ...]:
-    """Divide at the dots that are not inside double quotes."""
+def _split_name(name: str) -> tuple[str, ...]:
+    """Split at the dots that are not inside double quotes."""
     parts, current, quoted = [], "", False
     position = 0
     while position < len(name):

@@ -38,13 +38,13 @@ def read(
     target : str or None
         The column to predict. None takes the schema's, or what the format declares.
     schema : Schema or None
-        What the columns are; columns of the file that it does not name are left aside. None infers one.
+        The schema of the columns; other columns of the file are ignored. None infers a schema.
     overrides : Overrides or None
         Corrections to the inference.
     nominal_limit : int
         Whole-number columns with at most this many values are inferred as nominal.
     **how
-        ``format``, ``encoding`` and ``delimiter``, where they cannot be found out.
+        ``format``, ``encoding`` and ``delimiter``, if they cannot be detected.
 
     Returns
     -------
@@ -67,16 +67,16 @@ def read(
 
 
 class _OthersAsText(dict[str, Kind]):
-    """Kinds of some columns; all the others are wanted as they are written."""
+    """Kinds of some columns; all others are read as text."""
 
     def get(self, name: str, default: Any = None) -> Any:
         return super().get(name, Kind.NOMINAL)
 
 
 def read_for(source: Source, schema: Schema, *, others_as_text: bool = False, **how: Any) -> RawTable:
-    """Read a table whose columns are known, cells kept as the schema wants them.
+    """Read a table with a known schema.
 
-    `others_as_text` keeps the columns that the schema does not name as they are written (an id of 20 digits, say).
+    `others_as_text` reads the columns that the schema does not name as text (an id of 20 digits, say).
     """
     kinds = {column.name: column.kind for column in schema.columns}
     wanted = _OthersAsText(kinds) if others_as_text else kinds
@@ -93,6 +93,6 @@ def raw_source(source: Source, **how: Any) -> RawTable:
 
 
 def require_rows(data: Dataset | RawTable) -> None:
-    """Raise if there is nothing to work on."""
+    """Raise `DataError` if there are no rows."""
     if data.n_rows == 0:
         raise DataError("there are no rows", source=data.source)

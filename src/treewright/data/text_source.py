@@ -180,7 +180,7 @@ class TextSource:
                 raise self._bad_bytes(chosen) from error
 
     def _bad_bytes(self, encoding: str) -> DataError:
-        """Say on which line the text cannot be decoded (the text layer only knows a place in its buffer)."""
+        """Return an error with the line that cannot be decoded (the decoder only reports a buffer offset)."""
         decoder = codecs.getincrementaldecoder(encoding)()
         line, ended_in_cr = 1, False
         with self.open() as handle:
