@@ -15,8 +15,10 @@ HEADER = WEATHER.splitlines()[0]
 def test_report_stands_on_standard_output(shell: Shell) -> None:
     shell.write("new.csv", WEATHER.replace("rain,mild,high,strong,no", "rain,mild,high,strong,yes"))
     told = shell.fine("evaluate", shell.model(), "new.csv")
-    assert told.out.startswith('Accuracy 92.9 % on 14 cases (68.5 % to 98.7 %); always predicting "yes" gives 71.4 %.\n')
-    for part in ("Confusion", "Classes", "(macro)", "! Only Only 14 cases: fewer than 30 are too few"):
+    assert told.out.startswith(
+        'Accuracy 92.9 % on 14 cases (68.5 % to 98.7 %); always predicting "yes" gives 71.4 %.\n'
+    )
+    for part in ("Confusion", "Classes", "(macro)", "! Only 14 cases: fewer than 30 are too few"):
         assert part in told.out
     assert told.err == ""
 
