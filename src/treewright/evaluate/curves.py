@@ -1,18 +1,12 @@
-"""Would more cases help, and how large should the tree be? Two curves that answer.
+"""The learning curve and the complexity curve: the effect of more data and of the size of the tree.
 
-Vocabulary
-----------
-learning curve
-    The result on unseen cases against the number of training cases, with the spread over repeats (the band: one
-    standard deviation to either side). While it rises, more cases help.
-complexity curve
-    Training and validation error against the number of leaves, along the trees that pruning makes of one large tree.
-    Training error only falls; where validation error is least lies the optimum.
-one standard error
-    The smallest tree whose validation error is within one standard error of the least is hardly worse, and simpler
-    (Breiman, Friedman, Olshen and Stone 1984, section 3.4.3).
-error
-    The share of wrong answers, or for a numeric target the mean squared error.
+The learning curve shows the result on test cases by number of training cases, with a band of one standard deviation
+over the repeats. While it rises, more data help.
+
+The complexity curve shows training and validation error by number of leaves, over the sequence of pruned trees.
+Training error only decreases; the optimum has the lowest validation error. The smallest tree within one standard error
+of the lowest validation error is hardly worse, and simpler (Breiman, Friedman, Olshen and Stone 1984, section 3.4.3).
+The error is the share of wrong predictions, or the mean squared error for a numeric target.
 """
 
 from __future__ import annotations

@@ -1,18 +1,12 @@
-"""What can be estimated and compared: plans, recipes, names of algorithms, estimators, functions. All become a `fit`.
+"""Learners that can be evaluated: plans, recipes, names of algorithms, estimators, functions; each becomes a `fit`.
 
-Vocabulary
-----------
-learner
-    Any of these. `Learn` is a plan made a function; `LearnByEstimator` is an estimator of scikit-learn's kind, one of
-    ours or anybody's.
-fit
-    A function from a dataset to a model.
-named learners
-    A dict of names and learners, or a list, whose names are then made of what it holds.
+`fit` is a function from a dataset to a model. `Learn` wraps a plan; `LearnByEstimator` wraps an estimator with
+scikit-learn's interface, ours or another. Named learners are a dict of names and learners, or a list, whose names
+follow from its items.
 
 Invariants
 ----------
-`Learn` and `LearnByEstimator` are values: they learn the same from the same cases, in whatever process.
+`Learn` and `LearnByEstimator` are values: they learn the same from the same cases, in any process.
 """
 
 from __future__ import annotations

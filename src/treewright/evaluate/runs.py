@@ -1,16 +1,11 @@
-"""One pair of training and test cases after the other: learn, predict, and keep what came of it.
+"""Train and test on one train/test split after the other, and keep the results.
 
-Vocabulary
-----------
-pair
-    Training rows and test rows.
-run
-    What was predicted for the test rows of a pair, with the result, the size of the model and the time it took.
+A run holds the predictions for the test rows of a split, with the score, the size of the model and the time it took.
 
 Invariants
 ----------
-Runs come in the order of their pairs and do not depend on how many threads or processes share the work, the seconds
-apart. The encoded cases are made once: a pair only takes rows of them.
+Runs come in the order of their splits and, except for the seconds, do not depend on how many threads or processes share
+the work. The cases are encoded once: a split only takes rows of them.
 """
 
 from __future__ import annotations

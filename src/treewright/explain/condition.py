@@ -1,9 +1,6 @@
-"""Conditions on the way to a node, as data that every language can say.
+"""Conditions on the path to a node, as data that can be described in every language.
 
-Vocabulary
-----------
-condition
-    What one branch of a test asks of its attribute: a relation and what stands on its right side.
+A condition is what one branch of a split requires of its attribute: a relation and its right-hand side.
 """
 
 from __future__ import annotations

@@ -1,24 +1,17 @@
-"""The smallest change of a case that alters what a tree says of it.
+"""The smallest change to a case that changes the prediction of a tree.
 
-Vocabulary
-----------
-change
-    Another value for one attribute. For a number it is the nearest one that meets the conditions of a path, for an
-    ordinal attribute the nearest declared value, for a nominal one the first declared value that meets them.
-spread
-    How far the values of a numeric attribute reach: the range of the training data, if they are given, else the
-    range of the cuts in the tree; a change counts as a part of it. Ordinal values are as far apart as their places, the
-    whole order being one; another nominal value counts as one.
-size
-    The sum of these parts. Fewer attributes go before a smaller size.
+A change gives one attribute another value: for a number the nearest one that meets the conditions of a path, for an
+ordinal attribute the nearest category, for a nominal one the first category that meets them. The size of a numeric
+change is a fraction of the spread: the range of the training data if given, else the range of the thresholds in the
+tree. Ordinal categories are as far apart as their positions, the whole order being one; another nominal category counts
+as one. The sizes are added up; fewer changed attributes go before a smaller size.
 
 Method
 ------
-The paths of all leaves are searched at once, the cheapest first: what a path asks for can only grow on the way down,
-so the first leaf that is taken from the queue and says something else is the smallest change there is. No node is
-looked at twice. A leaf is believed only after the changed case was sent down the whole model, with its votes and costs.
-For a case with missing values a path that tests one of them either has to set it, or leads wherever missing values go
-as a whole.
+Best-first search over the paths to all leaves: the conditions of a path can only get stricter further down, so the
+first leaf taken from the queue that predicts something else is the smallest change. No node is visited twice. A leaf is
+accepted only after the whole model, with its votes and costs, has predicted the changed case. For a case with missing
+values, a path that tests one of them either sets it or follows the default branch.
 """
 
 from __future__ import annotations

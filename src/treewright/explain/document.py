@@ -1,16 +1,9 @@
-"""What an explanation says, before it has a form: headings, paragraphs, formulas, tables.
+"""An explanation before it is rendered: headings, paragraphs, formulas, tables.
 
-Vocabulary
-----------
-block
-    One piece of a document. Its texts are plain: nothing in them is escaped yet, and nothing in them is markup. Whoever
-    sets a document in a form (`treewright.explain.forms`) escapes all of it, so that names from the data stay inert.
-formula
-    The same formula twice: a line for a terminal, and LaTeX. Its parts are made by the functions below, which escape
-    names for LaTeX when they are put in.
-isolated
-    A name that is read from right to left stands between Unicode isolates, so that it cannot turn its neighbours
-    around.
+The texts of a block are plain: not escaped, and without markup. The renderers (`treewright.explain.forms`) escape all
+of them, so that names from the data stay inert. A formula exists twice, as a line for a terminal and as LaTeX; the
+functions below escape names for LaTeX when they insert them. A right-to-left name stands between Unicode isolates, so
+that it cannot reorder its neighbours.
 """
 
 from __future__ import annotations

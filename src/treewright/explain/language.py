@@ -1,11 +1,11 @@
-"""The words of an explanation in four languages, from one catalogue.
+"""Texts of the explanations in four languages, from one catalogue.
 
-`messages.json` has for each key the text in every language: a template with named places, or, where the number of
-things changes the words, one template for one thing and one for all others. Numbers are written alike in all
-languages, with a decimal point, so that they can be compared with each other and with a calculation.
+`messages.json` has for each key the text in every language: a template with named placeholders, or, where the number
+matters, one template for the singular and one for the plural. Numbers have a decimal point in all languages, so that
+they can be compared with each other and with a calculation.
 
-English is spoken unless a language is asked for, by a parameter or by the environment variable ``TREEWRIGHT_LANG``; the
-locale of the machine has no part in it, so that the same command prints the same everywhere.
+English is the default; a parameter or the environment variable ``TREEWRIGHT_LANG`` chooses another language. The locale
+of the machine is ignored, so that the same command prints the same everywhere.
 """
 
 from __future__ import annotations

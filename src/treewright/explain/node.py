@@ -1,17 +1,11 @@
-"""The derivation of one node as data: tables, impurities, gains and verdicts, all numbers computed from counts.
+"""Explanation of one node as data: tables, impurities, gains and status of each attribute, all computed from counts.
 
-`explain_node` takes the working that the model kept; for a node without (a large tree keeps only its top) it needs the
-training data and counts again.
+`explain_node` uses the split trace stored in the model; for a node without one (a large tree stores only the top) it
+needs the training data and counts again.
 
-Vocabulary
-----------
-worth
-    The number by which the attributes were compared: the gain, the gain ratio, the decrease of impurity, chi-square, or
-    the adjusted p (of which the smallest wins), or the score by a criterion of the user's.
-runner-up, margin
-    The attribute that would have been chosen next, and how much its worth falls short.
-note
-    A code for what has to be said about the numbers; ``note.<code>`` in the catalogue of messages.
+`worth` names the score by which the attributes were compared: gain, gain ratio, impurity decrease, chi-square, the
+adjusted p-value (the smallest wins), or a user-defined criterion. The runner-up is the next best attribute, and the
+margin is the difference of the scores. A note is a code; its text is ``note.<code>`` in the message catalogue.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Why a case is told what it is told: its path in words, the cases of its leaf, and what would have to be different.
+"""Explanation of a prediction: the path of the case, the training cases of its leaf, and a counterfactual.
 
-Vocabulary
-----------
-step
-    One test that the case met, and how it was answered: by its ``"value"``, by a ``"surrogate"`` where that is missing,
-    by the ``"default"`` branch; or the case was ``"divided"`` among the branches, or ``"stays"`` at the node.
-share
-    The part of a divided case; the shares of its leaves sum to one.
+A step of the path is decided by the ``"value"`` of the case, by a ``"surrogate"`` or the ``"default"`` branch where it
+is missing; or fractions of the case go to all branches (``"divided"``), or the case ``"stays"`` at the node. The shares
+of the leaves of a fractional case sum to one.
 """
 
 from __future__ import annotations

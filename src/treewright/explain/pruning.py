@@ -1,15 +1,11 @@
-"""Why a node was kept, pruned, or replaced by its largest branch: the numbers that its pruning method compared.
+"""Explanation of a pruning decision: the numbers that each pruning method compared at a node.
 
-Vocabulary
-----------
-stage
-    One pruning method of the model. Methods work one after the other, so a node has as many stages as methods saw it.
-decision
-    ``"kept"``, ``"pruned"``, ``"raised"`` (a branch took its place) or ``"never"``: a node that grew as a leaf, or
-    that no method looked at.
+A stage is one pruning method of the model; methods run one after the other, so a node has one stage for each method
+that considered it. The decision is ``"kept"``, ``"pruned"``, ``"raised"`` (a branch replaced the node) or ``"never"``:
+the node grew as a leaf, or no method considered it.
 
-What was cut off is not in a model. With the training data the tree is grown and pruned again, and the numbers are those
-of that moment; without them, those that the finished tree still tells.
+A model does not store pruned subtrees. With the training data the tree is grown and pruned again, and the numbers are
+those of that moment; without them, the numbers follow from the finished tree.
 """
 
 from __future__ import annotations

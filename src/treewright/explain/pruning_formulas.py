@@ -1,11 +1,8 @@
 """The estimates that pruning compares, as formulas with the numbers filled in.
 
-Vocabulary
-----------
-estimate
-    One of the numbers that were compared, by its kind: the node as a ``"leaf"``, as the ``"tree"`` it is, its largest
-    branch ``"raised"`` to its place, the ``"p"`` of its test, the ``"strength"`` of its link, or a ``"limit"`` that
-    another one is compared with.
+The kind of an estimate is ``"leaf"`` or ``"tree"`` for the node as a leaf or as a subtree, ``"raised"`` for its largest
+branch in its place, ``"p"`` for the p-value of its split, ``"strength"`` for its effective alpha, or ``"limit"`` for a
+threshold that another estimate is compared with.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""What each pruning method of a model compared at a node: from the finished tree, or grown and pruned once more.
+"""What each pruning method of a model compared at a node: from the finished tree, or grown and pruned again.
 
-Vocabulary
-----------
-method
-    As a model keeps it, plain data with a name; ``"cp"`` is rpart's, ``"error_based"`` also that of Release 8 and J48.
-origin
-    For each node of a pruned tree the number of the same place before; -1 where there is none.
+A method is plain data with a name, as in the model; ``"cp"`` is rpart's, ``"error_based"`` also that of Release 8 and
+J48. The origin of each node of a pruned tree is the number of the same node before pruning, -1 where there is none.
 """
 
 from __future__ import annotations

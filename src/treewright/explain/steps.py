@@ -1,16 +1,13 @@
-"""How a tree came about, step by step: as states that can be played forward and back.
+"""How a tree was grown, step by step: states that can be played forward and back.
 
-Vocabulary
-----------
-step
-    One event: an open node is divided (``"split"``) or becomes a ``"leaf"``; afterwards subtrees are cut off
-    (``"prune"``) or give way to a branch (``"raise"``); or, for CAL2 and CAL3, a ``"case"`` is presented.
-state
-    After step k, the nodes opened are the root and the children of all steps so far, those decided are the nodes of
-    these steps, and the others wait. So each state follows from the list, in both directions.
-order
-    ``"levels"``: level by level. ``"best"``: the node whose test is worth most goes first (under a limit on leaves).
-    ``"depth"``: a branch is finished before the next one begins. ``"cases"``: case by case.
+A step splits an open node (``"split"``) or makes it a ``"leaf"``; afterwards subtrees are pruned (``"prune"``) or
+replaced by a branch (``"raise"``); for CAL2 and CAL3 a step presents a ``"case"``.
+
+After step k, the opened nodes are the root and the children of all steps so far, the decided nodes are those of these
+steps, and the others are still open. So each state follows from the list, in both directions.
+
+The order is ``"levels"`` (breadth first), ``"best"`` (best split first, under a limit on leaves), ``"depth"`` (depth
+first) or ``"cases"`` (case by case).
 """
 
 from __future__ import annotations

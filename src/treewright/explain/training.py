@@ -1,11 +1,7 @@
-"""The training data once more: as they counted in a model, and the tree that was grown from them before it was pruned.
+"""Training data as a model weighted them, and the tree grown from them before pruning.
 
-Vocabulary
-----------
-counted
-    What a case weighs in the tree: its own weight, times what its class weighs, times what its class has by a prior.
-grown
-    The tree before any pruning. A model keeps the pruned one only; the same learner grows the same tree again.
+The weight of a case is its own weight times that of its class times the factor of its prior. A model stores only the
+pruned tree; the same learner grows the same full tree again.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
-"""What of a tree is drawn, and in which words; where it stands is the matter of `treewright.show.layout`.
+"""The view model of a drawn tree: which nodes are visible and with which texts; `treewright.show.layout` places them.
 
-Vocabulary
-----------
-sketch
-    The visible nodes of a tree, depth first, a parent before its children.
-folded
-    An inner node whose branches are not shown; `hidden` says how many nodes that are.
-rest
-    One box for the lightest branches of a node that has too many of them.
-
-A tree that is too large is shown from the top, the heaviest nodes first: what most cases pass is seen.
+Visible nodes are listed depth first, a parent before its children. A folded node is an inner node whose branches are
+not shown; `hidden` counts the nodes below it. One box stands for the lightest branches of a node that has too many. A
+tree that is too large is shown from the top, the nodes with the most weight first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""Figures on paper: matplotlib when it is needed, with the exact install line when it is missing.
+"""Figures by matplotlib, imported on first use; the error for a missing package gives the install command.
 
-Vocabulary
-----------
-figure
-    A matplotlib figure that was never shown: it is saved by its suffix as PNG, SVG or PDF.
+A figure is never shown on screen: it is saved as PNG, SVG or PDF, by the suffix of the file.
 """
 
 from __future__ import annotations

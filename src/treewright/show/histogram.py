@@ -1,9 +1,6 @@
-"""How the cases of a node lie along the number it tests, class by class, with its cuts.
+"""Histogram, by class, of the numeric attribute that a node tests, with its thresholds.
 
-Vocabulary
-----------
-bin
-    One of some equally wide parts of the range of the values that reached the node.
+All bins are equally wide parts of the range of the values that reach the node.
 """
 
 from __future__ import annotations

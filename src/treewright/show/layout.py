@@ -1,13 +1,7 @@
-"""Where the boxes of a drawn tree stand and what is written in them: one layout for SVG, PDF, PNG, TikZ and the report.
+"""Layout of a drawn tree: positions, sizes and texts of its boxes, for SVG, PDF, PNG, TikZ and the report.
 
-Vocabulary
-----------
-box
-    A visible node: its place, its size, its words.
-gauge
-    For regression, mean and spread of a node on the scale of all nodes that are drawn.
-
-Lengths are pixels of 1/96 inch; x grows to the right, y downwards.
+A box is a visible node. For regression it has an error bar: mean and spread of the node on the scale of all drawn
+nodes. Lengths are pixels of 1/96 inch; x grows to the right, y downwards.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""What notebooks show of trees and rules: small, readable without scripts, the first levels of what is large.
+"""HTML of trees and rules for notebooks: small, readable without scripts, and limited to the first levels.
 
-Vocabulary
-----------
-cell
-    The output of one cell of a notebook: a piece of HTML of at most `LARGEST` bytes.
+The output of a cell has at most `LARGEST` bytes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """A tree as PDF or PNG by matplotlib, from the same layout as the SVG.
 
-Vocabulary
-----------
-point
-    1/72 inch, the unit of fonts and lines; lengths of the layout are 1/96 inch.
+Fonts and lines are measured in points of 1/72 inch, lengths of the layout in 1/96 inch.
 """
 
 from __future__ import annotations

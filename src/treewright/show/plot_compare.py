@@ -1,10 +1,7 @@
-"""The critical-difference diagram: learners by average rank, those that are not told apart joined by a bar.
+"""The critical-difference diagram: learners by average rank, with bars over groups without significant differences.
 
-Vocabulary
-----------
-critical-difference diagram
-    Demsar's picture of Nemenyi's test (Journal of Machine Learning Research 7, 2006, figure 1): an axis of average
-    ranks, the best to the left, and a thick bar under each group of learners that do not differ beyond noise.
+It is Demsar's diagram of Nemenyi's test (Journal of Machine Learning Research 7, 2006, figure 1): an axis of average
+ranks, the best on the left, and a thick bar under each group of learners that do not differ significantly.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The learning curve and the complexity curve, on paper (matplotlib) and in a terminal (text).
+"""Plots of the learning curve and the complexity curve, by matplotlib and as text.
 
-Vocabulary
-----------
-band
-    One standard deviation over the repeats to either side of the learning curve.
-optimum
-    The least validation error, marked by a line; the smallest tree within one standard error of it has its own.
+The band of the learning curve is one standard deviation over the repeats to either side. A line marks the lowest
+validation error, another the smallest tree within one standard error of it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Figures of a report: ROC, precision-recall, reliability, confusion.
+"""Figures of a report: ROC, precision-recall, reliability, confusion matrix.
 
-Vocabulary
-----------
-kind
-    Which figure: ``roc``, ``pr``, ``calibration`` or ``confusion``.
-chance
-    The dashed line of scores that order nothing or, for reliability, of probabilities that are exactly true.
+The kind of a figure is ``roc``, ``pr``, ``calibration`` or ``confusion``. The dashed line is random guessing or, for
+reliability, perfect calibration.
 """
 
 from __future__ import annotations

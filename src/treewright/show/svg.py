@@ -1,11 +1,7 @@
-"""A tree as SVG: one file without script or link, light or dark as the reader's system is.
+"""A tree as SVG: one file without script or link, light or dark like the reader's system.
 
-Vocabulary
-----------
-card
-    The box of a node with its words and, below them, the class-mix bar, the histogram with the cut, or the gauge.
-
-Every word of the data goes through `xml_text`. The same tree gives the same bytes.
+A node is a box with its text and, below it, the bar of class shares, the histogram with the threshold, or the error
+bar. Every text from the data goes through `xml_text`. The same tree gives the same bytes.
 """
 
 from __future__ import annotations

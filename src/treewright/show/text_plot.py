@@ -1,13 +1,8 @@
 """Small plots for a terminal: lines with axes, and bars. Pure functions from numbers to text.
 
-Vocabulary
-----------
-canvas
-    Width times height characters inside the axes. In Braille every character is two dots wide and four high; in plain
-    ASCII it is one mark.
-series
-    A name with its points. In ASCII they are told apart by their marks (``*+ox``), in Braille the first line is whole
-    and the others are dotted, ever more widely; the legend says which is which.
+The canvas is width times height characters inside the axes. A Braille character is two dots wide and four high; in
+plain ASCII a character is one mark. In ASCII the series differ by their marks (``*+ox``); in Braille the first line is
+solid and the others are dotted, each more widely. The legend names them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Small pictures of a report for the terminal, without matplotlib.
+"""Small plots of a report for the terminal, without matplotlib.
 
-Vocabulary
-----------
-canvas
-    A square from 0 to 1 in both directions, in characters; ``·`` (or ``.``) is chance, ``*`` the curve, and for
-    several classes a digit for each, the most frequent first.
-bar
-    A share from 0 to 1 in blocks of an eighth of a character, or in ``#``.
-plain
-    In ASCII alone, for terminals without those characters.
+The canvas is a square from 0 to 1 in both directions, in characters; ``·`` (or ``.``) is random guessing, ``*`` the
+curve, and for several classes a digit for each, the most frequent first. A bar is a share from 0 to 1 in blocks of an
+eighth of a character, or in ``#``. Plain output is ASCII only.
 """
 
 from __future__ import annotations

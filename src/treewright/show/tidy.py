@@ -1,16 +1,11 @@
-"""A tidy tree: where its nodes stand from left to right.
+"""Tidy tree layout: the horizontal positions of the nodes.
 
-Vocabulary
-----------
-tidy
-    Subtrees are as close as their outlines allow, equal subtrees look equal, a parent stands over the middle of its
-    children, and small subtrees between large ones are spread evenly (Reingold and Tilford 1981; Buchheim, Jünger and
-    Leipert 2002).
-outline
-    For each level of a subtree how far it reaches to the left or right of its root. Joining two subtrees looks at as
-    many levels as the lower one has, so all joins together cost as much as the tree has nodes.
+Subtrees are as close as their contours allow, equal subtrees look equal, a parent is centred over its children, and
+small subtrees between large ones are spread evenly (Reingold and Tilford 1981; Buchheim, Jünger and Leipert 2002).
 
-Nothing is recursive: depth costs no stack.
+The contour of a subtree is, for each level, how far it extends to the left or right of its root. Joining two subtrees
+visits as many levels as the lower one has, so all joins together are linear in the number of nodes. Nothing is
+recursive: depth costs no stack.
 """
 
 from __future__ import annotations

@@ -1,19 +1,14 @@
-"""One self-contained HTML file from a skeleton, a style, plain ES modules and data.
+"""One self-contained HTML file from a template, a style sheet, plain ES modules and data.
 
-Vocabulary
-----------
-skeleton
-    The HTML of the page, with ``{{word.key}}`` where a text of the language stands.
-module
-    A file of `static/` in JavaScript. It imports others by name (``import { a } from "./other.js";``) and can be run as
-    it is; for the page all of them are put into one, in the order of their imports.
-data
-    JSON in a block that browsers do not execute. The characters that could end the block are escaped.
+The template is the HTML of the page, with ``{{word.key}}`` for each text of the language. Modules are the JavaScript
+files of `static/`; they import each other by name (``import { a } from "./other.js";``) and run as they are, but the
+page has all of them concatenated in import order. The data are JSON in a block that browsers do not execute, with the
+characters that could end the block escaped.
 
 Invariants
 ----------
-Nothing from the data reaches HTML but as JSON data or as escaped text. The content security policy names the hashes of
-our own style and script: nothing else runs, and no request can leave the page.
+Data reach HTML only as JSON or as escaped text. The content security policy names the hashes of our own style and
+script: nothing else runs, and no request can leave the page.
 """
 
 from __future__ import annotations

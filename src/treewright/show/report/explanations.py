@@ -1,10 +1,7 @@
-"""What the page tells about nodes: everything of `explain`, as short lists, for as many nodes as there is room.
+"""Explanations of nodes for the page, as short lists, within a limit on their size.
 
-Vocabulary
-----------
-room
-    Characters of JSON that explanations may fill. Nodes come level by level, so that the top of a large tree has them;
-    for the others the page shows what the counts of the tree itself tell, and says so.
+Nodes are explained level by level until the JSON reaches its limit, so the top of a large tree is always explained. For
+the other nodes the page shows what follows from the counts of the tree, and says so.
 """
 
 from __future__ import annotations

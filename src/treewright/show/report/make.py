@@ -1,14 +1,9 @@
-"""From a model and its data to the page: what is put into the file, and what is left out where it cannot be had.
+"""Make the report page from a model and its data, and leave out the parts that cannot be computed.
 
-Vocabulary
-----------
-training cases
-    What the model was learned from: profile of the data, usual values of the "what if" form, folds, learning curve.
-test cases
-    Cases that were kept apart: if there are any, the quality is measured on them and nothing is learned again.
-plan
-    How the model was learned, to learn in the same way from parts of the cases. The model tells it, except for learners
-    that keep too little (rpart); then it can be given.
+The training cases give the data profile, the typical values of the "what if" form, the folds and the learning curve. If
+there are test cases, the model is evaluated on them and nothing is trained again. The plan trains in the same way on
+parts of the cases; it follows from the model, except for learners that store too little (rpart), for which it can be
+given.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
-"""The slider of pruning: from the tree as it is to its root, weakest links first, with the errors of every step.
+"""Data of the pruning slider: the sequence of pruned trees, with the errors of every step.
 
-Vocabulary
-----------
-step
-    One of the nested trees of cost-complexity pruning: all links of the same strength are cut at once. Step 0 is the
-    tree as it was learned. The risk is the share of training errors (for a number the mean squared error), so that the
-    strengths are what the chart shows.
-answer
-    The node that answers for a case: the first cut node on its way, else its leaf. A case that a missing value divides
-    is counted in parts.
-validation
-    The error on cases that a tree was not learned from: of this tree on test cases, or of the trees of the folds,
-    pruned at the same price.
+Each step is one of the nested trees of cost-complexity pruning: all links of the same effective alpha are pruned at
+once. Step 0 is the tree as trained. The risk is the share of training errors (for a numeric target the mean squared
+error), so the alphas are on the scale of the chart.
+
+A case is predicted by the first pruned node on its path, else by its leaf; a fractional case counts in fractions. The
+validation error is that of this tree on test cases, or of the trees of the folds, pruned with the same ccp_alpha.
 """
 
 from __future__ import annotations

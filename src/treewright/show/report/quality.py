@@ -1,12 +1,8 @@
-"""How good the model is on cases it has not seen: one run over folds (or test cases) feeds all charts of the page.
+"""Evaluation of the model for the page: one run over folds or test cases feeds all charts.
 
-Vocabulary
-----------
-folds
-    Each part of the cases is predicted by a tree learned from the others in the same way. With many cases one part is
-    held out, and of very many a sample is taken: the page says so.
-test
-    Cases that were kept apart; then the model itself predicts them and nothing is learned again.
+Each fold is predicted by a tree trained on the others in the same way. With many cases one fold is held out, and of
+very many cases a sample is used: the page says so. With test cases the model itself predicts them, and nothing is
+trained again.
 """
 
 from __future__ import annotations

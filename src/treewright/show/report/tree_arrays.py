@@ -1,16 +1,13 @@
-"""A tree as short arrays, from which the page makes its nodes again.
+"""A tree as short arrays, from which the page rebuilds its nodes.
 
-Vocabulary
-----------
-branches
-    Number of branches of each node, 0 for leaves. Nodes are numbered depth first, so this alone says who is whose
-    child.
-test
-    For each inner node in order: a number is a cut, None a branch for every value, ``["e", code]`` one value against
-    the others, ``["s", text]`` the branch of each value as a digit of base 36 (``-`` for none), ``["s", list]`` the
-    same where there are more branches, ``["i", bounds]`` intervals.
-sparse counts
-    Of each node only the classes that occur: how many they are, which ones, and their weights.
+`branches` holds the number of branches of each node, 0 for leaves. Nodes are numbered depth first, so this alone
+determines the children of each node.
+
+`test` holds for each inner node, in order: a number for a threshold, None for a branch per value, ``["e", code]`` for
+one value against the others, ``["s", text]`` for the branch of each value as a digit of base 36 (``-`` for none),
+``["s", list]`` for the same with more branches, ``["i", bounds]`` for intervals.
+
+Sparse counts list only the classes that occur at a node: how many, which ones, and their weights.
 """
 
 from __future__ import annotations

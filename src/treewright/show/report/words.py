@@ -1,7 +1,7 @@
-"""The words of the page in the four languages of `treewright.explain.language`.
+"""Texts of the page in the four languages of `treewright.explain.language`.
 
-The page has a catalogue of its own, `words.json`: a list of texts for each key, in the order of `LANGUAGES`. What an
-explanation says (verdicts, reasons to stop, notes) comes from the catalogue of the explanations.
+The page has its own catalogue, `words.json`: a list of texts for each key, in the order of `LANGUAGES`. The texts of
+explanations (status of attributes, reasons to stop, notes) come from the catalogue of the explanations.
 """
 
 from __future__ import annotations
