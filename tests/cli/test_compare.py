@@ -127,7 +127,10 @@ def test_a_schema_for_each_file(shell: Shell) -> None:
     one = shell.fine("compare", "weather.csv", "--schema", "weather.json", "--folds", "3", "--json").json
     assert one["cases"] == 14
     assert "--schema is given 2 times for 1 FILE" in shell("compare", "weather.csv", *both).error
-    assert "does not go with" in shell("compare", "weather.csv", "--schema", "weather.json", "--nominal", "wind").error
+    assert (
+        "cannot be combined with"
+        in shell("compare", "weather.csv", "--schema", "weather.json", "--nominal", "wind").error
+    )
 
 
 def test_folds_are_given_or_dealt_out(shell: Shell) -> None:
@@ -135,7 +138,7 @@ def test_folds_are_given_or_dealt_out(shell: Shell) -> None:
     call = ("compare", "weather.csv", "-t", "play", "--folds-file", "folds.csv")
     assert shell.fine(*call, "--json").json["folds"] == 3
     for more in (("--folds", "3"), ("--repeats", "2"), ("--fold-column", "wind")):
-        assert "are different ways to divide the cases" in shell(*call, *more).error
+        assert "are alternative ways to split the cases" in shell(*call, *more).error
     wrong = shell(*call, "--folds-file", "folds.csv").error
     assert wrong.startswith("--folds-file is given 2 times for 1 FILE: give it once for each FILE")
 
@@ -166,7 +169,7 @@ def test_numbers(shell: Shell) -> None:
     assert {one["name"] for one in plain["learners"]} == {"cart", "chaid"}
     wrong = shell("compare", "line.csv", "-t", "y", "-a", "cart,c45")
     assert wrong.code == 2
-    assert "'y' is a number, and c45 predicts classes: compare cart and chaid" in wrong.error
+    assert "'y' is numeric, but c45 predicts classes: compare cart and chaid" in wrong.error
 
 
 @pytest.mark.parametrize(
@@ -199,10 +202,10 @@ def test_no_matplotlib(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wrong_data(shell: Shell) -> None:
-    assert "say which column to predict" in shell("compare", "weather.csv").error
+    assert "name the column to predict" in shell("compare", "weather.csv").error
     assert shell("compare", "weathr.csv", "-t", "play").code == 3
     shell.write("one.csv", "a,b\nx,y\n")
-    assert shell("compare", "one.csv", "-t", "b").error == "one.csv: there is one row, and folds need two at least"
+    assert shell("compare", "one.csv", "-t", "b").error == "one.csv: there is only one row; folds need at least two"
     shell.write("none.csv", "a,b\n")
     assert shell("compare", "none.csv", "-t", "b").code == 3
 

@@ -23,7 +23,9 @@ def test_the_predictions_can_be_reported(shell: Shell) -> None:
     assert "Confusion matrix (rows: actual, columns: predicted)" in told
     plain = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report", "--json").json
     assert plain["report"]["accuracy"] == pytest.approx(plain["pooled"])
-    assert "not of a curve" in shell("cv", "weather.csv", "-t", "play", "--curve", "learning", "--report").error
+    assert (
+        "does not apply to a curve" in shell("cv", "weather.csv", "-t", "play", "--curve", "learning", "--report").error
+    )
 
 
 @pytest.mark.parametrize("more", [(), ("--leave-one-out",), ("--holdout", "0.5"), ("--curve", "learning")])
@@ -31,7 +33,7 @@ def test_one_row_is_told_before_anything_else(shell: Shell, more: tuple[str, ...
     shell.write("one.csv", "a,b\nx,y\n")
     told = shell("cv", "one.csv", "-t", "b", *more)
     assert told.code == 3
-    assert told.error == "one.csv: there is one row, and it takes two: to learn from, and to test on"
+    assert told.error == "one.csv: there is only one row; an estimate needs at least two"
 
 
 def test_the_usual_folds(shell: Shell) -> None:
@@ -102,14 +104,14 @@ def test_the_complexity_curve_and_its_figure(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--folds", "3", "--leave-one-out"), "different ways to divide"),
-        (("--holdout", "0.2", "--bootstrap", "3"), "different ways to divide"),
+        (("--folds", "3", "--leave-one-out"), "alternative ways to split"),
+        (("--holdout", "0.2", "--bootstrap", "3"), "alternative ways to split"),
         (("--holdout", "2"), "between 0 and 1"),
         (("--folds", "15"), "more than the number of rows, 14"),
         (("--plot", "x.png"), "add --curve"),
         (("--plot", "x.txt", "--curve", "learning"), "must end in"),
-        (("--curve", "complexity", "--bootstrap", "3"), "the complexity curve knows --folds"),
-        (("--curve", "complexity", "-a", "rules"), "is none"),
+        (("--curve", "complexity", "--bootstrap", "3"), "the complexity curve accepts --folds"),
+        (("--curve", "complexity", "-a", "rules"), "needs a single tree"),
         (("--s1", "3"), "not an option of c45"),
     ],
 )
@@ -120,6 +122,6 @@ def test_what_does_not_go_together(shell: Shell, options: tuple[str, ...], messa
 
 
 def test_other_mistakes(shell: Shell) -> None:
-    assert "say which column to predict" in shell("cv", "weather.csv").error
+    assert "name the column to predict" in shell("cv", "weather.csv").error
     shell.write("head.csv", WEATHER.splitlines()[0] + "\n")
     assert shell("cv", "head.csv", "-t", "play").code == 3

@@ -129,7 +129,7 @@ def test_schema_and_single_corrections_do_not_mix(shell: Shell) -> None:
     shell.fine("data", "weather.csv", "--save", "s.json")
     told = shell("data", "weather.csv", "--schema", "s.json", "--nominal", "wind")
     assert told.code == 2
-    assert "--schema says all" in told.error
+    assert "--schema describes all" in told.error
 
 
 def test_schema_of_another_table_names_the_absent_columns(shell: Shell) -> None:

@@ -26,7 +26,7 @@ def test_report_stands_on_standard_output(shell: Shell) -> None:
 def test_the_training_cases_are_recognised(shell: Shell) -> None:
     told = shell.fine("evaluate", shell.model(), "training.csv")
     assert told.out.startswith("Accuracy 100 %")
-    assert told.err == "note: the model seems to have been learned from these very cases: on others it will do worse\n"
+    assert told.err == "note: the model seems to have been trained on these cases; results on new cases will be worse\n"
 
 
 def test_json_is_all_that_is_on_standard_output(shell: Shell) -> None:
@@ -123,7 +123,7 @@ def test_weights_count_where_the_file_has_them(shell: Shell) -> None:
     assert told["confusion"] == [[10, 0], [0, 18]]
     without = shell.fine("evaluate", model, "weather.csv", "--json")
     assert without.json["confusion"] == [[5, 0], [0, 9]]
-    assert "note: there is no column of weights 'n' here: every case weighs one" in without.err
+    assert "note: there is no weight column 'n' here: every case has weight 1" in without.err
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ def test_json_tells_what_was_made(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ((), 2, "say what it becomes: --to text|svg"),
+        ((), 2, "name the format: --to text|svg"),
         (("--to", "dto"), 2, "'dto' is not one of"),
-        (("--to", "png"), 2, "png is no text"),
+        (("--to", "png"), 2, "png is a binary format"),
         (("-o", "tree.xyz"), 2, "'.xyz' says no form"),
         (("--to", "dot", "--data", "weather.csv"), 2, "the form dot has no data"),
     ],

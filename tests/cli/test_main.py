@@ -138,7 +138,7 @@ def test_reader_that_leaves_early_is_no_failure(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline() == b"CART for y, learned from steps.csv (1500 rows)\n"
+        assert process.stdout.readline() == b"CART for y, trained on steps.csv (1500 rows)\n"
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(30) == 0

@@ -45,7 +45,7 @@ def test_one_thing_is_not_several(n: int, text: str) -> None:
     ("tested", "low", "end"),
     [
         (14, 0.4, ": too few rows to trust."),
-        (500, 0.4, ": no better than that, beyond chance."),
+        (500, 0.4, ": not significantly better than the baseline."),
         (500, 0.7, "gives 60 %."),
     ],
 )

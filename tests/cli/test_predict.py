@@ -106,7 +106,7 @@ def test_number_is_predicted_with_its_error(shell: Shell) -> None:
 def test_probabilities_of_a_number_are_refused(shell: Shell) -> None:
     told = shell("predict", shell.model("-a", "cart", data=LINE, target="y"), "training.csv", "--proba")
     assert told.code == 2
-    assert "--proba is for trees of classes" in told.error
+    assert "--proba needs a classification tree" in told.error
 
 
 def test_excel_safe_prefixes_what_a_spreadsheet_would_run(shell: Shell) -> None:

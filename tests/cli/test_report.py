@@ -78,13 +78,13 @@ def test_other_cases_of_a_model_measure_it(shell: Shell) -> None:
     shell.model()
     shell.write("other.csv", "\n".join(WEATHER.splitlines()[:9]) + "\n")
     result = shell.fine("report", "other.csv", "--model", "model.json")
-    assert "not learned from these cases" in result.err
+    assert "not trained on these cases" in result.err
     assert payload(shell, "other.report.html")["quality"]["way"] == {"kind": "test", "tested": 8, "of": 8}
     shell.fine("report", "training.csv", "--model", "model.json", "--test", "other.csv", "-o", "both.html")
     told = payload(shell, "both.html")
     assert told["quality"]["way"]["kind"] == "test"
     assert told["profile"]["rows"] == 14
-    assert "leave it out" in shell("report", "other.csv", "--model", "model.json", "--test", "training.csv").error
+    assert "omit it, or omit --test" in shell("report", "other.csv", "--model", "model.json", "--test", "training.csv").error
 
 
 def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
@@ -99,15 +99,15 @@ def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
     ("arguments", "told"),
     [
         ((), "name a FILE to learn from, or a model"),
-        (("weather.csv",), "say which column to predict"),
+        (("weather.csv",), "name the column to predict"),
         (("weather.csv", "-t", "pley"), "did you mean 'play'"),
         (("weather.csv", "-t", "play", "--lang", "deu"), "de"),
         (("weather.csv", "-t", "play", "--folds", "1"), "1 is not 0 or at least 2"),
         (("weather.csv", "-t", "play", "-o", "weather.csv"), "would be replaced"),
         (("weather.csv", "-t", "play", "-o", "no/such/folder.html"), "no folder"),
-        (("--model", "model.json", "-t", "play"), "--target would change nothing"),
-        (("--model", "model.json", "-a", "cart", "--max-depth", "2"), "--max-depth, --algorithm would change nothing"),
-        (("--model", "model.json", "--nominal", "wind"), "options for columns would change nothing"),
+        (("--model", "model.json", "-t", "play"), "--target would have no effect"),
+        (("--model", "model.json", "-a", "cart", "--max-depth", "2"), "--max-depth, --algorithm would have no effect"),
+        (("--model", "model.json", "--nominal", "wind"), "options for columns would have no effect"),
         (("--model", "modell.json"), "did you mean 'model.json'"),
         (("no.csv", "-t", "play"), "no.csv"),
         (("lacking.csv", "--model", "model.json"), "the target is needed"),
@@ -140,7 +140,7 @@ def test_a_schema_does_not_go_with_a_model(shell: Shell) -> None:
     shell.model()
     shell.fine("data", "training.csv", "-t", "play", "--save", "schema.json")
     error = shell("report", "--model", "model.json", "--schema", "schema.json").error
-    assert "--schema would change nothing" in error
+    assert "--schema would have no effect" in error
 
 
 def test_the_report_comes_from_standard_input_too(shell: Shell) -> None:

@@ -38,7 +38,7 @@ def test_json_counts_the_rules(shell: Shell) -> None:
     [
         (("--binary",), "--binary is not an option of rules"),
         (("--validation", "2"), "validation must be None or a share"),
-        (("-c", "25", "-C", "0.25"), "-c and --confidence say the same"),
+        (("-c", "25", "-C", "0.25"), "-c and --confidence mean the same"),
     ],
 )
 def test_what_rules_do_not_know_is_refused(shell: Shell, arguments: tuple[str, ...], message: str) -> None:

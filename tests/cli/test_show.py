@@ -13,7 +13,7 @@ DEEP = "x,play\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(600))
 
 def test_tree_is_printed_with_its_origin_and_size(shell: Shell) -> None:
     lines = shell.fine("show", shell.model()).out.splitlines()
-    assert lines[0] == "C4.5 for play, learned from training.csv (14 rows)"
+    assert lines[0] == "C4.5 for play, trained on training.csv (14 rows)"
     assert lines[2] == "outlook"
     assert lines[-1] == "8 nodes, 5 leaves, depth 2."
 
@@ -53,18 +53,18 @@ def test_large_tree_is_cut_unless_all_is_asked_for(shell: Shell, options: tuple[
     ("options", "message"),
     [
         (("--depth", "-1"), "-1 is not in the range"),
-        (("--all", "--depth", "1"), "does not go with --depth"),
-        (("--all", "--max-nodes", "9"), "does not go with --depth or --max-nodes"),
+        (("--all", "--depth", "1"), "cannot be combined with --depth"),
+        (("--all", "--max-nodes", "9"), "cannot be combined with --depth or --max-nodes"),
         (("--json", "--format", "svg"), "--json and --format svg are two forms"),
         (("--numbers", "--format", "svg"), "--numbers is for the form text"),
-        (("--format", "png"), "png is no text: name a file with -o FILE"),
+        (("--format", "png"), "png is a binary format: name a file with -o FILE"),
         (("--format", "sgv"), "'sgv' is not one of"),
         (("--max-nodes", "5"), "--max-nodes is for drawings"),
         (("--data", "weather.csv"), "--data is for drawings"),
         (("--title", "x"), "--title is for drawings"),
         (("--node", "99"), "'99' is not 'root' or a number from 0 to 7"),
         (("--node", "99", "--format", "svg"), "'99' is not 'root' or a number from 0 to 7"),
-        (("--tree", "0"), "--tree chooses a tree of a forest, and this model is none"),
+        (("--tree", "0"), "--tree chooses a tree of a forest, but this model is not a forest"),
         (("-o", "tree.docx"), "'.docx' says no form"),
         (("--json", "--depth", "2"), "the form json has no max_depth"),
     ],
@@ -78,7 +78,7 @@ def test_contradicting_options_are_refused(shell: Shell, options: tuple[str, ...
 def test_hostile_target_name_cannot_break_the_heading(shell: Shell) -> None:
     model = shell.model("-a", "cart", data='x,"\x1b[31mre\nd"\n' + "1,a\n2,b\n" * 3, target="\x1b[31mre\nd")
     told = shell.fine("show", model).out
-    assert told.startswith("CART for \\x1b[31mre\\nd, learned from")
+    assert told.startswith("CART for \\x1b[31mre\\nd, trained on")
     assert "\x1b" not in told
 
 

@@ -14,7 +14,7 @@ def model(shell: Shell) -> str:
 
 def test_a_forest_is_shown_with_importances_and_errors(shell: Shell, model: str) -> None:
     out = shell.fine("show", model).out
-    assert out.startswith("Random forest of CART trees for play, learned from training.csv (14 rows)")
+    assert out.startswith("Random forest of CART trees for play, trained on training.csv (14 rows)")
     assert "15 trees, " in out
     assert "outlook" in out
     assert "out-of-bag error" in out

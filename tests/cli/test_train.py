@@ -192,7 +192,7 @@ def test_nothing_to_divide_gives_one_leaf_and_a_note(shell: Shell, content: str,
     shell.write("poor.csv", content)
     told = shell.fine("train", "poor.csv", "-t", "play", "-a", "cart")
     assert "1 node, 1 leaf, depth 0." in told.out
-    assert told.err == f"note: the tree is a single leaf: {reason}\n"
+    assert told.err == f"note: no split was made: {reason}\n"
 
 
 def test_column_that_names_the_cases_is_pointed_at(shell: Shell) -> None:

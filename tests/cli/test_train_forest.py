@@ -78,7 +78,7 @@ def test_numbers_are_predicted_by_forests_and_not_by_adaboost(shell: Shell) -> N
     assert shell.fine("train", "line.csv", "-t", "y", "-a", "bagging", "--base", "cart", "--trees", "3", "--json").json[
         "training_rmse"
     ]
-    assert "is a number" in shell("train", "line.csv", "-t", "y", "-a", "adaboost").error
+    assert "is numeric" in shell("train", "line.csv", "-t", "y", "-a", "adaboost").error
 
 
 def test_folds_are_dealt_where_they_are_asked_for(shell: Shell) -> None:
@@ -104,7 +104,7 @@ def test_ctrl_c_keeps_the_finished_trees_in_the_file(shell: Shell, monkeypatch: 
         patched.setattr(random_forest._Job, "__call__", interrupted)
         result = shell(*train, "part.json")
     assert result.code == 130
-    assert "3 of 8 trees are finished and kept: in part.json; go on with --resume part.json" in result.err
+    assert "3 of 8 trees are finished and kept: in part.json; continue with --resume part.json" in result.err
     assert "3 trees of 8" in shell.fine("show", "part.json").out
     shell.fine(*train, "again.json", "--resume", "part.json", "--jobs", "2")
     assert shell.read("again.json") == shell.read("whole.json")
@@ -112,7 +112,7 @@ def test_ctrl_c_keeps_the_finished_trees_in_the_file(shell: Shell, monkeypatch: 
 
 def test_a_time_limit_is_told(shell: Shell) -> None:
     result = shell.fine("train", "weather.csv", "-t", "play", "-a", "bagging", "--trees", "50", "--time-limit", "1e-9")
-    assert "the time was over after 1 of 50 trees" in result.err
+    assert "the time limit was reached after 1 of 50 trees" in result.err
 
 
 def test_one_row_has_no_out_of_bag_estimate(shell: Shell) -> None:
@@ -133,7 +133,7 @@ def test_one_row_has_no_out_of_bag_estimate(shell: Shell) -> None:
         (("-a", "c45", "--time-limit", "2"), "--time-limit is for forest"),
         (("-a", "forest", "--time-limit", "0"), "time_limit must be"),
         (("-a", "forest", "--resume", "nothing.json"), "there is no such file"),
-        (("-a", "forest", "--resume", "tree.json"), "holds no forest"),
+        (("-a", "forest", "--resume", "tree.json"), "does not hold an ensemble"),
         (("-a", "forest", "--resume", "other.json"), "learned otherwise"),
     ],
 )
@@ -150,7 +150,9 @@ def test_wrong_calls_say_what_is_wrong(shell: Shell, options: tuple[str, ...], w
 def test_forests_are_estimated_and_compared_as_trees_are(shell: Shell) -> None:
     estimate = shell.fine("cv", "weather.csv", "-t", "play", "-a", "forest", "--trees", "5", "--folds", "3").out
     assert "Random forest" in estimate
-    assert "one tree" in shell("cv", "weather.csv", "-t", "play", "-a", "forest", "--curve", "complexity").error
+    assert (
+        "needs a single tree" in shell("cv", "weather.csv", "-t", "play", "-a", "forest", "--curve", "complexity").error
+    )
 
 
 def test_predicting_and_evaluating_with_a_forest(shell: Shell) -> None:
@@ -159,4 +161,4 @@ def test_predicting_and_evaluating_with_a_forest(shell: Shell) -> None:
     assert lines[0].startswith("predicted,p(")
     assert len(lines) == 15
     assert shell.fine("evaluate", "m.json", "weather.csv").out
-    assert "holds a forest, and this needs a tree" in shell("prune", "m.json", "--method", "mdl").err
+    assert "holds a forest, but this verb needs a tree" in shell("prune", "m.json", "--method", "mdl").err

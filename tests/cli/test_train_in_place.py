@@ -22,7 +22,7 @@ def test_several_files_are_learned_from_without_reading_them(shell: Shell) -> No
     assert "counted by DuckDB" in told.out
     assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in told.out
     assert told.out.endswith("Model written to part.model.json\n")
-    assert "no estimate" in told.err
+    assert "no accuracy estimate" in told.err
     shell.fine("train", "weather.csv", "--target", "play", "--folds", "0")
     theirs: Any = treewright.load("part.model.json")
     ours: Any = treewright.load("weather.model.json")
@@ -84,15 +84,15 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("weather.csv", "--dry-run"), "--dry-run is for tables outside memory"),
-        (("weather.csv", "--finish-rows", "5"), "--finish-rows is for tables outside memory"),
+        (("weather.csv", "--dry-run"), "--dry-run is for out-of-core tables"),
+        (("weather.csv", "--finish-rows", "5"), "--finish-rows is for out-of-core tables"),
         (("no-*.csv",), "there is no such file"),
         (("mysql://db/x?table=t", "--engine", "duckdb"), "'mysql' is not a scheme"),
         (("weather.csv", "--engine", "postgresql"), "does not go with weather.csv"),
         (("duckdb:///no.db?table=t",), "there is no such file"),
         (("duckdb:///no.db",), "say which table"),
-        (("weather.csv", "--engine", "duckdb", "-a", "rules"), "rules are made from cases in memory"),
-        (("weather.csv", "--engine", "duckdb", "--folds", "5"), "--folds deals out cases in memory"),
+        (("weather.csv", "--engine", "duckdb", "-a", "rules"), "rules are trained in memory"),
+        (("weather.csv", "--engine", "duckdb", "--folds", "5"), "--folds needs cases in memory"),
         (("weather.csv", "--engine", "duckdb", "-a", "cal2"), "CAL2 needs the cases one by one"),
         (("w*.csv", "--engine", "compiled"), "reads a file into memory"),
         (("postgresql://ann:hush@127.0.0.1:1/x?table=t",), "postgresql://ann:***@127.0.0.1:1/x"),
@@ -141,6 +141,6 @@ def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shel
     assert dry.out.startswith("SELECT GROUPING(")
     assert "2 so far, depth + 2 in all: at most 6 to depth 4" in dry.err
     assert "a column that names every row" in shell(*train).err
-    assert "--resume is for many trees in memory" in shell(*train, "--key", "id", "--resume", "one.json").err
+    assert "--resume is for ensembles in memory" in shell(*train, "--key", "id", "--resume", "one.json").err
     assert "boosted trees are" in shell(*train[:5], "adaboost", *train[8:]).err
-    assert "--key is for tables outside memory" in shell("train", "weather.csv", "-t", "play", "--key", "id").err
+    assert "--key is for out-of-core tables" in shell("train", "weather.csv", "-t", "play", "--key", "id").err

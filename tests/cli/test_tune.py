@@ -39,7 +39,7 @@ def test_the_time_limit_tells_what_was_not_tried(shell: Shell) -> None:
 
 
 def test_mistakes(shell: Shell) -> None:
-    assert "say which column to predict" in shell("tune", "weather.csv").error
+    assert "name the column to predict" in shell("tune", "weather.csv").error
     assert "is not one of" in shell("tune", "weather.csv", "-t", "play", "-a", "cal2").err
     assert "no folder" in shell("tune", "weather.csv", "-t", "play", "-o", "nowhere/m.json").error
     shell.write("few.csv", "\n".join(WEATHER.splitlines()[:4]) + "\n")

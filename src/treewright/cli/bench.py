@@ -1,4 +1,4 @@
-"""treewright bench: Treewright beside the peers that are installed, and whether it reaches its targets."""
+"""treewright bench: compares Treewright with the libraries that are installed, and with its targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""treewright compare: several algorithms on the same folds, and whether their differences are more than noise."""
+"""treewright compare: several algorithms on the same folds, and whether their differences are significant."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def compare_and_tell(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Read all files, compare on each, and tell."""
+    """Read all files, compare on each, and print."""
     from treewright.evaluate.compare_over import compare_over
 
     chosen = None if algorithms is None else _named(algorithms)
@@ -139,7 +139,7 @@ def compare_and_tell(
     _require_plot(plot, sources)
     _require_one_way(folds, repeats, folds_files, fold_column)
     if target_last and targets:
-        raise click.UsageError("--target and --target-last both say what to predict; give one of them")
+        raise click.UsageError("--target and --target-last both name the target; give one of them")
     targets_of = _for_each(targets, sources, "--target")
     schema_of = _for_each(schemas, sources, "--schema")
     folds_of = _for_each(folds_files, sources, "--folds-file", shared=False)
@@ -204,7 +204,7 @@ def _require_one_way(folds: int | None, repeats: int, folds_files: tuple[str, ..
     given = [name for name, value in (("--folds-file", folds_files), ("--fold-column", fold_column)) if value]
     dealt = [name for name, value in (("--folds", folds), ("--repeats", repeats > 1)) if value]
     if len(given) + bool(dealt and given) > 1:
-        raise click.UsageError(f"{' and '.join(given + dealt)} are different ways to divide the cases; give one")
+        raise click.UsageError(f"{' and '.join(given + dealt)} are alternative ways to split the cases; give one")
 
 
 def _named(text: str) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ def _read(
     require_rows(data)
     if data.target is None:
         columns = ", ".join(column.name for column in data.schema.columns)
-        raise click.UsageError(f"{source}: say which column to predict: --target COL, one of: {columns}")
+        raise click.UsageError(f"{source}: name the column to predict: --target COL, one of: {columns}")
     return data
 
 
@@ -309,7 +309,7 @@ def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int
     for name in names:
         if numeric and name not in (*PREDICT_NUMBERS, "rpart"):
             raise click.UsageError(
-                f"{numeric[0].source}: column {numeric[0].schema.target!r} is a number, and {name} predicts classes: "
+                f"{numeric[0].source}: column {numeric[0].schema.target!r} is numeric, but {name} predicts classes: "
                 "compare cart and chaid, or use --task classification if its values are classes"
             )
     return {name: _plan(name, seed) for name in names}
@@ -319,7 +319,7 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
     from treewright._base.errors import DataError
 
     if data.n_rows < 2:
-        raise DataError("there is one row, and folds need two at least", source=data.source)
+        raise DataError("there is only one row; folds need at least two", source=data.source)
     if folds is not None and folds > data.n_rows:
         raise click.BadParameter(
             f"{folds} is more than the {data.n_rows:,} rows of {data.source}", param_hint="--folds"

@@ -1,4 +1,4 @@
-"""treewright cv: how well a learner does on cases it has not seen, by dividing the cases; and two curves."""
+"""treewright cv: estimate the accuracy on unseen cases by resampling; learning and complexity curves."""
 
 from __future__ import annotations
 
@@ -129,10 +129,10 @@ def estimate_and_tell(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Read, estimate or draw, and tell."""
+    """Read, estimate or draw, and print."""
     _check_together(division, curve, plot)
     if report and curve is not None:
-        raise click.UsageError("--report is of an estimate, not of a curve")
+        raise click.UsageError("--report does not apply to a curve")
     if plot is not None:
         _require_figure(plot, source)
     plan = plan_for(algorithm, options, seed)
@@ -174,10 +174,10 @@ def read_cases(
     require_rows(data)
     if data.target is None:
         names = ", ".join(column.name for column in data.schema.columns)
-        raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
+        raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
     if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
         raise click.UsageError(
-            f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
+            f"column {data.schema.target!r} is numeric, but {plan.name} predicts classes: "
             "use --algorithm cart, or --task classification if its values are classes"
         )
     return data
@@ -188,12 +188,12 @@ def _check_together(division: dict[str, Any], curve: str | None, plot: str | Non
     if curve is not None:
         if not set(division) <= OF_CURVES[curve]:
             known = " and ".join(f"--{name}" for name in sorted(OF_CURVES[curve]))
-            raise click.UsageError(f"the {curve} curve knows {known}, not {words}")
+            raise click.UsageError(f"the {curve} curve accepts {known}, not {words}")
         return
     if plot is not None:
         raise click.UsageError("--plot draws a curve: add --curve learning or --curve complexity")
     if len(division) > 1 and set(division) not in TOGETHER:
-        raise click.UsageError(f"{words} are different ways to divide the cases; give one of them")
+        raise click.UsageError(f"{words} are alternative ways to split the cases; give one of them")
 
 
 def _require_figure(plot: str, source: str) -> None:
@@ -213,7 +213,7 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
     from treewright._base.errors import DataError
 
     if data.n_rows < 2:
-        raise DataError("there is one row, and it takes two: to learn from, and to test on", source=data.source)
+        raise DataError("there is only one row; an estimate needs at least two", source=data.source)
     if folds is not None and folds > data.n_rows:
         raise click.BadParameter(f"{folds} is more than the number of rows, {data.n_rows:,}", param_hint="--folds")
 
@@ -267,7 +267,7 @@ def _curve(
     from treewright.show.plot_curves import plot_curve
 
     if curve == "complexity" and not isinstance(plan, Plan):
-        raise click.UsageError(f"the complexity curve is of one tree, and {plan.name} is none")
+        raise click.UsageError(f"the complexity curve needs a single tree, not {plan.name}")
     if not as_json:
         say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
     found: LearningCurve | ComplexityCurve

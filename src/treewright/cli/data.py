@@ -1,4 +1,4 @@
-"""treewright data: what the columns of a file are taken to be."""
+"""treewright data: the inferred schema of a file."""
 
 from __future__ import annotations
 

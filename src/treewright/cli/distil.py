@@ -1,4 +1,4 @@
-"""treewright distil: a forest and its training cases in, one readable tree out that says what the forest says."""
+"""treewright distil: a forest and its training cases in, one readable tree out that approximates the forest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `show` and `export` share: which tree, which part of it, in which form, and where it goes."""
+"""Options that `show` and `export` share: which tree, which part of it, the format and the file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Wish:
-    """What somebody wants to see of a model."""
+    """Which part of a model to show, and how."""
 
     output: str | None
     depth: int | None
@@ -94,7 +94,7 @@ def drawing_options(function: Function) -> Function:
     def wrapper(*args: Any, **rest: Any) -> Any:
         given = {name: rest.pop(name) for name in Wish.__dataclass_fields__}
         if given["everything"] and (given["depth"] is not None or given["max_nodes"] is not None):
-            raise click.UsageError("--all shows every level; it does not go with --depth or --max-nodes")
+            raise click.UsageError("--all shows every level; it cannot be combined with --depth or --max-nodes")
         return function(*args, wish=Wish(**given), **rest)
 
     return decorated(wrapper, _OPTIONS)
@@ -112,7 +112,7 @@ def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:
     if wish.tree_number is None:
         return model
     if not isinstance(model, Forest):
-        raise ParameterError("--tree chooses a tree of a forest, and this model is none")
+        raise ParameterError("--tree chooses a tree of a forest, but this model is not a forest")
     if wish.tree_number >= model.n_trees:
         raise ParameterError(f"there is no tree {wish.tree_number}; the trees are 0 to {model.n_trees - 1}")
     return TreeModel(model.trees[wish.tree_number], model.recipe, model.provenance)
@@ -139,7 +139,7 @@ def drawn(model: TreeModel, form: str, wish: Wish) -> str:
     from treewright.show.forms import draw, written
 
     if form in PICTURES and wish.output is None:
-        raise click.UsageError(f"{form} is no text: name a file with -o FILE")
+        raise click.UsageError(f"{form} is a binary format: name a file with -o FILE")
     options: dict[str, Any] = {"node": node_number(wish.node, model.tree.n_nodes)}
     if wish.depth is not None:
         options["max_depth"] = wish.depth

@@ -1,4 +1,4 @@
-"""treewright evaluate: a model and cases whose truth is known in, the honest report out."""
+"""treewright evaluate: a model and labelled cases in, a report on its predictions out."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
     from treewright.data.raw import TextColumn, numbers_as_text
 
     if schema.weight is not None and schema.weight not in raw.columns:
-        note(f"note: there is no column of weights {schema.weight!r} here: every case weighs one")
+        note(f"note: there is no weight column {schema.weight!r} here: every case has weight 1")
         schema = replace(schema, weight=None, ignored=(*schema.ignored, schema.weight))
     target = schema.target_column
     if target.is_numeric:
@@ -153,7 +153,7 @@ def _tell_training_cases(model: TreeModel | RuleModel | Forest, data: Dataset) -
     """Say it where the cases have the name and the number of those that the model was learned from."""
     learned = model.provenance
     if data.source is not None and learned.get("source") == data.source and learned.get("rows") == data.n_rows:
-        note("note: the model seems to have been learned from these very cases: on others it will do worse")
+        note("note: the model seems to have been trained on these cases; results on new cases will be worse")
 
 
 def _text_plot(report: Report, kind: str) -> str:

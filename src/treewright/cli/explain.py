@@ -1,4 +1,4 @@
-"""treewright explain: the working of a node, of a pruning, of a prediction, of the whole growth."""
+"""treewright explain: explains a node, the pruning, a prediction or the growth of the tree."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def _refuse_mixtures(
     source: str | None,
 ) -> None:
     if everything and nodes:
-        raise click.UsageError("--all explains every node; it does not go with --node")
+        raise click.UsageError("--all explains every node; it cannot be combined with --node")
     given = {"--case": case is not None, "--row": row is not None, "--tree": whole, "--steps": steps}
     alone = [name for name, asked in given.items() if asked]
     others = {"--node": bool(nodes), "--all": everything, "--pruning": pruning}
     for name, asked in (*((name, True) for name in alone[1:]), *others.items()):
         if alone and asked:
-            raise click.UsageError(f"{alone[0]} does not go with {name}")
+            raise click.UsageError(f"{alone[0]} cannot be combined with {name}")
     if row is not None and source is None:
         raise click.UsageError("--row goes with --data FILE")
 

@@ -28,7 +28,7 @@ def command(model_file: str, form: str | None, wish: Wish, as_json: bool) -> Non
     from treewright.model.model import TreeModel
 
     if form is None and wish.output is None:
-        raise click.UsageError(f"say what it becomes: --to {'|'.join(FORMS)}, or -o FILE with such a suffix")
+        raise click.UsageError(f"name the format: --to {'|'.join(FORMS)}, or -o FILE with such a suffix")
     chosen = wish.form(form)
     model = open_for(model_file, wish)
     if not isinstance(model, TreeModel):

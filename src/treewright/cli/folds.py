@@ -1,4 +1,4 @@
-"""Folds that are given, in a file of their own or in a column of the data, instead of dealt out."""
+"""Predefined folds, from a file or from a column of the data."""
 
 from __future__ import annotations
 

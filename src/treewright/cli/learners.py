@@ -1,4 +1,4 @@
-"""What to learn, from the options of the command line: one table says which option belongs to which algorithm.
+"""Learner options of the command line: one table says which option belongs to which algorithm.
 
 Quinlan's letters are accepted beside the long names (-m, -c as a percentage, -g, -s), and Weka's (-M, -C, -B, -S, -J,
 -O, -U).
@@ -26,7 +26,7 @@ _C45 = ("c45", "rules")
 _DRAWN = ("forest", "bagging")
 
 ENSEMBLES = ("forest", "bagging", "adaboost")
-"""The algorithms of many trees; they know the options of their trees (`--base`), too."""
+"""The ensembles; they know the options of their trees (`--base`), too."""
 
 FOR_NUMBERS = ("cart", "chaid", "forest", "bagging")
 """The algorithms that predict numbers."""
@@ -408,7 +408,7 @@ def learner_options(function: Function) -> Function:
 
 def _once(options: dict[str, Any], name: str, value: Any, letter: str) -> None:
     if name in options:
-        raise click.UsageError(f"{letter} and --{name.replace('_', '-')} say the same; give one of them")
+        raise click.UsageError(f"{letter} and --{name.replace('_', '-')} mean the same; give one of them")
     options[name] = value
 
 

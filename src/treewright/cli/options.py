@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what they mean to the rooms below."""
+"""Options that several verbs share, and the functions that read their values."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
     from treewright.data.schema import Schema
 
     if overrides != Overrides():
-        raise click.UsageError("--schema says all about the columns; it does not go with options for single columns")
+        raise click.UsageError("--schema describes all columns; it cannot be combined with options for single columns")
     with _telling_what_cannot_be_read(path):
         return Schema.load(path)
 
@@ -215,7 +215,7 @@ def open_tree(path: str) -> TreeModel:
     model = open_model(path)
     if not isinstance(model, TreeModel):
         held = "rules" if isinstance(model, RuleModel) else "a forest"
-        raise DataError(f"holds {held}, and this needs a tree", source=path)
+        raise DataError(f"holds {held}, but this verb needs a tree", source=path)
     return model
 
 

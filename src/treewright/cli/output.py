@@ -1,4 +1,4 @@
-"""What people see: result lines on standard output, notes and progress on standard error."""
+"""Output: results on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def warnings_as_notes() -> Iterator[None]:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether a person watches; a stream that was closed (``>&-``) is None."""
+    """Return True if the stream is a terminal; a stream that was closed (``>&-``) is None."""
     return stream is not None and stream.isatty()
 
 
@@ -211,5 +211,5 @@ def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, way: s
     )
     if estimate.better_than_baseline:
         return f"{line}."
-    why = "too few rows to trust" if estimate.tested < 50 else "no better than that, beyond chance"
+    why = "too few rows to trust" if estimate.tested < 50 else "not significantly better than the baseline"
     return f"{line}: {why}."

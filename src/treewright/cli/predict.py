@@ -64,7 +64,7 @@ def command(
         _tell_statement(model, source, output, keep=keep, proba=proba, as_json=as_json)
         return
     if proba and (isinstance(model, RuleModel) or model.schema.task is Task.REGRESSION):
-        raise click.UsageError("--proba is for trees of classes, and this model is none")
+        raise click.UsageError("--proba needs a classification tree or ensemble")
     with warnings_as_notes(), reading(source):
         raw = read_for(source, model.schema, others_as_text=keep, **how)
         require_rows(raw)

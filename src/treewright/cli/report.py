@@ -147,7 +147,7 @@ def _refuse_learning(
     given += ["--schema"] if schema is not None else []
     given += ["options for columns"] if overrides != Overrides() else []
     if given:
-        raise click.UsageError(f"--model is learned already: {', '.join(given)} would change nothing")
+        raise click.UsageError(f"--model is already trained: {', '.join(given)} would have no effect")
 
 
 def _page(
@@ -181,17 +181,17 @@ def _page(
     else:
         opened = open_model(model_file)
         if isinstance(opened, Forest):
-            raise click.UsageError("a report is of one tree or of rules, and this model is a forest")
+            raise click.UsageError("a report needs a tree or rules, but this model is a forest")
         model = opened
         test = None if test_file is None else _cases(model, test_file, how)
         cases = None if source is None else _cases(model, source, how)
         if cases is not None and _learned_from(model, cases):
             data = cases
         elif cases is not None and test is None:
-            note("note: the model was not learned from these cases: the quality is measured on them")
+            note("note: the model was not trained on these cases: they are used for the evaluation")
             test = cases
         elif cases is not None:
-            raise click.UsageError("FILE is not what the model was learned from: leave it out, or leave out --test")
+            raise click.UsageError("FILE is not the model's training data: omit it, or omit --test")
     with ProgressBars() as bars:
         return report(model, data, test=test, plan=plan, seed=seed, progress=bars, **settings)
 
@@ -244,7 +244,7 @@ def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Da
 
 
 def _learned_from(model: TreeModel | RuleModel, cases: Dataset) -> bool:
-    """Tell whether cases have the name and the number of those that the model was learned from."""
+    """Return True if cases have the name and the number of the training cases."""
     learned = model.provenance
     same_name = PurePath(str(learned.get("source"))).name == PurePath(str(cases.source)).name
     return same_name and learned.get("rows") == cases.n_rows

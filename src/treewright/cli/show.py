@@ -86,7 +86,7 @@ def _origin(model: TreeModel | RuleModel | Forest) -> str:
     numeric = model.recipe.get("numeric")
     bins = numeric.get("bins") if isinstance(numeric, dict) else None
     cuts = f", cuts at the borders of {bins} bins" if bins is not None else ""
-    return printable(f"{name} for {model.schema.target}, learned from {source or 'data in memory'} ({rows} rows){cuts}")
+    return printable(f"{name} for {model.schema.target}, trained on {source or 'data in memory'} ({rows} rows){cuts}")
 
 
 def _text(model: TreeModel, wish: Wish, *, numbers: bool) -> str:

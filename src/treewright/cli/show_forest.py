@@ -1,4 +1,4 @@
-"""What the command line tells of a forest: its size, its attributes by importance, its error against its trees."""
+"""Text about a forest: its size, the importance of attributes, the error against the number of trees."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def learn_and_tell(
     engine: str = "auto",
     in_place: dict[str, Any] | None = None,
 ) -> None:
-    """Read, learn, estimate, save and tell."""
+    """Read, train, estimate, save and print."""
     from treewright.cli.train_forest import Growing, grow_and_tell
     from treewright.data.tables import read, require_rows
     from treewright.ensemble.plan import ForestPlan
@@ -130,10 +130,10 @@ def learn_and_tell(
     if is_in_place(source, engine, there):
         if not isinstance(plan, (Plan, ForestPlan)):
             what = "rules are" if isinstance(plan, RulePlan) else "boosted trees are"
-            raise click.UsageError(f"{what} made from cases in memory: give one file, or leave out --engine")
+            raise click.UsageError(f"{what} trained in memory: give one file, or omit --engine")
         growing.refuse_outside_memory()
         if folds:
-            raise click.UsageError("--folds deals out cases in memory; `treewright evaluate` tests on another table")
+            raise click.UsageError("--folds needs cases in memory; use `treewright evaluate` with another table")
         learn_there_and_tell(
             source,
             plan,
@@ -198,7 +198,7 @@ def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[
     if not texts:
         return None
     if isinstance(plan, RulePlan):
-        raise click.UsageError("--cost needs class probabilities, which rules have not")
+        raise click.UsageError("--cost needs class probabilities, which rules do not provide")
     return costs_from(parsed_costs(texts), list(data.schema.classes))
 
 
@@ -219,7 +219,7 @@ def _smoothing(text: str | None) -> str | float | None:
 def _require_target(data: Dataset) -> None:
     if data.target is None:
         names = ", ".join(column.name for column in data.schema.columns)
-        raise click.UsageError(f"say which column to predict: --target COL, one of: {names}")
+        raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
 
 
 def _require_task(data: Dataset, plan: AnyPlan, algorithm: str) -> None:
@@ -227,7 +227,7 @@ def _require_task(data: Dataset, plan: AnyPlan, algorithm: str) -> None:
 
     if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
         raise click.UsageError(
-            f"column {data.schema.target!r} is a number, and {plan.name} predicts classes: "
+            f"column {data.schema.target!r} is numeric, but {plan.name} predicts classes: "
             "use --algorithm cart, or --task classification if its values are classes"
         )
 
@@ -313,7 +313,7 @@ def _print(
         say(printed_tree(model))
         say(f"\n{size_line(model.tree)}  {_training_line(data, model)}")
         if model.tree.n_nodes == 1:
-            note(f"note: the tree is a single leaf: {model.tree.node(0).stop}")
+            note(f"note: no split was made: {model.tree.node(0).stop}")
     if estimate is not None:
         say(estimate_line(estimate, folds))
     if path is not None:

@@ -1,4 +1,4 @@
-"""treewright train for many trees: grow with a bar, keep what is finished on Ctrl-C, and tell."""
+"""treewright train for ensembles: grow with a progress bar, keep the finished trees on Ctrl-C, and print."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Growing:
         for name, value in (("time-limit", self.time_limit), ("resume", self.resume)):
             if value is not None:
                 raise click.UsageError(
-                    f"--{name} is for many trees in memory: outside, they grow level by level together"
+                    f"--{name} is for ensembles in memory: out of core, their trees grow together, level by level"
                 )
 
     def refuse_for_one_tree(self) -> None:
@@ -63,7 +63,7 @@ def grow_and_tell(
     costs: tuple[tuple[float, ...], ...] | None,
     as_json: bool,
 ) -> None:
-    """Grow, judge, save and tell."""
+    """Grow, estimate, save and print."""
     from treewright.ensemble.running import Interrupted
     from treewright.learn import fit
 
@@ -85,13 +85,13 @@ def grow_and_tell(
     except Interrupted as stop:
         if path is not None:
             stop.forest.save(path)
-            note(f"{stop}: in {path}; go on with --resume {path}")
+            note(f"{stop}: in {path}; continue with --resume {path}")
         raise KeyboardInterrupt from stop
     estimate, way, model = _judged(data, plan, model, folds, seed)
     if path is not None:
         model.save(path)
     if model.n_trees < plan.trees and "alpha" not in model.log:
-        note(f"note: the time was over after {model.n_trees} of {plan.trees} trees")
+        note(f"note: the time limit was reached after {model.n_trees} of {plan.trees} trees")
     if as_json:
         say_json(_as_json(data, model, estimate, path))
         return
@@ -111,7 +111,7 @@ def _opened(path: str | None) -> Forest | None:
         return None
     model = open_model(path)
     if not isinstance(model, Forest):
-        raise DataError("holds no forest, and --resume goes on with one", source=path)
+        raise DataError("does not hold an ensemble, which --resume needs", source=path)
     return model
 
 

@@ -1,4 +1,4 @@
-"""treewright train on a table that stays where it is: a database, files larger than memory, a cluster."""
+"""treewright train on an out-of-core table: a database, files larger than memory, a cluster."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from treewright.plans import Plan
 
 IN_MEMORY = ("auto", "interpreted", "compiled")
-"""Engines that read the table first."""
+"""Engines that read the table into memory."""
 
 IN_PLACE = ("duckdb", "postgresql", "spark", "dask")
 
@@ -100,7 +100,7 @@ def in_place_options(function: Function) -> Function:
 
 
 def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:
-    """Tell whether the table stays where it is; options for that make no sense otherwise."""
+    """Return True if the table is out of core; raise if an option needs that and it is not."""
     from treewright.data.table import is_address
 
     if engine in IN_PLACE or is_address(source):
@@ -111,7 +111,7 @@ def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:
         return True
     for name in in_place:
         option = name.replace("_", "-")
-        raise click.UsageError(f"--{option} is for tables outside memory: a URL, several files, or --engine duckdb")
+        raise click.UsageError(f"--{option} is for out-of-core tables: a URL, several files, or --engine duckdb")
     return False
 
 
@@ -136,7 +136,7 @@ def learn_there_and_tell(
     costs: tuple[str, ...],
     in_place: dict[str, Any],
 ) -> None:
-    """Learn where the table is, save and tell."""
+    """Train out of core, save and print."""
     from treewright.counts.opening import engine_over
     from treewright.data.table import Table
     from treewright.ensemble.by_key import bags_of
@@ -184,7 +184,7 @@ def learn_there_and_tell(
         say_json(_as_json(model, path, scans, distant.name))
     else:
         _print(model, scans)
-        note("note: no estimate: the table was not read; `treewright evaluate` tests the model on other cases")
+        note("note: no accuracy estimate out of core; test the model with `treewright evaluate`")
         if path is not None:
             say(f"Model written to {path}")
 

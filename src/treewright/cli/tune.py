@@ -1,4 +1,4 @@
-"""treewright tune: choose the parameters of a learner, say honestly how good the choice is, and save the model."""
+"""treewright tune: choose the options of an algorithm by nested cross-validation, and save the model."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def choose_and_tell(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Read, choose, learn, save and tell."""
+    """Read, tune, train, save and print."""
     from treewright.evaluate.grids import grid_for
     from treewright.evaluate.tune import tune
     from treewright.learn import fit
@@ -136,6 +136,6 @@ def choose_and_tell(
         return
     say(str(tuned))
     size = f"{many(len(model.rules), 'rule')}." if isinstance(model, RuleModel) else size_line(model.tree)
-    say(f"\nLearned from all cases: {size}")
+    say(f"\nTrained on all cases: {size}")
     if path is not None:
         say(f"Model written to {path}")
