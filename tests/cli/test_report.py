@@ -84,7 +84,10 @@ def test_other_cases_of_a_model_measure_it(shell: Shell) -> None:
     told = payload(shell, "both.html")
     assert told["quality"]["way"]["kind"] == "test"
     assert told["profile"]["rows"] == 14
-    assert "omit it, or omit --test" in shell("report", "other.csv", "--model", "model.json", "--test", "training.csv").error
+    assert (
+        "omit it, or omit --test"
+        in shell("report", "other.csv", "--model", "model.json", "--test", "training.csv").error
+    )
 
 
 def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
