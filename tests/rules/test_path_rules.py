@@ -48,7 +48,7 @@ def test_branch_for_missing_values_alone_is_no_rule() -> None:
 
 
 def test_tree_of_numbers_has_no_rules() -> None:
-    with pytest.raises(ParameterError, match="rules say classes, but this tree says numbers"):
+    with pytest.raises(ParameterError, match="rules predict classes, but this tree predicts numbers"):
         path_rules(regression()[0])
 
 

@@ -120,9 +120,9 @@ def test_counts_equal_asking_each_set_of_conditions(seed: int) -> None:
     cases = RuleCases(dataset)
     for rule in extract_rules(random_tree(rng, random_cases(rng, 30), 4)):
         shrinking = ShrinkingRule(rule, cases)
-        while shrinking.places:
+        while shrinking.remaining:
             counts = shrinking.counts()
-            left = [rule.conditions[place] for place in shrinking.places]
+            left = [rule.conditions[place] for place in shrinking.remaining]
             assert counts == _counts(cases, left, rule.outcome)
             without = [_counts(cases, left[:i] + left[i + 1 :], rule.outcome) for i in range(len(left))]
             assert shrinking.counts_without_each(*counts) == without

@@ -88,7 +88,7 @@ def test_json_is_the_nested_tree(tmp_path: Path) -> None:
         (lambda: MODEL.to_svg(y=[1]), "y is the target of data"),
         (lambda: MODEL.to_dot(node=99), "there is no node 99"),
         (lambda: tree_of(WEATHER), "not a Dataset"),
-        (lambda: treewright.to_rules(regression()[0]), "rules say classes"),
+        (lambda: treewright.to_rules(regression()[0]), "rules predict classes"),
     ],
 )
 def test_impossible_wishes_are_refused(call: Any, message: str) -> None:

@@ -25,7 +25,7 @@ Labels = npt.NDArray[Any]
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a dataframe of some library."""
+    """Return True if X is a dataframe of any library."""
     return not isinstance(X, np.ndarray) and bool(nw.dependencies.is_into_dataframe(X))
 
 
@@ -109,7 +109,7 @@ def schema_with_target(attributes: tuple[Column, ...], target: Column) -> Schema
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a whole number for our own hashing from any of scikit-learn's ways to say a seed.
+    """Return an integer seed for our hash functions from any form of scikit-learn's `random_state`.
 
     Examples
     --------

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Bagging(EnsembleEstimator):
-    """What bagged trees and forests share: bootstraps, and asking trees about cases that they have not seen."""
+    """Base class of bagged trees and forests: bootstrap samples and out-of-bag predictions."""
 
     bootstrap: bool
     max_samples: int | float | None

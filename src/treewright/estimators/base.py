@@ -50,13 +50,13 @@ from treewright.plans import Plan, costs_from
 
 
 class TableEstimator(BaseEstimator):
-    """Base of all estimators: takes tables as they are; subclasses say what to learn."""
+    """Base class of all estimators; subclasses define the plan."""
 
     schema: Schema | Mapping[str, Any] | None
     model_: Predictor
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that strings, categories and missing values are welcome."""
+        """Declare support for strings, categories and missing values."""
         tags: Tags = BaseEstimator.__sklearn_tags__(self)
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -109,7 +109,7 @@ class TableEstimator(BaseEstimator):
         check_is_fitted(self)
         return self.model_.cases(X if isinstance(X, Dataset) else self._raw(X, reset=False))
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     @property
     def schema_(self) -> Schema:
@@ -128,7 +128,7 @@ class TableEstimator(BaseEstimator):
         return hasattr(self, "model_") and isinstance(self.model_, (TreeModel, RuleModel))
 
     def _repr_html_inner(self) -> Any:
-        """Show what was learned, with the parameters folded; before that, scikit-learn's own block."""
+        """Show the fitted model with the parameters folded; before fitting, scikit-learn's own display."""
         if not self._drawn():
             return BaseEstimator._repr_html_inner(self)
         from treewright.show.notebook import notebook_html  # drawing is not needed to learn
@@ -173,7 +173,7 @@ class TreeEstimator(Explained, TreeForms, TableEstimator):
         return self.tree_.n_leaves
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """Return the leaf that each case ends in; a divided case counts for the leaf that gets most of it."""
+        """Return the leaf of each case; a fractional case counts for the leaf with its largest share."""
         cases = self._cases(X)
         return self.model_.apply(cases)
 
@@ -245,7 +245,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):
         return weights
 
     def _in_order_of_classes(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Choose the columns of `classes_` from those of the declared classes."""
+        """Reorder columns from the class order of the schema to that of `classes_`."""
         same = shares.shape[1] == len(self._columns) and np.array_equal(self._columns, np.arange(len(self._columns)))
         return shares if same else shares[:, self._columns]
 
@@ -292,7 +292,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
         )
 
     def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
-        """Put costs that were given in the order of `classes_` into declared order."""
+        """Reorder costs from the order of `classes_` to the class order of the schema."""
         costs = costs_from(self.costs, label_texts(self.classes_))
         if costs is None:
             return None

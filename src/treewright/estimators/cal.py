@@ -171,7 +171,7 @@ class _CAL(TreeClassifier):
         return encode(raw, self.schema_, unseen=Unseen.MISSING, with_target=False)
 
     def _codes(self, labels: Labels) -> Any:
-        """Return the labels as indices of the declared classes."""
+        """Return the labels as class indices."""
         place = {text: int(code) for text, code in zip(label_texts(self.classes_), self._columns, strict=True)}
         texts = label_texts(labels)
         strange = sorted({text for text in texts if text not in place})
@@ -184,11 +184,11 @@ class _CAL(TreeClassifier):
         model, self._learner = fit_case_by_case(dataset, plan, smoothing=self.smoothing, keep_trace=self.trace)
         return model
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     @property  # type: ignore[override]  # an attribute of all others
     def model_(self) -> TreeModel:
-        """The model as it is now, which `save` writes; made when it is first asked for."""
+        """The current model, which `save` writes; built on first access."""
         if self._model is None:
             self._model = model_so_far(self._learner, self._plan(), smoothing=self.smoothing)
         return self._model
@@ -351,7 +351,7 @@ class CAL3Classifier(_CAL):
         self.schema = schema
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that leaves may close after few cases: by default four decide, of which one may differ."""
+        """Declare a poor score: by default a leaf closes after four cases, of which one may differ."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
         if tags.classifier_tags is not None:
             tags.classifier_tags.poor_score = True

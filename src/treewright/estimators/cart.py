@@ -193,7 +193,7 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
         return {"priors": priors_from(self.priors, labels), "loss": _loss_from(self.loss, labels)}
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        """Put what was said in the order of `classes_` into declared order."""
+        """Reorder values from the order of `classes_` to the class order of the schema."""
         places, declared, learner = self._columns, len(dataset.schema.classes), plan.learner
         if isinstance(learner, Recipe) and learner.monotonic and places.tolist() == [1, 0]:
             turned = tuple((name, -sign) for name, sign in learner.monotonic)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from treewright.prune.rpart import CpTable
 
 RPART: dict[str, Any] = {"min_samples_split": 20, "cp": 0.01, "max_depth": 30, "missing": "surrogate", "faults": True}
-"""What rpart does unless it is told otherwise."""
+"""The defaults of rpart."""
 
 
 class CARTEstimator(TreeEstimator):
@@ -117,7 +117,7 @@ class CARTEstimator(TreeEstimator):
         """Return what only classes have: priors and losses."""
         return {}
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     @property
     def cp_table_(self) -> CpTable:

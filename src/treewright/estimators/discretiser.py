@@ -79,7 +79,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.labels = labels
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that missing values are welcome, and whether classes are needed."""
+        """Declare support for missing values, and whether a target is required."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self.method in BY_CLASSES

@@ -68,7 +68,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that strings, categories and missing values are welcome, and whether a target is needed."""
+        """Declare support for strings, categories and missing values, and whether a target is required."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True

@@ -75,7 +75,7 @@ class EnsembleEstimator(TableEstimator):
             self.model_ = stop.forest
             raise
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     @property
     def trees_(self) -> tuple[Tree, ...]:
@@ -139,7 +139,7 @@ class EnsembleClassifier(EnsembleEstimator, TableClassifier):
         return self._in_order_of_classes(self.model_.predict_proba(cases))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`; -inf for a class that no tree says."""
+        """Return the logarithm of `predict_proba`; -inf for a class that no tree predicts."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

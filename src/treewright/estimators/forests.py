@@ -27,7 +27,7 @@ _GROWING: dict[str, Any] = {
 
 
 class _Drawing(Bagging):
-    """What the random forests add: drawn attributes and cuts, and CART's limits of growing."""
+    """Base class of random forests: sampled attributes and thresholds, and the growth limits of CART."""
 
     criterion: str | CriterionFunction
     max_depth: int | None

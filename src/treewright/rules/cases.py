@@ -14,9 +14,9 @@ from treewright.model.tree import Tree
 
 
 class RuleCases:
-    """A dataset with its classes, and which of its cases pass which condition.
+    """A dataset with its classes, and the cases that satisfy each condition.
 
-    Weights are not looked at: the measures of a rule count cases.
+    Case weights are ignored: the counts of a rule are numbers of cases.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -35,19 +35,19 @@ class RuleCases:
 
     @property
     def n_classes(self) -> int:
-        """Number of declared classes."""
+        """Number of classes."""
         return len(self.dataset.schema.classes)
 
     @cached_property
     def class_counts(self) -> npt.NDArray[np.int64]:
-        """Number of cases of each declared class."""
+        """Number of cases of each class."""
         return np.bincount(self.classes, minlength=self.n_classes)
 
 
 def cases_for(tree: Tree, dataset: Dataset) -> RuleCases:
-    """Check that tree and data fit together and are about classes."""
+    """Return the cases, after checking that tree and data have the same schema and a nominal target."""
     if tree.is_regression:
-        raise ParameterError("rules say classes; a regression tree says numbers")
+        raise ParameterError("rules predict classes; a regression tree predicts numbers")
     same = dataset.schema.attributes == tree.schema.attributes and dataset.schema.target == tree.schema.target
     if not same or dataset.schema.classes != tree.schema.classes:
         raise SchemaError("the data do not have the attributes and classes of the tree", source=dataset.source)

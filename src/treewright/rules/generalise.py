@@ -52,12 +52,12 @@ class ErrorEstimates:
         return self._known[key]
 
     def ignorance(self, cases: RuleCases, outcome: int) -> float:
-        """Return the error of a rule for a class that covers nothing."""
+        """Return the pessimistic error of a rule for a class that covers nothing."""
         return self._round(1.0 - (int(cases.class_counts[outcome]) + 1.0) / (cases.n + 2.0))
 
 
 def generalise(rules: Iterable[PathRule], cases: RuleCases, estimates: ErrorEstimates) -> list[Candidate]:
-    """Generalise every rule, reject the hopeless, sort the conditions and remove duplicates.
+    """Generalise every rule, reject those no better than chance, sort conditions and remove duplicates.
 
     The candidates keep the order of their rules.
     """
@@ -66,7 +66,7 @@ def generalise(rules: Iterable[PathRule], cases: RuleCases, estimates: ErrorEsti
 
 
 def generalise_one(rule: PathRule, cases: RuleCases, estimates: ErrorEstimates) -> Candidate | None:
-    """Drop the conditions that a rule does not need; None if nothing worth keeping remains."""
+    """Drop unnecessary conditions of a rule; return None if the rest is rejected."""
     if not rule.conditions:
         return None
     ignorance = estimates.ignorance(cases, rule.outcome)
@@ -77,7 +77,7 @@ def generalise_one(rule: PathRule, cases: RuleCases, estimates: ErrorEstimates) 
     shrinking = ShrinkingRule(rule, cases)
     covered, wrong = shrinking.counts()
     actual, pessimistic = errors(covered, wrong)
-    while shrinking.places:
+    while shrinking.remaining:
         counts = shrinking.counts_without_each(covered, wrong)
         without = [errors(*one) for one in counts]
         if not any(one[1] <= pessimistic or one[0] <= actual for one in without):
@@ -87,21 +87,21 @@ def generalise_one(rule: PathRule, cases: RuleCases, estimates: ErrorEstimates) 
         shrinking.drop(drop)
         covered, wrong = counts[drop]
         actual, pessimistic = without[drop]
-    if not shrinking.places or covered == 0 or pessimistic >= ignorance:
+    if not shrinking.remaining or covered == 0 or pessimistic >= ignorance:
         return None
-    return Candidate(sorted_conditions(rule.conditions, shrinking.places), rule.outcome, pessimistic)
+    return Candidate(sorted_conditions(rule.conditions, shrinking.remaining), rule.outcome, pessimistic)
 
 
 class ShrinkingRule:
-    """A rule that loses conditions, with what it covers at each stage.
+    """A rule from which conditions are dropped, with the cases that it covers at each stage.
 
-    For every case the number of conditions that it fails is kept: the rule covers a case that fails none, and
-    without one condition it also covers those that fail just that one. So one look at the cases counts for
-    all conditions. `places` are those of the conditions that are left on the path.
+    For every case the number of conditions that it fails is stored. The rule covers the cases that fail none; without
+    one condition it also covers those that fail only that one. So one pass over the cases counts for all conditions.
+    `remaining` are the positions of the conditions that are left.
     """
 
     def __init__(self, rule: PathRule, cases: RuleCases) -> None:
-        self.places = list(range(len(rule.conditions)))
+        self.remaining = list(range(len(rule.conditions)))
         self._other = cases.classes != rule.outcome
         self._failing = [~cases.masks[condition] for condition in rule.conditions]
         self._failed: npt.NDArray[np.int32] = np.zeros(cases.n, dtype=np.int32)
@@ -115,18 +115,18 @@ class ShrinkingRule:
 
     def counts_without_each(self, covered: int, wrong: int) -> list[tuple[int, int]]:
         """Return the counts without each condition, given the present ones."""
-        near = np.flatnonzero(self._failed == 1)
-        other = self._other[near]
+        fails_one = np.flatnonzero(self._failed == 1)
+        other = self._other[fails_one]
         result = []
         for failing in self._failing:
-            gained = failing[near]
+            gained = failing[fails_one]
             result.append((covered + int(np.count_nonzero(gained)), wrong + int(np.count_nonzero(gained & other))))
         return result
 
     def drop(self, index: int) -> None:
         """Do without one of the conditions that are left, counted from 0."""
         self._failed -= self._failing.pop(index)
-        del self.places[index]
+        del self.remaining[index]
 
 
 def sorted_conditions(path: Sequence[Condition], kept: Collection[int]) -> tuple[Condition, ...]:

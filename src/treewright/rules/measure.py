@@ -16,7 +16,7 @@ Covers = npt.NDArray[np.bool_]
 
 
 def covered_cases(candidates: Sequence[Candidate], cases: RuleCases, error_limit: float) -> Covers:
-    """Return candidates x cases: which cases each rule covers, none if it is too bad to fire."""
+    """Return candidates x cases: the cases that each rule covers, none if its error exceeds the limit."""
     covers = np.zeros((len(candidates), cases.n), dtype=np.bool_)
     for row, candidate in enumerate(candidates):
         if candidate.error <= error_limit:
@@ -25,7 +25,7 @@ def covered_cases(candidates: Sequence[Candidate], cases: RuleCases, error_limit
 
 
 def measured_rules(candidates: Sequence[Candidate], cases: RuleCases, error_limit: float) -> tuple[Rule, ...]:
-    """Return the candidates, which come in firing order, as rules with their counts on these cases."""
+    """Return the candidates (in firing order) as rules with their counts on these cases."""
     first, _ = first_two(covered_cases(candidates, cases, error_limit))
     rules = []
     for index, candidate in enumerate(candidates):

@@ -13,7 +13,7 @@ from treewright.rules.select import seeded_numbers
 
 
 class Search(StrEnum):
-    """Where the random numbers of the search for rules come from."""
+    """The random number generator of the rule search."""
 
     SEEDED = "seeded"
     RELEASE8 = "release8"
@@ -21,15 +21,15 @@ class Search(StrEnum):
 
 @dataclass(frozen=True)
 class RuleOptions:
-    """How rules are induced.
+    """The options of C4.5rules.
 
     Parameters
     ----------
     confidence : float
         Confidence level of the pessimistic error, above 0 and at most 1; smaller generalises more.
     search : Search or str
-        "seeded": random numbers by `seed`; "release8": the fixed ones of the original program. They matter
-        only where a class has more than ten candidate rules.
+        "seeded": random numbers from `seed`; "release8": the fixed sequence of the original program. They matter only
+        if a class has more than ten candidate rules.
     seed : int
         Not negative.
     precision : Precision or str
@@ -61,7 +61,7 @@ class RuleOptions:
 
     @classmethod
     def release8(cls, confidence: float = 0.25) -> RuleOptions:
-        """Return the options that give the lists of the original program, rule by rule."""
+        """Return the options that reproduce the rule lists of the original program."""
         return cls(confidence, Search.RELEASE8, 0, Precision.SINGLE)
 
     def numbers(self) -> Iterator[float]:

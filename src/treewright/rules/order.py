@@ -35,27 +35,26 @@ def firing_order(candidates: Sequence[Candidate], covers: Covers, cases: RuleCas
     uncovered = np.ones(cases.n, dtype=np.bool_)
     order: list[int] = []
     while by_class:
-        reach = {outcome: covers[rules].any(axis=0) & uncovered for outcome, rules in by_class.items()}
-        harm = {outcome: np.count_nonzero(reach[outcome] & (cases.classes != outcome)) for outcome in by_class}
-        outcome = min(by_class, key=lambda one: harm[one])  # the first of equals, as classes are in order
+        newly_covered = {outcome: covers[rules].any(axis=0) & uncovered for outcome, rules in by_class.items()}
+        wrong = {outcome: np.count_nonzero(newly_covered[outcome] & (cases.classes != outcome)) for outcome in by_class}
+        outcome = min(by_class, key=lambda one: wrong[one])  # the first of equals, as classes are in order
         order += sorted(by_class.pop(outcome), key=lambda index: candidates[index].error)
-        uncovered &= ~reach[outcome]
+        uncovered &= ~newly_covered[outcome]
     return order
 
 
 def default_class(covers: Covers, cases: RuleCases) -> int:
-    """Return the class with most uncovered cases; ties to the more frequent class, then to the first."""
+    """Return the class with most uncovered cases; ties go to the more frequent class, then to the first."""
     rest = np.bincount(cases.classes[~covers.any(axis=0)], minlength=cases.n_classes)
     best = np.flatnonzero(rest == rest.max())
     return int(best[np.argmax(cases.class_counts[best])])
 
 
 def without_harmful(outcomes: npt.NDArray[np.intp], covers: Covers, default: int, cases: RuleCases) -> list[int]:
-    """Return the places of the rules that stay.
+    """Return the positions of the rules to keep.
 
-    A rule is judged by the cases for which it fires. Without it the next rule that covers the case would
-    speak, or the default. The first rule that makes more answers wrong than right goes, and everything is
-    judged anew.
+    A rule is evaluated on the cases for which it fires, against the next rule that covers the case, or the default
+    class. The first rule that is wrong more often than its alternative is removed, and the evaluation starts again.
 
     Parameters
     ----------
@@ -69,8 +68,8 @@ def without_harmful(outcomes: npt.NDArray[np.intp], covers: Covers, default: int
     kept = list(range(len(covers)))
     while kept:
         first, second = first_two(covers[kept])
-        said = np.append(outcomes[kept], default)
-        rule, alternative = said[first], said[second]
+        predicted = np.append(outcomes[kept], default)
+        rule, alternative = predicted[first], predicted[second]
         differs = (first >= 0) & (rule != alternative)
         better = np.bincount(first[differs & (rule == cases.classes)], minlength=len(kept))
         worse = np.bincount(first[differs & (alternative == cases.classes)], minlength=len(kept))
@@ -82,7 +81,7 @@ def without_harmful(outcomes: npt.NDArray[np.intp], covers: Covers, default: int
 
 
 def first_two(covers: Covers) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return for each case the first and the second rule that covers it, -1 where there is none.
+    """Return for each case the first and the second rule that covers it, -1 if there is none.
 
     Examples
     --------

@@ -12,10 +12,10 @@ from treewright.model.tree import Tree
 
 
 def path_rules(tree: Tree) -> RuleSet:
-    """Return the rules of a tree of classes, with the counts of its training cases.
+    """Return the rules of a classification tree, with the counts of its training cases.
 
-    Conditions on one attribute are put together (``x <= 5`` and ``x <= 3`` is ``x <= 3``); leaves that no case
-    reached give no rule. Parts of cases are rounded to whole ones. The default is the class of the root.
+    Conditions on one attribute are merged (``x <= 5`` and ``x <= 3`` gives ``x <= 3``); leaves that no case reached
+    give no rule. Fractional counts are rounded to integers. The default is the class of the root.
 
     Examples
     --------
@@ -26,14 +26,14 @@ def path_rules(tree: Tree) -> RuleSet:
     3  IF Outlook = Overcast THEN Yes  [covers 4, used 4, wrong 0, estimated accuracy 100.0 %]
     """
     if tree.is_regression:
-        raise ParameterError("rules say classes, but this tree says numbers")
+        raise ParameterError("rules predict classes, but this tree predicts numbers")
     classes = tree.schema.classes
     rules = []
     for leaf, conditions in tree_paths(tree):
         weight, outcome = float(tree.weight[leaf]), int(tree.outcome[leaf])
-        together = disjunction(tree.schema, classes[outcome], [conditions]).conjunctions
-        if weight > 0 and together:
+        merged = disjunction(tree.schema, classes[outcome], [conditions]).conjunctions
+        if weight > 0 and merged:
             wrong = float(tree.errors[leaf])
             cases = round(weight)
-            rules.append(Rule(together[0], outcome, cases, cases, min(cases, round(wrong)), wrong / weight))
+            rules.append(Rule(merged[0], outcome, cases, cases, min(cases, round(wrong)), wrong / weight))
     return RuleSet(tree.schema, tuple(rules), int(tree.outcome[0]), error_limit=1.0)

@@ -78,7 +78,7 @@ def _pruned(rule: PathRule, cases: RuleCases) -> tuple[Candidate, int]:
     """Return the rule without the conditions that do not help, and how many cases it covers."""
     shrinking = ShrinkingRule(rule, cases)
     covered, wrong = shrinking.counts()
-    while shrinking.places:
+    while shrinking.remaining:
         counts = shrinking.counts_without_each(covered, wrong)
         errors = [_error(*one) for one in counts]
         lowest = min(errors)
@@ -87,7 +87,7 @@ def _pruned(rule: PathRule, cases: RuleCases) -> tuple[Candidate, int]:
         drop = max(index for index, error in enumerate(errors) if error == lowest)
         shrinking.drop(drop)
         covered, wrong = counts[drop]
-    conditions = tuple(rule.conditions[place] for place in shrinking.places)
+    conditions = tuple(rule.conditions[place] for place in shrinking.remaining)
     return Candidate(conditions, rule.outcome, _error(covered, wrong)), covered
 
 
