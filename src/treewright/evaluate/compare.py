@@ -270,7 +270,7 @@ def _pair(
 
 
 def _probabilities(p_adjusted: float, decided_by: str, other: McNemar | None) -> str:
-    """Tell the probability that decides, and McNemar's beside it."""
+    """Return the deciding p-value, and McNemar's beside it."""
     if other is None:
         return p_text(p_adjusted)
     told = f"McNemar {other.only_first:,} to {other.only_second:,}"

@@ -285,7 +285,7 @@ def other_name(pair: Pair, name: str) -> str:
 
 
 def best_text(names: Sequence[str]) -> str:
-    """Say who is best, alone or together."""
+    """Return the best learner, or those that share the best score."""
     return f"{names[0]} has" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share"
 
 

@@ -264,12 +264,12 @@ def named_learners(learners: Any) -> dict[str, Any]:
 
 
 def is_plan(learner: Any) -> bool:
-    """Tell whether `treewright.fit` takes this as what to learn."""
+    """Return True if `treewright.fit` accepts this as a plan."""
     return isinstance(learner, (*get_args(AnyPlan), *get_args(Learner)))
 
 
 def is_estimator(learner: Any) -> bool:
-    """Tell whether this is an estimator of scikit-learn's kind."""
+    """Return True if this is an estimator with scikit-learn's interface."""
     return not isinstance(learner, type) and all(hasattr(learner, name) for name in ("fit", "predict", "get_params"))
 
 

@@ -217,7 +217,7 @@ def _never_said(dataset: Dataset, truth: npt.NDArray[Any], said: npt.NDArray[Any
 
 
 def _about_classes(baseline: float, usual: str | None, never: list[str], strange: int) -> list[str]:
-    """Say where an accuracy hides what becomes of a class."""
+    """Return warnings where the accuracy hides the result of a class."""
     told = []
     if LOPSIDED <= baseline < 1:
         told.append(f"accuracy is misleading here: always predicting {usual!r} is right for {percentage(baseline)}")

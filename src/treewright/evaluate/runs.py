@@ -168,13 +168,13 @@ def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_j
 
 
 def _by_kernels(cases: Dataset, fit: Learn) -> bool:
-    """Tell whether kernels do most of the learning from such cases."""
+    """Return True if compiled kernels do most of the training on such cases."""
     learner = fit.plan.learner if isinstance(fit.plan, Plan) else fit.plan
     return isinstance(learner, Recipe) and by_kernels("auto", cases, learner)
 
 
 def _pays(fit: Fit, seconds: float, left: int) -> bool:
-    """Tell whether so many runs of so many seconds are worth other processes."""
+    """Return True if so many runs of so many seconds are worth other processes."""
     # A function of somebody else's may rely on being called here.
     if left * seconds <= WORTH_SHARING or not isinstance(fit, (Learn, LearnByEstimator)):
         return False

@@ -45,7 +45,7 @@ class _OutOfTimeError(Exception):
 
 
 class _Clock:
-    """Says whether there is time for more work, beside the final fit, which takes as long as the longest so far."""
+    """Checks the time left, with the final fit reserved: as long as the longest fit so far."""
 
     def __init__(self, limit: float | None, now: Callable[[], float]) -> None:
         self._now = now
@@ -58,7 +58,7 @@ class _Clock:
         return self._now() - self._start
 
     def allows(self, seconds: float, again: int = 0) -> bool:
-        """Tell whether there is time for so many seconds more, and then for all of it again so many times."""
+        """Return True if there is time for so many more seconds, and then for all of it again so many times."""
         if self.limit is None:
             return True
         return (self.spent + seconds + self.longest) * (again + 1) <= self.limit

@@ -272,7 +272,7 @@ def _remark(explanation: NodeExplanation, one: AttributeExplanation, say: Words)
 
 
 def _reason(explanation: NodeExplanation, say: Words) -> str:
-    """Say why the attribute was chosen, which one came next, and how far behind."""
+    """Return the reason for the choice, with the runner-up and the margin."""
     if explanation.chosen is None or not explanation.attributes:
         return ""
     chosen = name(explanation.chosen)

@@ -65,7 +65,7 @@ class Words:
         return template.format_map(places)
 
     def has(self, key: str) -> bool:
-        """Tell whether there is such a message."""
+        """Return True if the catalogue has this message."""
         return key in catalogue()
 
     def joined(self, texts: list[str]) -> str:

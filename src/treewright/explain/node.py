@@ -182,7 +182,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
 
 
 def _notes_on(model: TreeModel, recipe: Recipe) -> tuple[str, ...]:
-    """Say where a learner chose by other numbers than those of its tables, or from fewer cuts than there are."""
+    """Return the notes where a learner used other numbers than its tables, or fewer thresholds than there are."""
     name = learner_name(model)
     if bins_asked_for(recipe) is not None:
         return ("bins",)

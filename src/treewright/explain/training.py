@@ -123,7 +123,7 @@ def parts(model: TreeModel, data: Dataset) -> tuple[Dataset, Dataset | None]:
 
 
 def _pruned_later(model: TreeModel) -> bool:
-    """Tell whether reduced-error pruning came after learning (`treewright prune`), by cases of its own."""
+    """Return True if reduced-error pruning ran after training (`treewright prune`), with its own cases."""
     root = float(model.tree.weight[0])
     return model.provenance.get("rows") == root
 
@@ -143,7 +143,7 @@ def _by_class(cases: Dataset, factors: npt.NDArray[np.float64]) -> Dataset:
 
 
 def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
-    """Say where the counts come out differently: weights that were not recorded, or other data."""
+    """Return the notes on counts that differ: weights that were not stored, or other data."""
     tree = model.tree
     weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
     if tree.is_regression:
@@ -160,7 +160,7 @@ def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
 
 
 def was_pruned(model: TreeModel) -> bool:
-    """Tell whether something was done to the tree after it was grown."""
+    """Return True if the tree was pruned after it was grown."""
     options = model.recipe.get("options")
     own = isinstance(options, Mapping) and (
         (learner_name(model) in ("Release8", "J48") and bool(options.get("prune")))

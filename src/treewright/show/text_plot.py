@@ -49,7 +49,7 @@ class _Frame(NamedTuple):
 
 
 def can_draw_braille(encoding: str | None) -> bool:
-    """Tell whether a stream of this encoding can show Braille and block characters.
+    """Return True if a stream of this encoding can show Braille and block characters.
 
     Examples
     --------

@@ -254,7 +254,7 @@ def _about(
 
 
 def _described(plan: Plan | RulePlan, model: TreeModel | RuleModel) -> str:
-    """Say how it was learned; a criterion of classes gives way to the variance for numbers."""
+    """Describe how the model was trained; for a numeric target the criterion is the variance."""
     words_of_plan = plan.describe()
     if isinstance(plan, RulePlan) or not model.schema.target_column.is_numeric:
         return words_of_plan
