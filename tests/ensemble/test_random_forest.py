@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import treewright
 from ensemble.made_cases import three_classes, two_moons, wave, with_holes
 from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.ensemble import random_forest as module
-from treewright.ensemble.plan import adaboost, bagging, forest
-from treewright.ensemble.random_forest import Sampling, grow_forest
+from treewright.ensemble.plan import EnsemblePlan, adaboost, bagging, forest
+from treewright.ensemble.random_forest import Sampling, digest_of, grow_forest
 from treewright.ensemble.running import Interrupted
 from treewright.grow.recipe import CART, Stopping
 from treewright.learn import fit
@@ -109,6 +112,37 @@ def test_only_the_same_forest_goes_on(resumed: Any, data: Any, words: str) -> No
 def test_a_boosted_model_is_not_gone_on_with_as_a_forest() -> None:
     with pytest.raises(ParameterError, match="learned otherwise"):
         fit(DATA, forest(trees=5), resume=fit(DATA, adaboost(trees=2)))
+
+
+@pytest.mark.parametrize("plan", [forest(trees=2), adaboost(trees=2)], ids=["forest", "adaboost"])
+def test_large_data_are_hashed_once_by_a_thread_beside_the_growth(
+    plan: EnsemblePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = fit(DATA, plan)
+    hashed_by: list[str] = []
+
+    def watched(data: Dataset) -> str:
+        hashed_by.append(threading.current_thread().name)
+        return digest_of(data)
+
+    monkeypatch.setattr(module, "digest_of", watched)
+    monkeypatch.setattr(module, "HASHED_AT_ONCE", 1)
+    found = fit(DATA, plan)
+    assert model_to_json(found) == model_to_json(expected)
+    fit(DATA, replace(plan, trees=3), resume=found)
+    assert len(hashed_by) == 2
+    assert all(name.startswith("treewright-digest") for name in hashed_by)
+
+
+def test_the_digest_is_that_of_the_data_during_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HASHED_AT_ONCE", 1)
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    model = treewright.RandomForestClassifier(2).fit(rows, rows[:, 0] > 0).model_
+    expected = model_to_json(model)
+    rows[:] = 0.0
+    assert model_to_json(model) == expected
+    again = treewright.RandomForestClassifier(2).fit(rows, np.arange(200) % 2).model_
+    assert again.provenance["data"] != model.provenance["data"]
 
 
 def test_trees_differ_by_bootstrap_and_by_seed() -> None:

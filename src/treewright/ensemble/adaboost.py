@@ -38,7 +38,7 @@ from treewright.data.dataset import Dataset
 from treewright.ensemble.bootstrap import bootstrap, tree_key
 from treewright.ensemble.growing import Leaves, TreeMaker
 from treewright.ensemble.plan import BoostPlan
-from treewright.ensemble.random_forest import provenance_of, taken_over
+from treewright.ensemble.random_forest import DataDigest, provenance_of, taken_over
 from treewright.ensemble.running import Interrupted, Progress, check_time_limit
 from treewright.ensemble.weighing import MANY_CASES, Floats, QuickTally, Tally, alpha_of
 from treewright.grow.drawing import child_key
@@ -64,6 +64,7 @@ class _Boosting:
     plan: BoostPlan
     begin: Floats
     tally: Tally
+    digest: DataDigest
     trees: list[Tree] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
@@ -164,7 +165,7 @@ class _Boosting:
             "training_error": tuple(self.tally.mistakes),
         }
         packed = pack_trees(self.dataset.schema, self.trees)
-        recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset)
+        recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset, self.digest)
         combining = Combining.VOTES if self.plan.votes == "class" else Combining.MEAN
         return Forest(packed, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
 
@@ -213,17 +214,18 @@ def boost(
     """
     fitting = plan.for_schema(dataset.schema)
     check_time_limit(time_limit)
+    digest = DataDigest(dataset)
     begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
     maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs)).prepare()
     quick = maker.compiled and dataset.n_rows >= MANY_CASES
     target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target
     tally = (QuickTally if quick else Tally)(target, begin, len(dataset.schema.classes))
-    state = _Boosting(dataset, fitting, begin, tally)
+    state = _Boosting(dataset, fitting, begin, tally, digest)
     if resume is not None:
         resets = resume.log.get("resets", ())
         if len(resets) != resume.n_trees:
             raise ParameterError("the forest to go on with was not boosted")
-        for tree, before in zip(taken_over(resume, fitting, dataset), resets, strict=True):
+        for tree, before in zip(taken_over(resume, fitting, dataset, state.digest), resets, strict=True):
             state.again(tree, before)
     last = np.inf if time_limit is None else time.monotonic() + time_limit
     try:

@@ -7,6 +7,7 @@ any number of threads, and a forest that was interrupted goes on to the same byt
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,9 @@ from treewright.model.forest import Combining, Forest
 from treewright.model.grove import pack_trees
 from treewright.model.model import Smoothing
 from treewright.model.tree import Tree
+
+HASHED_AT_ONCE = 100_000
+"""Cells below which hashing the data takes no longer than starting a thread for it."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,8 @@ def grow_forest(
         On Ctrl-C, with the trees that were finished.
     """
     fitting = plan.for_schema(dataset.schema)
-    before = [] if resume is None else list(taken_over(resume, fitting, dataset))
+    digest = DataDigest(dataset)
+    before = [] if resume is None else list(taken_over(resume, fitting, dataset, digest))
     job = _Job(TreeMaker(dataset, fitting.tree).prepare(), Sampling(fitting, dataset))
     run = Run([])
     if len(before) < plan.trees:
@@ -135,7 +140,7 @@ def grow_forest(
         np.ones(len(trees)),
         Combining.MEAN,
         fitting.to_dict(),
-        provenance_of(dataset),
+        provenance_of(dataset, digest),
         {},
         smoothing,
         costs,
@@ -145,27 +150,27 @@ def grow_forest(
     return forest
 
 
-def taken_over(before: Forest, plan: EnsemblePlan, dataset: Dataset) -> tuple[Tree, ...]:
+def taken_over(before: Forest, plan: EnsemblePlan, dataset: Dataset, digest: DataDigest) -> tuple[Tree, ...]:
     """Return the trees of an earlier run, which must have been of the same plan on the same cases."""
     mine, theirs = plan.to_dict(), dict(before.recipe)
     wanted, found = int(mine.pop("trees")), theirs.pop("trees", None)
     different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
     if different:
         raise ParameterError(f"the forest to go on with was learned otherwise: {', '.join(different)} differ")
-    if before.schema != dataset.schema or before.provenance.get("data") != digest_of(dataset):
+    if before.schema != dataset.schema or before.provenance.get("data") != digest.value:
         raise ParameterError("the forest to go on with was learned from other data")
     if before.n_trees > wanted:
         raise ParameterError(f"the forest to go on with has {before.n_trees} trees (of {found}), more than {wanted}")
     return before.trees
 
 
-def provenance_of(dataset: Dataset) -> dict[str, Any]:
+def provenance_of(dataset: Dataset, digest: DataDigest) -> dict[str, Any]:
     """Return what a forest was learned from, with a digest that tells the cases from others."""
     return {
         "treewright": __version__,
         "rows": dataset.n_rows,
         "source": dataset.source,
-        "data": digest_of(dataset),
+        "data": digest.value,
     }
 
 
@@ -173,8 +178,40 @@ def digest_of(dataset: Dataset) -> str:
     """Return a digest of all cells, targets and weights, in their order."""
     digest = hashlib.sha256()
     for column in (*dataset.columns, dataset.target, dataset.weights):
-        digest.update(b"|" if column is None else np.ascontiguousarray(column).tobytes())
+        digest.update(b"|" if column is None else np.ascontiguousarray(column).data)
     return "sha256:" + digest.hexdigest()
+
+
+class DataDigest:
+    """The digest of a dataset; a thread computes that of a large one while the trees grow.
+
+    It is complete before the fit returns. A later moment, such as saving, would be wrong: columns may share the memory
+    of the caller's arrays, which the caller may change after the fit.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> DataDigest(sample("play-tennis")).value == digest_of(sample("play-tennis"))
+    True
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._digest: Future[str] = Future()
+        if dataset.n_rows * (len(dataset.columns) + 1) < HASHED_AT_ONCE:
+            self._digest.set_result(digest_of(dataset))
+            return
+        pool = ThreadPoolExecutor(1, "treewright-digest")
+        self._digest = pool.submit(digest_of, dataset)
+        pool.shutdown(wait=False)
+
+    @property
+    def value(self) -> str:
+        """The digest as `digest_of` returns it, waiting until it is known."""
+        return self._digest.result()
 
 
 def with_log(forest: Forest, **numbers: tuple[float, ...]) -> Forest:
