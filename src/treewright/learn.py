@@ -29,7 +29,7 @@ from treewright.grow.engines import (
     is_compiled,
     with_compiled_criterion,
 )
-from treewright.grow.grower import Grown, Progress, examine_tree, grow
+from treewright.grow.grower import Grown, Progress, grow, trace_tree
 from treewright.grow.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
 from treewright.grow.tree_engine import engine_for
@@ -336,7 +336,7 @@ def _fit_cart(
         tree = prune(tree, method, learned.cases)
     working: Working = {}
     if keep_working:
-        working = examine_tree(engine_for(learned.cases, tree, fractional=False), plan.judge, tree)
+        working = trace_tree(engine_for(learned.cases, tree, fractional=False), plan.judge, tree)
     if costs is None and isinstance(learner, RpartLearner):
         costs = learner.options.loss
     recipe = described(plan) | learned.facts

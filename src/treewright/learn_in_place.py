@@ -26,7 +26,7 @@ from treewright.data.schema import Kind, Schema
 from treewright.data.table import ENGINES, Table, is_address
 from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
 from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
-from treewright.grow.bins_of_numbers import bins_asked_for
+from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.forest_in_place import grow_forest_over
 from treewright.grow.grower import Grown, Progress
@@ -287,7 +287,7 @@ def _require_possible(plan: Plan, engine: DistantEngine) -> None:
             f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
             "ID3, C4.5 (dialect 'c45'), CART and CHAID learn there"
         )
-    if bins_asked_for(plan.learner) is not None:
+    if bins_of_learner(plan.learner) is not None:
         raise ParameterError(f"bins are made from numbers in memory, and not by {engine.name}: leave bins out")
     held_out = [method for method in plan.pruning if isinstance(method, ReducedError)]
     if held_out:
@@ -366,10 +366,10 @@ def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
 
 def _grown_by_chaid(engine: DistantEngine, options: CHAID, *, keep_working: bool) -> Grown:
     from treewright.grow.chaid.growing import grow_chaid_over
-    from treewright.grow.chaid.working import chaid_working_over
+    from treewright.grow.chaid.working import chaid_traces_over
 
     growth = grow_chaid_over(engine, options)
-    return Grown(growth.tree, chaid_working_over(engine, growth) if keep_working else {})
+    return Grown(growth.tree, chaid_traces_over(engine, growth) if keep_working else {})
 
 
 def _pruned(tree: Tree, method: Method, engine: DistantEngine, plan: Plan) -> Tree:

@@ -8,7 +8,7 @@ from treewright.grow.cal.case_by_case import CaseByCase
 from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.growing import grow_chaid
 from treewright.grow.chaid.options import CHAID
-from treewright.grow.chaid.working import chaid_working
+from treewright.grow.chaid.working import chaid_traces
 from treewright.grow.j48.growing import grow_j48
 from treewright.grow.j48.options import J48
 from treewright.grow.release8.growing import grow_release8
@@ -39,7 +39,7 @@ def grown_otherwise(dataset: Dataset, plan: Plan, learner: Procedure, *, keep_wo
     """
     if isinstance(learner, CHAID):
         growth = grow_chaid(dataset, learner)
-        return growth.tree, chaid_working(dataset, growth) if keep_working else {}
+        return growth.tree, chaid_traces(dataset, growth) if keep_working else {}
     if isinstance(learner, (CAL2, CAL3)):
         case_by_case = CaseByCase.begin(dataset, learner)
         case_by_case.learn_all(dataset)

@@ -11,7 +11,7 @@ from treewright.data.dataset import Dataset
 from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import counting_engine, is_compiled, with_compiled_criterion
-from treewright.grow.grower import Grown, examine_tree, keeps_working
+from treewright.grow.grower import Grown, keeps_traces, trace_tree
 from treewright.grow.recipe import MissingPolicy
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import EvaluatedSplit, LazyTrace, SplitStatus
@@ -29,7 +29,7 @@ def examined_later(dataset: Dataset, plan: Plan, tree: Tree, engine: str, grown:
     Until then the cases are kept, a copy if they are somebody else's; those of a large table are not, and are examined
     at once.
     """
-    if not keeps_working(plan.judge, dataset.schema, dataset.n_rows):
+    if not keeps_traces(plan.judge, dataset.schema, dataset.n_rows):
         return {}
     if dataset.n_rows * len(dataset.columns) > CELLS_KEPT:
         return examined(dataset, plan, tree, engine, grown)
@@ -46,7 +46,7 @@ def examined(dataset: Dataset, plan: Plan, tree: Tree, engine: str = "auto", gro
     counting = counting_engine(dataset, engine, fractional=judge.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, dataset):
         judge = with_compiled_criterion(judge)
-    working = examine_tree(counting, judge, tree, grown=grown)
+    working = trace_tree(counting, judge, tree, grown=grown)
     if not isinstance(plan.learner, (CHAID, CAL2, CAL3)):
         return working
     merges = isinstance(plan.learner, CHAID)

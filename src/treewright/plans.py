@@ -25,7 +25,7 @@ from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Schema, Task
-from treewright.grow.bins_of_numbers import bins_asked_for
+from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.j48.options import J48
@@ -129,7 +129,7 @@ class Plan:
             return ", ".join([*self.learner.told(), *pruned])
         told = self.learner.criterion_label if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
         words = [told]
-        bins = bins_asked_for(self.learner)
+        bins = bins_of_learner(self.learner)
         if bins is not None:
             words.append(f"cuts at the borders of {bins} bins")
         if not isinstance(self.learner, Recipe) and self.learner.prune:

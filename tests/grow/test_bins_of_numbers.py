@@ -16,7 +16,7 @@ from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.ensemble.plan import bagging
 from treewright.explain.node import explain_node
 from treewright.explain.recount import counted_again
-from treewright.grow.bins_of_numbers import bins_asked_for, in_bins, tops_of_bins
+from treewright.grow.bins_of_numbers import bin_tops, bins_of_learner, in_bins
 from treewright.grow.engines import grow_tree
 from treewright.grow.recipe import C45, CART, Draw, MissingPolicy, Recipe, for_regression, recipe_from_dict
 from treewright.learn import fit
@@ -43,11 +43,11 @@ def cuts_of(tree: Tree, attribute: int) -> set[float]:
 
 def test_a_number_becomes_the_highest_of_its_bin() -> None:
     column = np.array([5.0, 1.0, 1.0, np.nan, 2.0, 9.0, 7.0, 1.0, -0.0])
-    assert tops_of_bins(column, 4)[~np.isnan(column)].tolist() == [5.0, 1.0, 1.0, 5.0, 9.0, 9.0, 1.0, 1.0]
-    assert np.isnan(tops_of_bins(column, 4)[3])
-    assert tops_of_bins(column, 6) is column
+    assert bin_tops(column, 4)[~np.isnan(column)].tolist() == [5.0, 1.0, 1.0, 5.0, 9.0, 9.0, 1.0, 1.0]
+    assert np.isnan(bin_tops(column, 4)[3])
+    assert bin_tops(column, 6) is column
     nothing = np.full(3, np.nan)
-    assert tops_of_bins(nothing, 2) is nothing
+    assert bin_tops(nothing, 2) is nothing
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -67,7 +67,7 @@ def test_both_engines_grow_the_same_tree_with_cuts_at_borders_only(seed: int, re
     for attribute, column in enumerate(table.schema.attributes):
         if column.is_numeric:
             tops = {float(number) for number in binned.columns[attribute] if not np.isnan(number)}
-            assert len(tops) <= (bins_asked_for(recipe) or 0)
+            assert len(tops) <= (bins_of_learner(recipe) or 0)
             assert cuts_of(interpreted, attribute) <= tops
 
 

@@ -14,19 +14,19 @@ from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import branch_counts
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.candidates import Candidate, Examiner
+from treewright.grow.candidates import SplitCandidate, SplitEvaluator
 from treewright.grow.criteria import information_gain, split_information
 from treewright.grow.recipe import C45, CART, ID3, Cuts, MissingPolicy, Recipe, Stopping
 from treewright.model.split import FRACTIONAL, KNOWN, Split
 from treewright.model.working import SplitStatus
 
 
-def examine(data: Dataset, recipe: Recipe, attribute: int = 0) -> Candidate:
+def examine(data: Dataset, recipe: Recipe, attribute: int = 0) -> SplitCandidate:
     engine = MemoryEngine(data)
     root = engine.root()
     [[table]] = engine.count([(root, [attribute])])
     [summary] = engine.summaries([root])
-    return Examiner(recipe, engine, {}, summary.weight).examine(attribute, table)
+    return SplitEvaluator(recipe, engine, {}, summary.weight).examine(attribute, table)
 
 
 def nominal_table(codes: list[int], target: list[int], values: int = 3, kind: Kind = Kind.NOMINAL) -> Dataset:
@@ -92,7 +92,7 @@ def test_c45_looks_for_the_cut_in_all_training_data() -> None:
     engine = MemoryEngine(Dataset(schema, (group, x), 5, np.array([0, 0, 1, 1, 0], dtype=np.int32)))
     here, _ = engine.divide(engine.root(), Split.multiway(0, 2, 0))
     [[table]] = engine.count([(here, [1])])
-    split = Examiner(C45(), engine, {}, 5.0).examine(1, table).split
+    split = SplitEvaluator(C45(), engine, {}, 5.0).examine(1, table).split
     assert split is not None
     assert split.cut == 4.0
 

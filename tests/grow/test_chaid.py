@@ -20,7 +20,7 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.chaid.growing import ChaidExaminer, ChaidGrowth, Finding, grow_chaid
+from treewright.grow.chaid.growing import ChaidEvaluator, ChaidGrowth, Finding, grow_chaid
 from treewright.grow.chaid.levels import MISSING, quantile_bounds
 from treewright.grow.chaid.options import CHAID
 from treewright.model.route import main_leaves
@@ -388,7 +388,7 @@ def tally_r(name: str, run: str) -> Tally:
     )
     engine = MemoryEngine(data)
     root = engine.root()
-    examiner = ChaidExaminer(engine, root, options)
+    examiner = ChaidEvaluator(engine, root, options)
     tally = Tally()
     waiting = [(root, recorded["tree"])]
     while waiting:
@@ -508,7 +508,7 @@ def compare_run(data: Dataset, run: dict[str, Any]) -> None:
     least = run["params"]["min_child_node_size"]
     engine = MemoryEngine(data)
     root = engine.root()
-    examiner = ChaidExaminer(engine, root, CHAID(run["params"]["alpha_merge"], min_samples_leaf=least))
+    examiner = ChaidEvaluator(engine, root, CHAID(run["params"]["alpha_merge"], min_samples_leaf=least))
     records = {record["node_id"]: record for record in run["nodes"]}
     waiting = [(root, 0)]
     while waiting:

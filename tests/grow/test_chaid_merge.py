@@ -15,11 +15,11 @@ from treewright.grow.chaid.merge import (
     TIE,
     Groups,
     LevelTable,
-    draws_tables,
     merge_exhaustively,
     merge_groups,
     merge_levels,
     merge_like_r,
+    simulates_tables,
 )
 from treewright.grow.chaid.significance import ChiSquareTest, FTest, Scale, log_multiplier
 
@@ -296,10 +296,10 @@ def test_like_r_levels_without_cases_count_for_small_groups_but_not_for_the_mult
 
 
 def test_small_tables_are_marked() -> None:
-    assert draws_tables(np.array([[9, 20], [20, 9]]))
-    assert not draws_tables(np.array([[10, 20], [20, 10]]))
-    assert not draws_tables(np.array([[9, 0], [20, 0]]))  # one class: p is 1 without any test
-    assert not draws_tables(np.array([[0, 0], [20, 9]]))
-    assert not draws_tables(np.array([[1, 50], [50, 1]]))  # 102 cases
+    assert simulates_tables(np.array([[9, 20], [20, 9]]))
+    assert not simulates_tables(np.array([[10, 20], [20, 10]]))
+    assert not simulates_tables(np.array([[9, 0], [20, 0]]))  # one class: p is 1 without any test
+    assert not simulates_tables(np.array([[0, 0], [20, 9]]))
+    assert not simulates_tables(np.array([[1, 50], [50, 1]]))  # 102 cases
     assert merge_like_r(table([[9, 20], [20, 9]]), ALPHA, 1).monte_carlo
     assert not merge_like_r(table([[60, 20], [20, 60]]), ALPHA, 1).monte_carlo

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.candidates import Candidate
+from treewright.grow.candidates import SplitCandidate
 from treewright.grow.choice import average_gain, choose
 from treewright.grow.recipe import Choice
 from treewright.model.split import Split
@@ -26,9 +26,9 @@ def schema(*values: int) -> Schema:
 
 def candidate(
     attribute: int, score: float, info: float = 1.0, status: SplitStatus = SplitStatus.CONSIDERED
-) -> Candidate:
+) -> SplitCandidate:
     nothing = np.zeros((2, 2), dtype=np.int64)
-    return Candidate(attribute, status, nothing, nothing[0], Split.multiway(attribute, 2), score, info)
+    return SplitCandidate(attribute, status, nothing, nothing[0], Split.multiway(attribute, 2), score, info)
 
 
 def test_the_highest_score_wins() -> None:

@@ -20,7 +20,7 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.grow.grower import examine_tree, grow, keeps_working
+from treewright.grow.grower import grow, keeps_traces, trace_tree
 from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
 from treewright.learn import fit
 from treewright.model.format import model_to_json
@@ -723,10 +723,10 @@ def test_progress_ends_with_all_cases_done() -> None:
 def test_examining_a_grown_tree_again_finds_the_working_that_was_kept(data: Dataset, recipe: Recipe) -> None:
     fractional = recipe.missing is MissingPolicy.FRACTIONAL
     grown = grow(MemoryEngine(data, fractional=fractional), recipe)
-    again = examine_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree)
+    again = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree)
     _check_same_working(again, grown.working)
     for node in range(grown.tree.n_nodes):
-        alone = examine_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree, node)
+        alone = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree, node)
         _check_same_working(alone, {key: kept for key, kept in grown.working.items() if key == node})
 
 
@@ -763,9 +763,9 @@ def test_a_tree_of_very_many_numbers_keeps_no_working_however_few_its_cases() ->
     schema = Schema(
         (*(Column(f"x{at}", Kind.NUMERIC) for at in range(1000)), Column("y", Kind.NOMINAL, ("a", "b"))), "y"
     )
-    assert keeps_working(CART(), schema, 5_000)
-    assert not keeps_working(CART(), schema, 5_001)
-    assert keeps_working(ID3(), schema, 10**9)
+    assert keeps_traces(CART(), schema, 5_000)
+    assert not keeps_traces(CART(), schema, 5_001)
+    assert keeps_traces(ID3(), schema, 10**9)
 
 
 @pytest.mark.parametrize("cells", [0, 30, 200, 20_000])
@@ -777,6 +777,6 @@ def test_the_same_nodes_are_examined_however_many_are_looked_at_at_once(
     found = []
     for at_once in (1, 3, 1000):
         monkeypatch.setattr("treewright.grow.grower.NODES_PER_BATCH", at_once)
-        working = examine_tree(MemoryEngine(data), ID3(), tree, cells=cells)
+        working = trace_tree(MemoryEngine(data), ID3(), tree, cells=cells)
         found.append({node: [(one.attribute, one.status) for one in entries] for node, entries in working.items()})
     assert found[0] == found[1] == found[2]

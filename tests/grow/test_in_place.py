@@ -72,7 +72,7 @@ def test_small_nodes_are_finished_in_memory_to_the_same_bytes(name: str, monkeyp
 
 def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("treewright.grow.grower", "treewright.grow.in_place"):
-        monkeypatch.setattr(f"{module}.WORKING_CELLS", 150)
+        monkeypatch.setattr(f"{module}.TRACE_CELLS", 150)
     data = random_table(21, rows=150)
     expected = _in_memory(data, CART())
     assert 0 < len(expected.working) < expected.tree.n_nodes
@@ -81,7 +81,7 @@ def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyP
 
 
 def test_a_tree_of_many_cases_keeps_no_working_wherever_it_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treewright.grow.grower.WORKING_CASES", 100)
+    monkeypatch.setattr("treewright.grow.grower.TRACE_CASES", 100)
     data = random_table(21, rows=150)
     recipe = CART(stopping=Stopping(max_depth=4))
     expected = _in_memory(data, recipe)

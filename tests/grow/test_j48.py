@@ -17,9 +17,9 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.j48.evaluate import Candidate, Evaluator
+from treewright.grow.j48.evaluate import J48Candidate, J48Evaluator
 from treewright.grow.j48.growing import grow_j48
-from treewright.grow.j48.nodes import divide, majority
+from treewright.grow.j48.nodes import majority, partition
 from treewright.grow.j48.options import J48
 from treewright.model.split import FRACTIONAL, Split, Test
 from treewright.model.tree import Stop
@@ -75,15 +75,15 @@ def plain_ratio(gain: float, parts: list[list[tuple[Any, int, float]]], total: f
     return 0.0 if abs(whole) < 1e-6 else gain * total / whole
 
 
-def plain_nominal(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> Candidate | None:
+def plain_nominal(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> J48Candidate | None:
     parts = [[case for case in cases if case[0] == value] for value in range(len(VALUES))]
     if sum(plain_weight(part) > least - 1e-6 for part in parts) < 2:
         return None
     gain = plain_gain(parts, total)
-    return Candidate(index, gain, plain_ratio(gain, parts, total))
+    return J48Candidate(index, gain, plain_ratio(gain, parts, total))
 
 
-def plain_equals(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> Candidate | None:
+def plain_equals(index: int, cases: list[tuple[Any, int, float]], total: float, least: float) -> J48Candidate | None:
     best = None
     for value in range(len(VALUES)):
         parts = [[case for case in cases if case[0] == value], [case for case in cases if case[0] != value]]
@@ -92,19 +92,19 @@ def plain_equals(index: int, cases: list[tuple[Any, int, float]], total: float, 
         gain = plain_gain(parts, total)
         ratio = plain_ratio(gain, parts, total)
         if best is None and value != 0:
-            best = Candidate(index, 0.0, 0.0, value=value)
+            best = J48Candidate(index, 0.0, 0.0, value=value)
         if best is None or ratio - best.gain_ratio > 1e-6:
-            best = Candidate(index, gain, ratio, value=value)
+            best = J48Candidate(index, gain, ratio, value=value)
     return best
 
 
 def plain_cut(
     index: int, cases: list[tuple[Any, int, float]], total: float, least: float, charge: bool
-) -> Candidate | None:
+) -> J48Candidate | None:
     tenth = 0.1 * plain_weight(cases) / len(CLASSES)
     side = least if tenth < least + 1e-6 else min(tenth, 25.0)
     numbers = sorted({case[0] for case in cases})
-    tries, best = 0, Candidate(index, 0.0, 0.0)
+    tries, best = 0, J48Candidate(index, 0.0, 0.0)
     for below, above in pairwise(numbers):
         parts = [[case for case in cases if case[0] <= below], [case for case in cases if case[0] > below]]
         if below + 1e-5 >= above or min(plain_weight(part) for part in parts) <= side - 1e-6:
@@ -112,7 +112,7 @@ def plain_cut(
         tries += 1
         gain = plain_gain(parts, total)
         if gain - best.gain > 1e-6:
-            best = Candidate(index, gain, plain_ratio(1.0, parts, total), below, above)
+            best = J48Candidate(index, gain, plain_ratio(1.0, parts, total), below, above)
     gain = best.gain - (math.log2(tries) / total if charge and tries else 0.0)
     return None if gain <= 1e-6 else replace(best, gain=gain, gain_ratio=gain * best.gain_ratio)
 
@@ -143,7 +143,7 @@ def test_evaluation_agrees_with_its_plain_twin(data: Dataset, least: int, binary
     assert data.weights is not None
     assert data.target is not None
     target = data.target.astype(np.int32)
-    evaluator = Evaluator(data, target, min_objects=least, binary=binary, mdl_correction=charge)
+    evaluator = J48Evaluator(data, target, min_objects=least, binary=binary, mdl_correction=charge)
     total = float(data.weights.sum())
     got = evaluator.candidates(np.arange(len(data), dtype=np.int32), data.weights, total)
     wanted = []
@@ -170,7 +170,7 @@ def test_many_columns_are_taken_in_portions(monkeypatch: pytest.MonkeyPatch) -> 
     columns |= {f"f{i}": rng.integers(-1, 3, 40).tolist() for i in range(5)}
     data = dataset(columns, rng.integers(0, 3, 40).tolist())
     whole = grow_j48(data, J48()).tree
-    monkeypatch.setattr("treewright.grow.j48.evaluate.CELLS_AT_ONCE", 50)
+    monkeypatch.setattr("treewright.grow.j48.evaluate.CELLS_PER_BATCH", 50)
     assert grow_j48(data, J48()).tree.to_dict() == whole.to_dict()
 
 
@@ -252,7 +252,7 @@ def test_unknown_cases_go_down_every_branch_in_proportion() -> None:
 
 def test_without_any_known_value_branches_get_equal_shares() -> None:
     values = np.array([-1, -1], dtype=np.int32)
-    shares = divide(Split.multiway(0, 4), values, np.arange(2, dtype=np.int32), np.array([1.0, 3.0]))
+    shares = partition(Split.multiway(0, 4), values, np.arange(2, dtype=np.int32), np.array([1.0, 3.0]))
     assert [weights.tolist() for _, weights in shares] == [[0.25, 0.75]] * 4
 
 

@@ -229,10 +229,10 @@ def test_scores_of_tests_with_missing_values_are_told_with_the_share_of_known_on
 def test_a_loaded_model_says_that_it_cannot_score_anew() -> None:
     recipe = recipe_from_dict(CART(criterion=hellinger).to_dict())
     assert recipe.own == OwnCriterion("hellinger")
-    with pytest.raises(ParameterError, match="'hellinger' was a function of the user's, and a model keeps its name"):
+    with pytest.raises(ParameterError, match="'hellinger' is a custom function, and the model stores only its name"):
         fit(weather, recipe)
     model = fit(weather, cart(criterion=hellinger), keep_working=False)
-    with pytest.raises(ParameterError, match="keeps its name only"):
+    with pytest.raises(ParameterError, match="stores only its name"):
         explain_node(model, 0, weather)
     assert plan_of(model) is None
 

@@ -23,12 +23,12 @@ from treewright.grow.release8.arithmetic import (
     sequential_sum,
     single,
 )
-from treewright.grow.release8.cases import Cases, gathered, quicksorted
+from treewright.grow.release8.cases import Release8Cases, gathered, quicksorted
 from treewright.grow.release8.evaluate import smallest_side
 from treewright.grow.release8.growing import grow_release8
 from treewright.grow.release8.options import Release8
 from treewright.grow.release8.subset import Blocks, grouping
-from treewright.grow.release8.table import NodeTable, node_table, worth
+from treewright.grow.release8.table import NodeTable, node_table, split_score
 from treewright.model.split import FRACTIONAL, Split, Test
 from treewright.model.tree import Stop
 
@@ -119,10 +119,10 @@ def test_sorting_moves_as_the_original(short: int, values: list[int]) -> None:
 
 
 def test_unknown_numbers() -> None:
-    cases = Cases(numbers_of([1.0, -999.0, np.nan, 2.0], [0, 1, 0, 1]))
+    cases = Release8Cases(numbers_of([1.0, -999.0, np.nan, 2.0], [0, 1, 0, 1]))
     assert cases.unknown[0].tolist() == [False, True, True, False]
-    assert not cases.whole
-    assert Cases(numbers_of([1.0, 2.0], [0, 1])).whole
+    assert not cases.unit_weights
+    assert Release8Cases(numbers_of([1.0, 2.0], [0, 1])).unit_weights
 
 
 # -- whole trees -------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_growing_is_the_twin_bit_by_bit(missing: float, seed: int) -> None:
     growth = grow_release8(data, options)
     assert plain_tree(growth.tree, growth.tree_errors) == expected
     assert sorted(growth.order.tolist()) == list(range(data.n_rows))
-    if not Cases(data).whole:
+    if not Release8Cases(data).unit_weights:
         assert growth.order.tolist() == twin.order
 
 
@@ -221,7 +221,7 @@ def test_scores_of_pairs_are_scores_after_merging() -> None:
     counts = np.array([[0.3, 0], [5, 1], [4, 2.5], [1, 5.25], [3, 3]], dtype=np.float32)
     table = node_table(counts, single(25.05))
     pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
-    for pair, score in zip(pairs, Blocks(table, by_ratio=True).scores_of_pairs(pairs), strict=True):
+    for pair, score in zip(pairs, Blocks(table, by_ratio=True).scores_after_merging(pairs), strict=True):
         blocks = Blocks(table, by_ratio=True)
         blocks.merge(*pair.tolist())
         assert blocks.score() == score
@@ -245,11 +245,11 @@ def test_the_oversight_that_leaves_the_minimum_at_one() -> None:
 
 
 def test_worth() -> None:
-    assert worth(0.5, 1.0, 0.4, by_ratio=True) == 0.5
-    assert worth(0.3, 1.0, 0.4, by_ratio=True) == NO_GAIN
-    assert worth(0.5, 0.001, 0.4, by_ratio=True) == NO_GAIN
-    assert worth(0.0, 1.0, 0.0, by_ratio=False) == 0
-    assert worth(0.5, 0.0, 0.0, by_ratio=False) == NO_GAIN
+    assert split_score(0.5, 1.0, 0.4, by_ratio=True) == 0.5
+    assert split_score(0.3, 1.0, 0.4, by_ratio=True) == NO_GAIN
+    assert split_score(0.5, 0.001, 0.4, by_ratio=True) == NO_GAIN
+    assert split_score(0.0, 1.0, 0.0, by_ratio=False) == 0
+    assert split_score(0.5, 0.0, 0.0, by_ratio=False) == NO_GAIN
 
 
 def test_table_without_known_values() -> None:

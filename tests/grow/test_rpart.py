@@ -19,7 +19,7 @@ from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.rpart.growing import Prepared, grow_rpart, prepare
+from treewright.grow.rpart.growing import RpartData, grow_rpart, prepare
 from treewright.grow.rpart.nodes import RpartGrowth, RpartSplit, SubsetSearch, cut_between
 from treewright.grow.rpart.options import Rpart
 from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, quicksort_order
@@ -68,7 +68,7 @@ Case = tuple[Any, Any, float]
 class Twin:
     """The measures of a split, said plainly."""
 
-    def __init__(self, ready: Prepared, criterion: str, risk: float) -> None:
+    def __init__(self, ready: RpartData, criterion: str, risk: float) -> None:
         self.ready, self.criterion, self.risk = ready, criterion, risk
 
     def cases(self, attribute: int) -> list[Case]:
@@ -144,7 +144,7 @@ def small_datasets(draw: st.DrawFn, *, regression: bool) -> Dataset:
     )
 
 
-def search_of(ready: Prepared, criterion: str, least: int) -> SplitSearch:
+def search_of(ready: RpartData, criterion: str, least: int) -> SplitSearch:
     return SplitSearch(ready.table, ready.target, criterion, least, kept=9, exact=False)
 
 

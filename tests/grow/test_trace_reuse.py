@@ -10,7 +10,7 @@ import pytest
 from made_tables import made_table
 from treewright.counts.memory import MemoryEngine
 from treewright.data.samples import sample
-from treewright.grow.grower import examine_tree, grow
+from treewright.grow.grower import grow, trace_tree
 from treewright.grow.recipe import C45, CART, Draw, MissingPolicy, Recipe, Stopping
 from treewright.grow.trace_reuse import reusable_traces
 from treewright.learn import fit
@@ -53,8 +53,8 @@ def test_reused_traces_are_those_of_a_second_count(recipe: Recipe, methods: tupl
         data = made_table(seed)
         grown = grow(MemoryEngine(data, fractional=fractional), recipe)
         tree = pruned_in_turn(grown.tree, methods, seed)
-        again = examine_tree(MemoryEngine(data, fractional=fractional), recipe, tree, cells=cells)
-        reused = examine_tree(MemoryEngine(data, fractional=fractional), recipe, tree, cells=cells, grown=grown)
+        again = trace_tree(MemoryEngine(data, fractional=fractional), recipe, tree, cells=cells)
+        reused = trace_tree(MemoryEngine(data, fractional=fractional), recipe, tree, cells=cells, grown=grown)
         assert list(reused) == list(again)
         assert [plain(reused[node]) for node in reused] == [plain(again[node]) for node in again]
 

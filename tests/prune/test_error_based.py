@@ -320,9 +320,9 @@ def with_ways_for_missing(tree: Tree, rng: np.random.Generator, ways: tuple[int,
 
 
 @pytest.mark.parametrize("ways", [(0, 1), (FRACTIONAL, STAY, 0, 1), (STAY,)])
-@pytest.mark.parametrize("few", [0, error_based_pruner.FEW])
+@pytest.mark.parametrize("few", [0, error_based_pruner.FEW_CASES])
 def test_ways_of_missing_values(ways: tuple[int, ...], few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_based_pruner, "FEW", few)
+    monkeypatch.setattr(error_based_pruner, "FEW_CASES", few)
     for seed in range(30):
         rng = np.random.default_rng(seed)
         cases = random_cases(rng, 60, missing=0.3)
@@ -354,7 +354,7 @@ def test_cases_one_by_one_or_as_arrays(few: int, monkeypatch: pytest.MonkeyPatch
     cases = random_cases(rng, 400)
     tree = fit(cases, C45(min_objects=1)).tree
     expected = prune_error_based(tree, cases, 0.4).to_dict()
-    monkeypatch.setattr(error_based_pruner, "FEW", few)
+    monkeypatch.setattr(error_based_pruner, "FEW_CASES", few)
     assert prune_error_based(tree, cases, 0.4).to_dict() == expected
 
 

@@ -22,8 +22,8 @@ from treewright.prune.compiled.divided import _digest_of, prune_fractional_cases
 from treewright.prune.compiled.settling import extra_errors_of
 from treewright.prune.compiled.shares import Cases
 from treewright.prune.compiled.whole import prune_unit_cases
-from treewright.prune.error_based import never_divided, prune_error_based
-from treewright.prune.error_based_pruner import ErrorBasedPruner, settled_order
+from treewright.prune.error_based import has_only_unit_weights, prune_error_based
+from treewright.prune.error_based_pruner import ErrorBasedPruner, canonical_order
 from treewright.prune.extra_errors import extra_errors, squared_deviate
 from treewright.prune.method import ErrorBased, prune
 
@@ -43,7 +43,7 @@ def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> N
     cases = table if table.weights is None else table.take(table.weights > 0)
     for recipe in (C45(min_objects=1), ID3(), CART(missing=MissingPolicy.MAJORITY), recipes(seed)[0]):
         tree = grow(MemoryEngine(cases), recipe).tree
-        if tree.n_nodes == 1 or not never_divided(tree, cases):
+        if tree.n_nodes == 1 or not has_only_unit_weights(tree, cases):
             continue
         for confidence in (0.25, 0.9):
             expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
@@ -77,11 +77,11 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
     staying = replace(divided, missing=np.where(divided.attribute >= 0, STAY, divided.missing).astype(np.int32))
     some = np.where(np.arange(len(divided)) % 2 == 0, staying.missing, divided.missing).astype(np.int32)
     for tree in (divided, staying, replace(divided, missing=some)):
-        if tree.n_nodes == 1 or never_divided(tree, cases):
+        if tree.n_nodes == 1 or has_only_unit_weights(tree, cases):
             continue
         for confidence in (0.25, 0.9):
             expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
-            found = prune_fractional_cases(tree, cases, settled_order(cases), confidence, raising=raising)
+            found = prune_fractional_cases(tree, cases, canonical_order(cases), confidence, raising=raising)
             assert difference(expected, found, exact=False) is None
             assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)
 
@@ -89,7 +89,7 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
 def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     table = next(t for t in (made_table(seed, rows=400) for seed in range(100)) if t.has_missing and t.n_rows > 300)
     tree = grow(MemoryEngine(table, fractional=True), C45(min_objects=1)).tree
-    assert not never_divided(tree, table)
+    assert not has_only_unit_weights(tree, table)
     readable = prune_error_based(tree, table)
     monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
     monkeypatch.setattr(error_based, "ErrorBasedPruner", None)

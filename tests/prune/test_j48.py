@@ -19,7 +19,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.j48.growing import grow_j48
-from treewright.grow.j48.nodes import J48Growth, J48Node, divide
+from treewright.grow.j48.nodes import J48Growth, J48Node, partition
 from treewright.grow.j48.options import J48
 from treewright.model.j48_votes import class_probabilities, predicted_codes
 from treewright.model.split import Split
@@ -198,7 +198,7 @@ def tree_by_hand(data: Dataset, splits: dict[int, Split]) -> J48Growth:
     for index, split in splits.items():
         node = nodes[index]
         node.split = split
-        for share in divide(split, data.columns[split.attribute], node.rows, node.weights):
+        for share in partition(split, data.columns[split.attribute], node.rows, node.weights):
             node.children.append(len(nodes))
             nodes.append(J48Node.of_cases(*share, classes, 3))
     for node in nodes:

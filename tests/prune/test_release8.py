@@ -15,7 +15,7 @@ from release8_twin import Twin, plain, plain_tree, random_dataset, random_option
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.release8.cases import Cases
+from treewright.grow.release8.cases import Release8Cases
 from treewright.grow.release8.growing import grow_release8
 from treewright.grow.release8.options import Release8
 from treewright.model.build import NodeRecord, build_tree
@@ -23,7 +23,7 @@ from treewright.model.release8_votes import class_sums
 from treewright.model.split import Split
 from treewright.model.tree import Stop, Tree
 from treewright.prune.extra_errors import extra_errors_single
-from treewright.prune.release8 import GeneralPruner, drop_impossible_branches, prune_release8
+from treewright.prune.release8 import FractionalPruner, drop_impossible_branches, prune_release8
 from treewright.prune.release8_estimate import Estimator
 
 RUNS = {
@@ -68,7 +68,7 @@ def test_the_shorter_way_without_unknown_values_leads_to_the_same_tree(seed: int
     growth = grow_release8(data, options)
     short = prune_release8(data, growth, options.confidence)
     records = [replace(record, children=list(record.children), estimate=0.0) for record in growth.records]
-    root = GeneralPruner(Cases(data, growth.order), records, Estimator(options.confidence)).prune()
+    root = FractionalPruner(Release8Cases(data, growth.order), records, Estimator(options.confidence)).prune()
     general = build_tree(data.schema, records, root)[0]
     assert short.estimate is not None
     assert general.estimate is not None

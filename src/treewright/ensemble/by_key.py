@@ -22,7 +22,7 @@ from treewright.data.schema import Schema
 from treewright.ensemble.bootstrap import ATTRIBUTES, tree_key
 from treewright.ensemble.growing import TreeMaker
 from treewright.ensemble.plan import ForestPlan
-from treewright.grow.bins_of_numbers import bins_asked_for
+from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.recipe import Intervals, Recipe
 from treewright.model.forest import Combining, Forest
 from treewright.model.grove import pack_trees
@@ -59,7 +59,7 @@ def require_possible(plan: ForestPlan, schema: Schema, name: str) -> None:
         )
     if not isinstance(tree.learner, Recipe):
         raise ParameterError(f"{tree.name} trees of a forest are not grown by {name}: ID3, C4.5 and CART are")
-    if bins_asked_for(tree.learner) is not None:
+    if bins_of_learner(tree.learner) is not None:
         raise ParameterError(f"bins are made from numbers in memory, and not by {name}: leave bins out")
     if tree.learner.stopping.max_leaves is not None:
         raise ParameterError("under a limit of leaves trees cannot share a scan: limit the depth instead")

@@ -22,7 +22,7 @@ from treewright.explain.explanation import Explanation
 from treewright.explain.language import Words
 from treewright.explain.recount import counted_again
 from treewright.explain.training import learner_name, understood
-from treewright.grow.bins_of_numbers import bins_asked_for
+from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.choice import MANY_VALUES
 from treewright.grow.criteria import entropy, gini
 from treewright.grow.recipe import Choice, NominalTest, Recipe, recipe_from_dict
@@ -184,7 +184,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
 def _notes_on(model: TreeModel, recipe: Recipe) -> tuple[str, ...]:
     """Return the notes where a learner used other numbers than its tables, or fewer thresholds than there are."""
     name = learner_name(model)
-    if bins_asked_for(recipe) is not None:
+    if bins_of_learner(recipe) is not None:
         return ("bins",)
     if name == "MedianLearner":
         return ("squared_error",)

@@ -28,10 +28,10 @@ from treewright.model.model import TreeModel
 from treewright.model.split import STAY
 from treewright.model.tree import LEAF, Floats, Stop, Tree
 from treewright.prune.chi_square import table_p
-from treewright.prune.collapse import SLACK, end_of_subtree, staying_errors
+from treewright.prune.collapse import COLLAPSE_SLACK, end_of_subtree, staying_errors
 from treewright.prune.cost_complexity import cut_before, link_at, node_risks
 from treewright.prune.error_based import error_based_decisions
-from treewright.prune.error_based_pruner import Decision
+from treewright.prune.error_based_pruner import PruningDecision
 from treewright.prune.extra_errors import extra_errors
 from treewright.prune.j48 import extra_errors as j48_extra_errors
 from treewright.prune.mdl import class_bits, message_lengths
@@ -114,13 +114,13 @@ def _finished(model: TreeModel, method: Mapping[str, Any], node: int) -> Stage |
     return _stage_on(model, method, model.tree, node, KEPT)
 
 
-def _finished_decision(model: TreeModel, method: Mapping[str, Any], node: int) -> Decision:
+def _finished_decision(model: TreeModel, method: Mapping[str, Any], node: int) -> PruningDecision:
     tree, j48 = model.tree, learner_name(model) == "J48"
     expected = [] if tree.estimate is None else tree.estimate[tree.children_of(node)].tolist()
     counts = tuple(float(count) for count in tree.counts[node])
     as_leaf = _leaf_estimate(counts, float(method["confidence"]), j48).value
     outcome = PRUNED if tree.attribute[node] == LEAF else KEPT
-    return Decision(node, counts, as_leaf, sum(expected), tuple(expected), None, outcome)
+    return PruningDecision(node, counts, as_leaf, sum(expected), tuple(expected), None, outcome)
 
 
 # -- grown and pruned once more ----------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Pass:
     origin: Sequence[int]
     validation: Dataset | None = None
     complexity: Sequence[float] = ()
-    history: tuple[Decision, ...] = ()
+    history: tuple[PruningDecision, ...] = ()
 
 
 def passes_again(model: TreeModel, data: Dataset) -> tuple[list[Pass], tuple[str, ...]]:
@@ -259,7 +259,7 @@ def _stage_on(model: TreeModel, method: Mapping[str, Any], tree: Tree, node: int
     """Return the stage of a method that needs nothing but the tree which it saw."""
     match method["method"]:
         case "collapse":
-            return Stage("collapse", decision, _collapse(tree, node), {"slack": SLACK})
+            return Stage("collapse", decision, _collapse(tree, node), {"slack": COLLAPSE_SLACK})
         case "chi_square":
             return Stage("chi_square", decision, _chi_square(method, tree, node), dict(method))
         case "mdl":
@@ -275,7 +275,7 @@ def _stage_on(model: TreeModel, method: Mapping[str, Any], tree: Tree, node: int
     return Stage(str(method["method"]), decision)
 
 
-def _error_based(model: TreeModel, method: Mapping[str, Any], decision: Decision) -> Stage:
+def _error_based(model: TreeModel, method: Mapping[str, Any], decision: PruningDecision) -> Stage:
     j48, confidence = learner_name(model) == "J48", float(method["confidence"])
     estimates = [_leaf_estimate(decision.counts, confidence, j48)]
     if decision.branches:

@@ -9,10 +9,10 @@ from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.explain.training import learner_of, training_cases
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.chaid.growing import ChaidExaminer, ChaidNode
+from treewright.grow.chaid.growing import ChaidEvaluator, ChaidNode
 from treewright.grow.chaid.options import CHAID
 from treewright.grow.chaid.working import examined
-from treewright.grow.grower import examine_tree
+from treewright.grow.grower import trace_tree
 from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.grow.tree_engine import engine_for
 from treewright.model.model import TreeModel
@@ -33,7 +33,7 @@ def counted_again(
     if isinstance(learner, CHAID):
         return _chaid_again(model, learner, node, cases), notes
     engine = engine_for(in_bins(cases, recipe), model.tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    found = examine_tree(engine, recipe, model.tree, node).get(node)
+    found = trace_tree(engine, recipe, model.tree, node).get(node)
     if found is not None and model.tree.node(node).stop not in (None, Stop.PRUNED):
         # The judge would have divided this leaf, but nobody did, and so nobody pruned it.
         found = tuple(replace(one, status=_not_pruned(one.status)) for one in found)
@@ -49,7 +49,7 @@ def _chaid_again(model: TreeModel, options: CHAID, node: int, cases: Dataset) ->
     tree = model.tree
     engine = MemoryEngine(cases)
     root = engine.root()
-    examiner = ChaidExaminer(engine, root, options)
+    examiner = ChaidEvaluator(engine, root, options)
     place = _opened(engine, root, tree, node)
     [summary] = engine.summaries([place])
     if tree.node(node).stop is None or tree.node(node).stop is Stop.PRUNED:

@@ -33,9 +33,9 @@ from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.cal.trace import Step
 from treewright.grow.chaid.growing import grow_chaid
 from treewright.grow.chaid.options import CHAID
-from treewright.grow.chaid.working import chaid_working
+from treewright.grow.chaid.working import chaid_traces
 from treewright.grow.criteria import total_entropy, total_gini
-from treewright.grow.grower import examine_tree
+from treewright.grow.grower import trace_tree
 from treewright.grow.recipe import MissingPolicy, recipe_from_dict
 from treewright.grow.tree_engine import engine_for
 from treewright.model.model import TreeModel
@@ -196,10 +196,10 @@ def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[s
     cases, notes = training_cases(model, data)
     options, tree = learner_of(model), grown_again(model, data)
     if isinstance(options, CHAID):
-        return replace(model, tree=tree, working=chaid_working(cases, grow_chaid(cases, options))), notes
+        return replace(model, tree=tree, working=chaid_traces(cases, grow_chaid(cases, options))), notes
     recipe = recipe_from_dict(model.recipe)
     engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    return replace(model, tree=tree, working=examine_tree(engine, recipe, tree)), notes
+    return replace(model, tree=tree, working=trace_tree(engine, recipe, tree)), notes
 
 
 def _order(model: TreeModel) -> str:

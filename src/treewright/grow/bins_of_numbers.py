@@ -19,13 +19,13 @@ from treewright.grow.recipe import Cuts, Recipe
 Floats = npt.NDArray[np.float64]
 
 
-def bins_asked_for(learner: Any) -> int | None:
+def bins_of_learner(learner: Any) -> int | None:
     """Return how many bins a learner puts numbers into, None if it takes them as they are.
 
     Examples
     --------
     >>> from treewright.grow.recipe import CART, ID3
-    >>> bins_asked_for(CART(bins=255)), bins_asked_for(CART()), bins_asked_for(ID3())
+    >>> bins_of_learner(CART(bins=255)), bins_of_learner(CART()), bins_of_learner(ID3())
     (255, None, None)
     """
     if isinstance(learner, Recipe) and isinstance(learner.numeric, Cuts):
@@ -44,22 +44,22 @@ def in_bins(dataset: Dataset, learner: Any) -> Dataset:
     >>> in_bins(restaurant, CART()) is restaurant
     True
     """
-    bins = bins_asked_for(learner)
+    bins = bins_of_learner(learner)
     if bins is None:
         return dataset
     columns = tuple(
-        tops_of_bins(column.astype(np.float64, copy=False), bins) if attribute.is_numeric else column
+        bin_tops(column.astype(np.float64, copy=False), bins) if attribute.is_numeric else column
         for attribute, column in zip(dataset.schema.attributes, dataset.columns, strict=True)
     )
     return replace(dataset, columns=columns)
 
 
-def tops_of_bins(column: Floats, bins: int) -> Floats:
+def bin_tops(column: Floats, bins: int) -> Floats:
     """Return for each number the highest one of its bin; missing ones stay missing.
 
     Examples
     --------
-    >>> tops_of_bins(np.array([1.0, 2.0, 3.0, np.nan, 4.0, 5.0, 6.0]), 3).tolist()
+    >>> bin_tops(np.array([1.0, 2.0, 3.0, np.nan, 4.0, 5.0, 6.0]), 3).tolist()
     [2.0, 2.0, 4.0, nan, 4.0, 6.0, 6.0]
     """
     known = np.sort(column[~np.isnan(column)] + 0.0)

@@ -22,7 +22,7 @@ from treewright.grow.criteria import Criterion, criterion_named, split_informati
 from treewright.grow.drawing import random_cut
 from treewright.grow.groups import grouped
 from treewright.grow.midpoint import midpoint
-from treewright.grow.monotonic import ANYWHERE, Span, signs_for, values_of
+from treewright.grow.monotonic import UNBOUNDED, Span, signs_for, values_of
 from treewright.grow.recipe import Choice, Cuts, MissingPolicy, NominalTest, OrdinalTest, Placement, Recipe
 from treewright.grow.subsets import ordered_cuts, subsets_to_compare, sums_of
 from treewright.grow.ties import first_of_ties
@@ -40,7 +40,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SplitCandidate:
     """An attribute at a node.
 
     Parameters
@@ -72,7 +72,7 @@ class Candidate:
     own_score: float | None = None
 
 
-class Examiner:
+class SplitEvaluator:
     """Finds the best test of attributes, by the rules of one recipe over one engine.
 
     Parameters
@@ -97,18 +97,18 @@ class Examiner:
         self._classification = recipe.criterion != "variance"
         self._signs = signs_for(recipe.monotonic, engine.schema)
         self._random_cuts = recipe.draw is not None and recipe.draw.random_cuts
-        self._span, self._key = ANYWHERE, 0  # of the node that is looked at
+        self._span, self._key = UNBOUNDED, 0  # of the node that is looked at
 
-    def examine(self, attribute: int, table: FrequencyTable, span: Span = ANYWHERE, key: int = 0) -> Candidate:
+    def examine(self, attribute: int, table: FrequencyTable, span: Span = UNBOUNDED, key: int = 0) -> SplitCandidate:
         """Return the candidate of an attribute; `span` is relative to the mean of the node, `key` decides its draws."""
         self._span, self._key = span, key
         column = self._engine.schema.attributes[attribute]
         known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
         if known <= 0:
-            return Candidate(attribute, SplitStatus.ALL_MISSING, table.counts[:0], table.unknown)
+            return SplitCandidate(attribute, SplitStatus.ALL_MISSING, table.counts[:0], table.unknown)
         outcomes = np.count_nonzero(table.cases)
         if outcomes + (column.is_numeric and self._learns_side(table)) < 2:
-            return Candidate(attribute, SplitStatus.ONE_VALUE, table.counts, table.unknown)
+            return SplitCandidate(attribute, SplitStatus.ONE_VALUE, table.counts, table.unknown)
         if column.is_numeric and attribute not in self._bounds:
             return self._cut(attribute, table)
         if self._is_multiway(column):
@@ -128,22 +128,22 @@ class Examiner:
 
     # -- groups of values --------------------------------------------------------------------------------------------
 
-    def _groups(self, attribute: int, table: FrequencyTable) -> Candidate:
+    def _groups(self, attribute: int, table: FrequencyTable) -> SplitCandidate:
         least = self._recipe.stopping.min_branch
         groups = grouped(table.counts, table.unknown, least, by_ratio=self._recipe.choice is Choice.RATIO)
         if groups is None:
-            return Candidate(attribute, SplitStatus.NO_GAIN, table.counts, table.unknown)
+            return SplitCandidate(attribute, SplitStatus.NO_GAIN, table.counts, table.unknown)
         weights = self._branch_weights(groups.counts)
         split = Split.subsets(attribute, groups.branch_of, self._missing(weights))
         branches = np.zeros((split.n_branches, table.counts.shape[1]), dtype=table.counts.dtype)
         branches[: len(groups.counts)] = groups.counts
         if np.count_nonzero(weights >= least * SHORT) < 2:
-            return Candidate(attribute, SplitStatus.TOO_FEW, branches, table.unknown, split)
+            return SplitCandidate(attribute, SplitStatus.TOO_FEW, branches, table.unknown, split)
         return self._scored(split, branches, table.unknown, self._criterion.of_table(branches))
 
     # -- one branch per value ----------------------------------------------------------------------------------------
 
-    def _multiway(self, attribute: int, column: Column, table: FrequencyTable) -> Candidate:
+    def _multiway(self, attribute: int, column: Column, table: FrequencyTable) -> SplitCandidate:
         weights = self._branch_weights(table.counts)
         stopping = self._recipe.stopping
         missing = self._missing(weights)
@@ -153,12 +153,12 @@ class Examiner:
             split = Split.multiway(attribute, len(column.values), missing)
         enough = np.count_nonzero((weights >= stopping.min_branch * SHORT) & (table.cases >= stopping.min_leaf))
         if enough < 2:
-            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown, split)
+            return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown, split)
         return self._scored(split, table.counts, table.unknown, self._criterion.of_table(table.counts))
 
     # -- two branches ------------------------------------------------------------------------------------------------
 
-    def _binary(self, attribute: int, column: Column, table: FrequencyTable) -> Candidate:
+    def _binary(self, attribute: int, column: Column, table: FrequencyTable) -> SplitCandidate:
         """Find the best division of declared values; where the side is learned, missing is one value more."""
         learned = self._learns_side(table)
         cases = np.append(table.cases, table.unknown_cases) if learned else table.cases
@@ -175,11 +175,11 @@ class Examiner:
             left, right
         )
         if not fits.any():
-            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown)
+            return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown)
         if self._signs:
             fits &= self._in_order(attribute, left, right, None if learned else table.unknown)
             if not fits.any():
-                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts, table.unknown)
+                return SplitCandidate(attribute, SplitStatus.MONOTONIC, table.counts, table.unknown)
         scores = np.full(len(sides), -np.inf)
         scores[fits] = self._criterion.of_cuts(left[fits], right[fits])
         best = first_of_ties(scores)
@@ -194,7 +194,7 @@ class Examiner:
         split = Split.subsets(attribute, of_values.tolist(), home)
         return self._scored(split, known, table.unknown, float(scores[best]), tries=int(fits.sum()))
 
-    def _cut(self, attribute: int, table: FrequencyTable) -> Candidate:
+    def _cut(self, attribute: int, table: FrequencyTable) -> SplitCandidate:
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
         values = table.first
         left: Counts = np.cumsum(table.counts, axis=0)
@@ -208,11 +208,11 @@ class Examiner:
         places = places[self._large_enough(cases[places], int(cases[-1]))]
         places = places[self._heavy_enough(left[places], left[-1] - left[places])]
         if len(places) == 0:
-            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
+            return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
             places = places[self._in_order(attribute, left[places], left[-1] - left[places], table.unknown)]
             if len(places) == 0:
-                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
+                return SplitCandidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
         best = first_of_ties(scores)
         place = int(places[best])
@@ -237,7 +237,7 @@ class Examiner:
 
     def _cut_with_side(
         self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints, drawn: tuple[int, float] | None
-    ) -> Candidate:
+    ) -> SplitCandidate:
         """Try every cut with the missing cases on the right (the last one: known against missing), then on the left.
 
         Where the cut was drawn it is the only one, beside known against missing.
@@ -252,14 +252,14 @@ class Examiner:
             fits &= np.isin(np.arange(len(lower)), offered)
         places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
         if len(places) == 0:
-            return Candidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
+            return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
             cuts = places != len(values) - 1  # known against missing has no order
             ordered = self._in_order(attribute, lower[places], whole - lower[places], None)
             anyway = self._in_order(None, lower[places], whole - lower[places], None)
             places = places[np.where(cuts, ordered, anyway)]
             if len(places) == 0:
-                return Candidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
+                return SplitCandidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
         scores = self._criterion.of_cuts(lower[places], whole - lower[places])
         best = first_of_ties(scores)
         place, home = int(places[best]), 1
@@ -346,11 +346,11 @@ class Examiner:
 
     # -- scores ------------------------------------------------------------------------------------------------------
 
-    def _scored(self, split: Split, counts: Counts, unknown: Counts, score: float, *, tries: int = 0) -> Candidate:
+    def _scored(self, split: Split, counts: Counts, unknown: Counts, score: float, *, tries: int = 0) -> SplitCandidate:
         own_score = None
         if self._own is not None:
             if score == -np.inf:
-                return Candidate(split.attribute, SplitStatus.NO_GAIN, counts, unknown, split, tries=tries)
+                return SplitCandidate(split.attribute, SplitStatus.NO_GAIN, counts, unknown, split, tries=tries)
             own_score = score
         known = float(self._branch_weights(counts).sum())
         weight = known + float(self._branch_weights(unknown[None, :]).sum())
@@ -367,7 +367,7 @@ class Examiner:
             if score <= 0:
                 status = SplitStatus.NO_GAIN
         information = split_information(counts, unknown) if self._classification else 0.0
-        return Candidate(split.attribute, status, counts, unknown, split, score, information, tries, own_score)
+        return SplitCandidate(split.attribute, status, counts, unknown, split, score, information, tries, own_score)
 
     def own_score(self, split: Split, counts: Counts, unknown: Counts) -> float | None:
         """Return what the user's criterion says of any test by its table; None without such a criterion or a score."""

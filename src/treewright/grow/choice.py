@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.grow.candidates import Candidate
+from treewright.grow.candidates import SplitCandidate
 from treewright.grow.recipe import Choice
 from treewright.grow.ties import first_of_ties
 from treewright.model.working import SplitStatus
@@ -29,18 +29,18 @@ MANY_VALUES = 0.3
 class Chosen:
     """The candidates with their final statuses, and the place of the winner (None: no test is admissible)."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SplitCandidate, ...]
     winner: int | None
     average_gain: float | None = None
 
     @property
-    def best(self) -> Candidate | None:
+    def best(self) -> SplitCandidate | None:
         """The winning candidate."""
         return None if self.winner is None else self.candidates[self.winner]
 
 
 def choose(
-    rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int, *, many_count: bool = False
+    rule: Choice, candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int, *, many_count: bool = False
 ) -> Chosen:
     """Apply a rule of choice; `many_count` lets attributes of very many values count in the average, too."""
     if rule is Choice.HIGHEST:
@@ -48,23 +48,23 @@ def choose(
     return _c45(rule, candidates, schema, 0 if many_count else n_cases)
 
 
-def _highest(candidates: Sequence[Candidate]) -> Chosen:
+def _highest(candidates: Sequence[SplitCandidate]) -> Chosen:
     scores = np.array([c.score if c.status is SplitStatus.CONSIDERED else -np.inf for c in candidates])
     return _with_winner(list(candidates), scores, None)
 
 
-def _c45(rule: Choice, candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> Chosen:
+def _c45(rule: Choice, candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int) -> Chosen:
     average = average_gain(candidates, schema, n_cases)
-    judged: list[Candidate] = []
-    worths = []
+    rated: list[SplitCandidate] = []
+    scores = []
     for candidate in candidates:
-        status, worth = _worth(rule, candidate, average)
-        judged.append(replace(candidate, status=status))
-        worths.append(worth)
-    return _with_winner(judged, np.array(worths), average if rule is Choice.RATIO else None)
+        status, score = _score_by_rule(rule, candidate, average)
+        rated.append(replace(candidate, status=status))
+        scores.append(score)
+    return _with_winner(rated, np.array(scores), average if rule is Choice.RATIO else None)
 
 
-def _worth(rule: Choice, candidate: Candidate, average: float) -> tuple[SplitStatus, float]:
+def _score_by_rule(rule: Choice, candidate: SplitCandidate, average: float) -> tuple[SplitStatus, float]:
     if candidate.status is not SplitStatus.CONSIDERED or candidate.score <= -EPSILON:
         return candidate.status, -np.inf
     if rule is Choice.GAIN:
@@ -78,7 +78,7 @@ def _worth(rule: Choice, candidate: Candidate, average: float) -> tuple[SplitSta
     return SplitStatus.CONSIDERED, candidate.score / candidate.split_info
 
 
-def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) -> float:
+def average_gain(candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int) -> float:
     """Return C4.5's average: over the possible tests, attributes with very many values left out.
 
     If no attribute counts the average is infinite, so that none can be chosen by the ratio.
@@ -95,7 +95,7 @@ def average_gain(candidates: Sequence[Candidate], schema: Schema, n_cases: int) 
 
 
 def _with_winner(
-    candidates: list[Candidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None
+    candidates: list[SplitCandidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None
 ) -> Chosen:
     if len(scores) == 0 or not np.isfinite(scores.max()):
         return Chosen(tuple(candidates), None, average)

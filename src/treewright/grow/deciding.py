@@ -22,18 +22,18 @@ import numpy as np
 from treewright.counts.engine import Engine, Summary
 from treewright.counts.table import FrequencyTable
 from treewright.data.schema import Task
-from treewright.grow.candidates import SHORT, Candidate, Examiner
+from treewright.grow.candidates import SHORT, SplitCandidate, SplitEvaluator
 from treewright.grow.choice import Chosen, choose
 from treewright.grow.criteria import chi_square
 from treewright.grow.drawing import root_key, shuffled
-from treewright.grow.monotonic import ANYWHERE, Span
+from treewright.grow.monotonic import UNBOUNDED, Span
 from treewright.grow.recipe import NominalTest, Recipe
 from treewright.model.tree import Stop
 from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
 @dataclass(frozen=True)
-class Open:
+class GrowingNode:
     """An open node: its number at the engine, its record, and what its place in the tree says."""
 
     engine_node: int
@@ -41,14 +41,14 @@ class Open:
     depth: int
     used: frozenset[int]
     key: int
-    span: Span = ANYWHERE
+    span: Span = UNBOUNDED
 
 
 @dataclass(frozen=True)
 class Decision:
     """What is to be done at an open node."""
 
-    node: Open
+    node: GrowingNode
     summary: Summary
     chosen: Chosen | None
     stop: Stop | None
@@ -64,14 +64,14 @@ class Decider(abc.ABC):
         self._regression = self._schema.task is Task.REGRESSION
         self._working: dict[int, tuple[EvaluatedSplit, ...]] = {}
         self._cells_left = cells
-        self._examiner: Examiner
+        self._evaluator: SplitEvaluator
 
     @property
     @abc.abstractmethod
     def _total_weight(self) -> float:
         """The weight of all cases."""
 
-    def _decide(self, nodes: Sequence[Open]) -> list[Decision]:
+    def _decide(self, nodes: Sequence[GrowingNode]) -> list[Decision]:
         summaries = self._engine.summaries([node.engine_node for node in nodes])
         stops = [self._stop_before_counting(node, summary) for node, summary in zip(nodes, summaries, strict=True)]
         open_nodes = [
@@ -89,11 +89,11 @@ class Decider(abc.ABC):
         ]
 
     def _count(
-        self, open_nodes: Sequence[tuple[Open, Summary]], asked: Sequence[Sequence[int]]
+        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], asked: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
         return self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
 
-    def _stop_before_counting(self, node: Open, summary: Summary) -> Stop | None:
+    def _stop_before_counting(self, node: GrowingNode, summary: Summary) -> Stop | None:
         stopping = self._recipe.stopping
         if summary.cases == 0:
             return Stop.EMPTY
@@ -112,12 +112,12 @@ class Decider(abc.ABC):
             return Stop.NO_ATTRIBUTES
         return None
 
-    def _attributes_for(self, node: Open) -> list[int]:
+    def _attributes_for(self, node: GrowingNode) -> list[int]:
         return [index for index in range(len(self._schema.attributes)) if index not in node.used]
 
     def _decision(
         self,
-        node: Open,
+        node: GrowingNode,
         summary: Summary,
         asked: Sequence[int],
         tables: Sequence[FrequencyTable],
@@ -126,14 +126,14 @@ class Decider(abc.ABC):
         """Decide by the tables of the attributes asked; spare ones are asked only while none of these can be tested."""
         span = node.span.shifted(-summary.mean)
         found = {
-            attribute: self._examiner.examine(attribute, table, span, node.key)
+            attribute: self._evaluator.examine(attribute, table, span, node.key)
             for attribute, table in zip(asked, tables, strict=True)
         }
         for attribute in spare:
             if any(candidate.status is SplitStatus.CONSIDERED for candidate in found.values()):
                 break
             [[table]] = self._count([(node, summary)], [[attribute]])
-            found[attribute] = self._examiner.examine(attribute, table, span, node.key)
+            found[attribute] = self._evaluator.examine(attribute, table, span, node.key)
         candidates = [found.get(one) or _not_drawn(one, self._width) for one in self._attributes_for(node)]
         many_count = self._recipe.nominal is NominalTest.GROUPS
         chosen = choose(self._recipe.choice, candidates, self._schema, self._n_cases, many_count=many_count)
@@ -145,18 +145,18 @@ class Decider(abc.ABC):
             stop = Stop.SMALL_GAIN
         elif not self._significant(best):
             stop = Stop.NOT_SIGNIFICANT
-        self._keep_working(node, chosen, stop)
+        self._keep_trace(node, chosen, stop)
         return Decision(node, summary, chosen, stop)
 
     @property
     def _n_cases(self) -> int:
         return self._engine.n_cases
 
-    def _significant(self, best: Candidate) -> bool:
+    def _significant(self, best: SplitCandidate) -> bool:
         level = self._recipe.stopping.significance
         return level is None or self._regression or chi_square(best.counts).p <= level
 
-    def _drawn(self, node: Open) -> tuple[list[int], list[int]]:
+    def _drawn(self, node: GrowingNode) -> tuple[list[int], list[int]]:
         """Return the attributes to look at, and those to fall back on in their order."""
         free, draw = self._attributes_for(node), self._recipe.draw
         if draw is not None and draw.per_tree:
@@ -167,8 +167,8 @@ class Decider(abc.ABC):
         order = [free[place] for place in shuffled(node.key, len(free))]
         return sorted(order[: draw.attributes]), order[draw.attributes :]
 
-    def _keep_working(self, node: Open, chosen: Chosen, stop: Stop | None) -> None:
-        self._keep(node.record, examined_entries(chosen, stop, sorted(node.used), self._width))
+    def _keep_trace(self, node: GrowingNode, chosen: Chosen, stop: Stop | None) -> None:
+        self._keep(node.record, split_trace(chosen, stop, sorted(node.used), self._width))
 
     def _keep(self, record: int, entries: tuple[EvaluatedSplit, ...]) -> None:
         """Keep what was looked at in a node, if there is room."""
@@ -184,12 +184,12 @@ class Decider(abc.ABC):
         return 3 if self._regression else len(self._schema.classes)
 
 
-def _not_drawn(attribute: int, width: int) -> Candidate:
+def _not_drawn(attribute: int, width: int) -> SplitCandidate:
     nothing = np.zeros((0, width), dtype=np.int64)
-    return Candidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
+    return SplitCandidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
 
 
-def examined_entries(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:
+def split_trace(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:
     """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
     barred = [_unused(attribute, width) for attribute in used]
     examined = [_examined(candidate, stop) for candidate in chosen.candidates]
@@ -201,7 +201,7 @@ def _unused(attribute: int, width: int) -> EvaluatedSplit:
     return EvaluatedSplit(attribute, SplitStatus.USED_ABOVE, None, nothing, nothing.sum(axis=0))
 
 
-def _examined(candidate: Candidate, stop: Stop | None) -> EvaluatedSplit:
+def _examined(candidate: SplitCandidate, stop: Stop | None) -> EvaluatedSplit:
     status = candidate.status
     if status is SplitStatus.CHOSEN and stop is not None:
         status = SplitStatus.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else SplitStatus.SMALL_GAIN

@@ -138,11 +138,11 @@ def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Pro
     grower = CompiledGrower(dataset, jobs)
     if dataset.n_rows <= UNINTERRUPTED_CASES:
         return grower.grow(recipe, progress=progress)
-    told = _Told(progress)
+    told = _ProgressRelay(progress)
     return run_in_worker(lambda: grower.grow(recipe, progress=told.hear), on_poll=told.tell)
 
 
-class _Told:
+class _ProgressRelay:
     """Takes the progress of a growth in its thread, and tells it in that of the caller."""
 
     def __init__(self, progress: Progress | None) -> None:

@@ -16,7 +16,7 @@ from treewright.counts.outside import OutsideEngine
 from treewright.counts.table import FrequencyTable
 from treewright.counts.tree_view import TreeView
 from treewright.data.dataset import Dataset
-from treewright.grow.deciding import Open
+from treewright.grow.deciding import GrowingNode
 from treewright.grow.grower import Grown
 from treewright.grow.in_place import FETCHED_ROWS, FINISH_ROWS, OnLevel, _InPlaceGrower
 from treewright.grow.placing import by_middles, cuts_to_place, place_cuts
@@ -71,7 +71,7 @@ def grow_forest_over(
     return [place_cuts(one, recipe, view).tree for one, recipe, view in zip(grown, recipes, views, strict=True)]
 
 
-def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequence[Sequence[Open]]) -> None:
+def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequence[Sequence[GrowingNode]]) -> None:
     """Count what all trees need to decide at a level."""
     requests: list[tuple[int, Sequence[int]]] = []
     sieves: dict[int, NumberSieve] = {}
@@ -85,7 +85,7 @@ def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequenc
         engine.count(requests, _SieveOfMany(sieves) if sieves else None)
 
 
-def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, Open]]) -> None:
+def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, GrowingNode]]) -> None:
     """Finish small nodes of all trees in memory, some at a time."""
     for portion in _portions(engine, nodes):
         fetched = engine.fetch([node.engine_node for _, node in portion])
@@ -94,9 +94,9 @@ def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, Open]]) -> 
 
 
 def _portions(
-    engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, Open]]
-) -> Iterator[list[tuple[_OneOfMany, Open]]]:
-    portion: list[tuple[_OneOfMany, Open]] = []
+    engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, GrowingNode]]
+) -> Iterator[list[tuple[_OneOfMany, GrowingNode]]]:
+    portion: list[tuple[_OneOfMany, GrowingNode]] = []
     rows = 0
     for grower, node in nodes:
         [summary] = engine.summaries([node.engine_node])
@@ -131,11 +131,11 @@ class _OneOfMany(_InPlaceGrower):
         self._keeps = False
         self._cells_left = 0
 
-    def opened(self) -> Open:
+    def opened(self) -> GrowingNode:
         """Open the root."""
         return self._prepared_root()
 
-    def by_size(self, level: Sequence[Open]) -> tuple[list[Open], list[Open]]:
+    def by_size(self, level: Sequence[GrowingNode]) -> tuple[list[GrowingNode], list[GrowingNode]]:
         """Return the nodes that are finished in memory, and all others."""
         return self._by_size(level)
 
@@ -143,7 +143,7 @@ class _OneOfMany(_InPlaceGrower):
         """Return what rules runs of numbers out."""
         return self._sieve()
 
-    def wanted(self, level: Sequence[Open]) -> Iterator[tuple[int, list[int]]]:
+    def wanted(self, level: Sequence[GrowingNode]) -> Iterator[tuple[int, list[int]]]:
         """Return the open nodes of a level with the attributes that may be asked for."""
         for node in level:
             [summary] = self._engine.summaries([node.engine_node])
@@ -151,11 +151,11 @@ class _OneOfMany(_InPlaceGrower):
                 drawn, spare = self._drawn(node)
                 yield node.engine_node, [*drawn, *spare]
 
-    def finish(self, node: Open, cases: Dataset) -> None:
+    def finish(self, node: GrowingNode, cases: Dataset) -> None:
         """Grow what is below a node in memory."""
         self._graft(node, self._subtree(node, cases))
 
-    def advanced(self, level: Sequence[Open]) -> list[Open]:
+    def advanced(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
         """Decide at the nodes of a level, and return those below."""
         return self._advanced(level)
 

@@ -27,7 +27,7 @@ OCCURS = 0.5
 PURE_SLACK = 0.1
 """A group whose other classes weigh no more than this counts as a single class."""
 
-LEAST = 1.0
+LEAST_WEIGHT = 1.0
 """While groups are merged, two of them must weigh at least this much for there to be any gain."""
 
 
@@ -117,7 +117,7 @@ class _Measure:
         """Return gain and ratio of the groups as they are."""
         gain = (self._before - float(total_entropy(table).sum())) / self._weight
         information = split_information(table, self._unknown)
-        fits = np.count_nonzero(table.sum(axis=1) >= LEAST) >= 2 and information > 0 and gain > 0
+        fits = np.count_nonzero(table.sum(axis=1) >= LEAST_WEIGHT) >= 2 and information > 0 and gain > 0
         return gain, gain / information if fits else 0.0
 
     def after_merging(
@@ -132,7 +132,11 @@ class _Measure:
         pairs = np.stack([sizes[first], sizes[second]], axis=1)
         # The entropy of the sizes falls by the entropy of the pair within its sum.
         information = split_information(table, self._unknown) - total_entropy(pairs) / self._weight
-        large = np.count_nonzero(sizes >= LEAST) - (pairs >= LEAST).sum(axis=1) + (pairs.sum(axis=1) >= LEAST)
+        large = (
+            np.count_nonzero(sizes >= LEAST_WEIGHT)
+            - (pairs >= LEAST_WEIGHT).sum(axis=1)
+            + (pairs.sum(axis=1) >= LEAST_WEIGHT)
+        )
         fits = (gain > 1e-12 * self._before / self._weight) & (information > 1e-12) & (large >= 2)
         return gain, np.where(fits, gain / np.where(fits, information, 1.0), 0.0)
 

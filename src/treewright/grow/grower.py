@@ -18,8 +18,8 @@ import numpy as np
 from treewright.counts.engine import Engine, Summary
 from treewright.counts.table import Counts, branch_counts
 from treewright.data.schema import Schema
-from treewright.grow.candidates import Examiner
-from treewright.grow.deciding import Decider, Decision, Open
+from treewright.grow.candidates import SplitEvaluator
+from treewright.grow.deciding import Decider, Decision, GrowingNode
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key
 from treewright.grow.monotonic import Span, signs_for, values_of
@@ -30,14 +30,14 @@ from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import Stop, Tree
 from treewright.model.working import EvaluatedSplit, SplitStatus
 
-WORKING_CELLS = 20_000
+TRACE_CELLS = 20_000
 """Table cells that a model keeps to explain itself; the top of the tree comes first."""
 
-WORKING_CASES = 100_000
+TRACE_CASES = 100_000
 """Grown from more cases, a tree that cuts numbers keeps no working: the best cut of every attribute that lost would
-cost more than the tree. `examine_tree` finds it for any node."""
+cost more than the tree. `trace_tree` finds it for any node."""
 
-WORKING_NUMBERS = 5_000_000
+TRACE_NUMBERS = 5_000_000
 """Numbers (cases times numeric attributes) up to which a tree that cuts them keeps its working: a table of every
 different number of every attribute takes longer than the tree."""
 
@@ -58,13 +58,13 @@ def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) ->
     return _Grower(engine, recipe, progress).grow()
 
 
-def examine_tree(
+def trace_tree(
     engine: Engine,
     recipe: Recipe,
     tree: Tree,
     node: int | None = None,
     *,
-    cells: int = WORKING_CELLS,
+    cells: int = TRACE_CELLS,
     grown: Grown | None = None,
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
@@ -74,7 +74,7 @@ def examine_tree(
     engine : Engine
         Over the training data.
     recipe : Recipe
-        By whose rules the attributes are judged; the test that the tree has is the chosen one, also where this
+        By whose rules the attributes are marked; the test that the tree has is the chosen one, also where this
         recipe would have taken another.
     tree : Tree
     node : int or None
@@ -102,8 +102,8 @@ NODES_PER_BATCH = 8
 
 class _Grower(Decider):
     def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
-        keeps = keeps_working(recipe, engine.schema, engine.n_cases)
-        super().__init__(engine, recipe, WORKING_CELLS if keeps else 0)
+        keeps = keeps_traces(recipe, engine.schema, engine.n_cases)
+        super().__init__(engine, recipe, TRACE_CELLS if keeps else 0)
         self._progress = progress
         self._records: list[NodeRecord] = []
         self._cases_done = 0
@@ -119,15 +119,15 @@ class _Grower(Decider):
             self._cells_left = cells
         steps = {} if wanted is None else dict(tree.node(wanted).path)
         needed = reuse.unknown_and_ancestors(tree)
-        level = [self._prepared_root() if 0 in needed else Open(NOT_OPENED, 0, 0, frozenset(), 0)]
+        level = [self._prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
         while level and self._cells_left > 0:
-            below: list[Open] = []
+            below: list[GrowingNode] = []
             asked = [node for node in level if wanted is None or node.record == wanted]
             for first in range(0, len(asked), NODES_PER_BATCH):
                 some = asked[first : first + NODES_PER_BATCH]
                 self._trace(some, reuse)
                 for node in some:
-                    self._judge_as_in_tree(node, tree)
+                    self._mark_split_of_tree(node, tree)
                 if self._cells_left <= 0:
                     return self._working
             for node in level:
@@ -136,21 +136,21 @@ class _Grower(Decider):
                     continue
                 if node.record not in needed:
                     below += [
-                        Open(NOT_OPENED, int(number), node.depth + 1, frozenset(), 0)
+                        GrowingNode(NOT_OPENED, int(number), node.depth + 1, frozenset(), 0)
                         for number in tree.children_of(node.record)
                     ]
                     continue
-                used = node.used | {split.attribute} if self._bars(split.test) else node.used
+                used = node.used | {split.attribute} if self._excludes_attribute(split.test) else node.used
                 children = self._engine.divide(node.engine_node, split)
                 spans = self._spans_below(node, split, self._engine.summaries(children))
                 for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
                     if wanted is None or steps[node.record] == branch:
                         key = child_key(node.key, branch)
-                        below.append(Open(child, int(number), node.depth + 1, used, key, spans[branch]))
+                        below.append(GrowingNode(child, int(number), node.depth + 1, used, key, spans[branch]))
             level = below
         return self._working
 
-    def _trace(self, nodes: Sequence[Open], reuse: ReusableTraces) -> None:
+    def _trace(self, nodes: Sequence[GrowingNode], reuse: ReusableTraces) -> None:
         """Keep the traces that are known and count for the others, in order: the first ones fit into the budget."""
         for known, some in groupby(nodes, key=lambda node: node.record in reuse.known):
             if not known:
@@ -160,38 +160,38 @@ class _Grower(Decider):
                 if node.record in reuse.traces:
                     self._keep(node.record, reuse.traces[node.record])
 
-    def _judge_as_in_tree(self, node: Open, tree: Tree) -> None:
+    def _mark_split_of_tree(self, node: GrowingNode, tree: Tree) -> None:
         """Give the status to the test that the tree has, where the recipe would have decided otherwise."""
         entries = self._working.get(node.record)
         if entries is None:
             return
         split = tree.split(node.record)
-        judged = []
+        marked = []
         for one in entries:
             if split is not None and one.split == split:
-                judged.append(replace(one, status=SplitStatus.CHOSEN))
+                marked.append(replace(one, status=SplitStatus.CHOSEN))
             elif split is not None and one.attribute == split.attribute:
                 [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
                 counts = branch_counts(table, split)
                 tries = one.tries if split.cut is not None else 0
-                own_score = self._examiner.own_score(split, counts, one.unknown)
-                judged.append(
+                own_score = self._evaluator.own_score(split, counts, one.unknown)
+                marked.append(
                     EvaluatedSplit(
                         one.attribute, SplitStatus.CHOSEN, split, counts, one.unknown, tries, own_score=own_score
                     )
                 )
             elif one.status is SplitStatus.CHOSEN:
                 beaten = SplitStatus.CONSIDERED if split is not None else SplitStatus.PRUNED
-                judged.append(replace(one, status=beaten))
+                marked.append(replace(one, status=beaten))
             else:
-                judged.append(one)
-        self._working[node.record] = tuple(judged)
+                marked.append(one)
+        self._working[node.record] = tuple(marked)
 
-    def _prepared_root(self) -> Open:
+    def _prepared_root(self) -> GrowingNode:
         root = self._opened_root()
         if isinstance(self._recipe.numeric, Intervals):
             self._make_intervals(root.engine_node)
-        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
+        self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
         return root
 
     def grow(self) -> Grown:
@@ -208,12 +208,12 @@ class _Grower(Decider):
     def _total_weight(self) -> float:
         return self._records[0].weight
 
-    def _opened_root(self) -> Open:
+    def _opened_root(self) -> GrowingNode:
         node = self._engine.root()
         [summary] = self._engine.summaries([node])
         self._records.append(self._record(summary, None))
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        return Open(node, 0, 0, frozenset(), root_key(seed))
+        return GrowingNode(node, 0, 0, frozenset(), root_key(seed))
 
     def _make_intervals(self, root: int) -> None:
         numeric = [index for index, column in enumerate(self._schema.attributes) if column.is_numeric]
@@ -224,15 +224,15 @@ class _Grower(Decider):
 
     # -- the two orders of growing -----------------------------------------------------------------------------------
 
-    def _grow_by_levels(self, root: Open) -> None:
+    def _grow_by_levels(self, root: GrowingNode) -> None:
         level = [root]
         while level:
-            below: list[Open] = []
+            below: list[GrowingNode] = []
             for decision in self._decide(level):
                 below += self._carry_out(decision)
             level = below
 
-    def _grow_best_first(self, root: Open, max_leaves: int) -> None:
+    def _grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:
         leaves = 1
         waiting: list[tuple[float, int, Decision]] = []
         fresh = self._decide([root])
@@ -241,7 +241,7 @@ class _Grower(Decider):
                 if decision.stop is not None:
                     self._carry_out(decision)
                 else:
-                    heapq.heappush(waiting, (-self._worth(decision), decision.node.record, decision))
+                    heapq.heappush(waiting, (-self._priority(decision), decision.node.record, decision))
             if not waiting:
                 return
             _, _, decision = heapq.heappop(waiting)
@@ -265,13 +265,13 @@ class _Grower(Decider):
         self._carry_out(Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
 
     @staticmethod
-    def _worth(decision: Decision) -> float:
+    def _priority(decision: Decision) -> float:
         best = decision.chosen.best if decision.chosen is not None else None
         return 0.0 if best is None else best.score * decision.summary.weight
 
     # -- carrying out ------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, decision: Decision) -> list[Open]:
+    def _carry_out(self, decision: Decision) -> list[GrowingNode]:
         node, record = decision.node, self._records[decision.node.record]
         best = decision.chosen.best if decision.chosen is not None else None
         if decision.stop is not None or best is None or best.split is None:
@@ -283,19 +283,21 @@ class _Grower(Decider):
             return []
         record.split = best.split
         children = self._engine.divide(node.engine_node, best.split)
-        used = node.used | {best.split.attribute} if self._bars(best.split.test) else node.used
+        used = node.used | {best.split.attribute} if self._excludes_attribute(best.split.test) else node.used
         opened = []
         summaries = self._engine.summaries(children)
         spans = self._spans_below(node, best.split, summaries)
         for branch, (child, summary, span) in enumerate(zip(children, summaries, spans, strict=True)):
             record.children.append(len(self._records))
-            opened.append(Open(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span))
+            opened.append(
+                GrowingNode(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span)
+            )
             self._records.append(self._record(summary, record))
             if self._regression:  # values are kept apart to the last bit
                 self._records[-1].outcome = span.clipped(self._records[-1].outcome)
         return opened
 
-    def _spans_below(self, node: Open, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
+    def _spans_below(self, node: GrowingNode, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
         """Return the span of each branch of a test."""
         sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
         if not sign:
@@ -306,7 +308,7 @@ class _Grower(Decider):
             low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
         return node.span.divided(sign, low, high)
 
-    def _bars(self, test: Test) -> bool:
+    def _excludes_attribute(self, test: Test) -> bool:
         return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}
 
     def _record(self, summary: Summary, parent: NodeRecord | None) -> NodeRecord:
@@ -324,17 +326,17 @@ def _majority(counts: Counts) -> int:
     return int(np.argmax(counts >= best * (1 - 1e-12)))
 
 
-def keeps_working(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
+def keeps_traces(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
     """Say whether a tree by this recipe keeps what was looked at, whichever engine counts.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
     >>> from treewright.grow.recipe import C45
-    >>> [keeps_working(C45(), sample("play-tennis").schema, n) for n in (14, 10**6)]
+    >>> [keeps_traces(C45(), sample("play-tennis").schema, n) for n in (14, 10**6)]
     [True, True]
     """
     numeric = sum(column.is_numeric for column in schema.attributes)
     if isinstance(recipe.numeric, Intervals) or not numeric:
         return True
-    return n_cases <= WORKING_CASES and n_cases * numeric <= WORKING_NUMBERS
+    return n_cases <= TRACE_CASES and n_cases * numeric <= TRACE_NUMBERS

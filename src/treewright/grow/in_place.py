@@ -20,10 +20,10 @@ import numpy as np
 from treewright.counts.engine import DistantEngine, Engine, Summary
 from treewright.counts.table import FrequencyTable
 from treewright.data.dataset import Dataset
-from treewright.grow.candidates import Examiner
-from treewright.grow.deciding import Open
+from treewright.grow.candidates import SplitEvaluator
+from treewright.grow.deciding import GrowingNode
 from treewright.grow.engines import counting_engine
-from treewright.grow.grower import WORKING_CELLS, Grown, Progress, _Grower
+from treewright.grow.grower import TRACE_CELLS, Grown, Progress, _Grower
 from treewright.grow.monotonic import Span
 from treewright.grow.placing import by_middles
 from treewright.grow.recipe import MissingPolicy, Recipe
@@ -109,8 +109,8 @@ def grow_in_place(
 
 
 def examine_in_place(engine: DistantEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Examine a tree as `treewright.grow.grower.examine_tree` does, a level in one pass; cuts are middles."""
-    return _InPlaceGrower(engine, by_middles(recipe), 0, None, None, None).examine(tree, None, WORKING_CELLS)
+    """Examine a tree as `treewright.grow.grower.trace_tree` does, a level in one pass; cuts are middles."""
+    return _InPlaceGrower(engine, by_middles(recipe), 0, None, None, None).examine(tree, None, TRACE_CELLS)
 
 
 class _InPlaceGrower(_Grower):
@@ -136,7 +136,7 @@ class _InPlaceGrower(_Grower):
             self._cells_left = sys.maxsize
 
     def _count(
-        self, open_nodes: Sequence[tuple[Open, Summary]], asked: Sequence[Sequence[int]]
+        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], asked: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
         return self._distant.count(
             [(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)], self._sieve()
@@ -147,7 +147,7 @@ class _InPlaceGrower(_Grower):
         draw = self._recipe.draw
         # Bounds hold for the named criteria only, and not where cuts are drawn or constrained.
         exact = self._regression or self._signs or self._recipe.own or (draw is not None and draw.random_cuts)
-        return None if exact else NumberSieve(self._recipe, self._examiner)
+        return None if exact else NumberSieve(self._recipe, self._evaluator)
 
     def _make_intervals(self, root: int) -> None:
         """Make intervals unless the engine has them from growing."""
@@ -157,7 +157,7 @@ class _InPlaceGrower(_Grower):
 
     def grow(self) -> Grown:
         if self._recipe.stopping.max_leaves is not None:
-            self._cells_left = WORKING_CELLS if self._keeps else 0
+            self._cells_left = TRACE_CELLS if self._keeps else 0
             return super().grow()
         level = [self._prepared_root()] if self._state is None else self._restored(self._state)
         while level:
@@ -171,7 +171,7 @@ class _InPlaceGrower(_Grower):
                 self._checkpoint(self._state_with(level))
         return self._grown()
 
-    def _advanced(self, level: Sequence[Open]) -> list[Open]:
+    def _advanced(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
         """Decide at the nodes of a level, and return those below."""
         return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
@@ -184,18 +184,18 @@ class _InPlaceGrower(_Grower):
 
     # -- small nodes -------------------------------------------------------------------------------------------------
 
-    def _by_size(self, level: Sequence[Open]) -> tuple[list[Open], list[Open]]:
+    def _by_size(self, level: Sequence[GrowingNode]) -> tuple[list[GrowingNode], list[GrowingNode]]:
         """Return the nodes that are finished in memory, and all others."""
         small = [self._is_small(node) for node in level]
         return list(compress(level, small)), [node for node, one in zip(level, small, strict=True) if not one]
 
-    def _is_small(self, node: Open) -> bool:
+    def _is_small(self, node: GrowingNode) -> bool:
         [summary] = self._engine.summaries([node.engine_node])
         return 0 < summary.cases <= self._finish_rows and self._stop_before_counting(node, summary) is None
 
-    def _finished(self, nodes: Sequence[Open]) -> Iterator[_Subtree]:
+    def _finished(self, nodes: Sequence[GrowingNode]) -> Iterator[_Subtree]:
         """Fetch the cases of small nodes, some at a time, and grow what is below them."""
-        waiting: list[Open] = []
+        waiting: list[GrowingNode] = []
         rows = 0
         for node in nodes:
             [summary] = self._engine.summaries([node.engine_node])
@@ -207,16 +207,16 @@ class _InPlaceGrower(_Grower):
         if waiting:
             yield from self._grown_below(waiting)
 
-    def _grown_below(self, nodes: Sequence[Open]) -> Iterator[_Subtree]:
+    def _grown_below(self, nodes: Sequence[GrowingNode]) -> Iterator[_Subtree]:
         fetched = self._distant.fetch([node.engine_node for node in nodes])
         for node, cases in zip(nodes, fetched, strict=True):
             yield self._subtree(node, cases)
 
-    def _subtree(self, node: Open, cases: Dataset) -> _Subtree:
+    def _subtree(self, node: GrowingNode, cases: Dataset) -> _Subtree:
         place = _Place(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
         return grow_subtree(cases, self._recipe, place)
 
-    def _graft(self, node: Open, subtree: _Subtree) -> None:
+    def _graft(self, node: GrowingNode, subtree: _Subtree) -> None:
         """Put what was grown in memory below a node."""
         offset = len(self._records) - 1  # the subtree's root is the node itself
         [summary] = self._engine.summaries([node.engine_node])
@@ -236,7 +236,7 @@ class _InPlaceGrower(_Grower):
     def _fit_working(self) -> None:
         """Keep the working that a grower in memory would have kept: level by level until the cells are used up."""
         kept: dict[int, tuple[EvaluatedSplit, ...]] = {}
-        left = WORKING_CELLS if self._keeps else 0
+        left = TRACE_CELLS if self._keeps else 0
         level = [0]
         while level:
             for record in level:
@@ -254,7 +254,7 @@ class _InPlaceGrower(_Grower):
 
     # -- states ------------------------------------------------------------------------------------------------------
 
-    def _state_with(self, level: Sequence[Open]) -> GrowthState:
+    def _state_with(self, level: Sequence[GrowingNode]) -> GrowthState:
         summaries = self._engine.summaries([node.engine_node for node in level])
         nodes = [
             OpenNode(node.record, node.depth, node.used, node.key, node.span, summary)
@@ -262,16 +262,16 @@ class _InPlaceGrower(_Grower):
         ]
         return GrowthState(self._records, nodes, self._working, self._bounds)
 
-    def _restored(self, state: GrowthState) -> list[Open]:
+    def _restored(self, state: GrowthState) -> list[GrowingNode]:
         """Open the nodes of a state at the engine, which has counted nothing yet."""
         self._records = state.records
         self._working = dict(state.working)
         self._bounds = dict(state.bounds)
         for attribute, bounds in self._bounds.items():
             self._engine.use_intervals(attribute, bounds)
-        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
+        self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
         if not self._finish_rows and self._keeps:
-            self._cells_left = WORKING_CELLS - sum(one.cells for work in self._working.values() for one in work)
+            self._cells_left = TRACE_CELLS - sum(one.cells for work in self._working.values() for one in work)
             decided = sum(1 for record in self._records if record.stop is not Stop.OPEN)
             if len(self._working) < decided and self._overflowed():
                 self._cells_left = 0
@@ -292,7 +292,7 @@ class _InPlaceGrower(_Grower):
             waiting += children
         self._cases_done = self._n_cases - sum(node.summary.cases for node in state.open_nodes)
         return [
-            Open(place[node.record], node.record, node.depth, node.used, node.key, node.span)
+            GrowingNode(place[node.record], node.record, node.depth, node.used, node.key, node.span)
             for node in state.open_nodes
         ]
 
@@ -310,11 +310,11 @@ class _InPlaceGrower(_Grower):
 class _Place:
     """Where a subtree stands: its node, and what is known of all data."""
 
-    node: Open
+    node: GrowingNode
     total_weight: float
     n_cases: int
     bounds: dict[int, tuple[float, ...]]
-    keeps_working: bool
+    keeps_traces: bool
 
 
 @dataclass(frozen=True)
@@ -333,7 +333,7 @@ class _SubtreeGrower(_Grower):
     def __init__(self, engine: Engine, recipe: Recipe, place: _Place) -> None:
         super().__init__(engine, recipe, None)
         self._place = place
-        self._cells_left = WORKING_CELLS if place.keeps_working else 0
+        self._cells_left = TRACE_CELLS if place.keeps_traces else 0
         self._bounds = place.bounds
 
     @property
@@ -347,7 +347,7 @@ class _SubtreeGrower(_Grower):
     def grow_below(self) -> _Subtree:
         for attribute, bounds in self._bounds.items():
             self._engine.use_intervals(attribute, bounds)
-        self._examiner = Examiner(self._recipe, self._engine, self._bounds, self._total_weight)
+        self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
         root = self._opened_root()
         above = self._place.node
         self._grow_by_levels(replace(above, engine_node=root.engine_node, record=0))

@@ -75,7 +75,7 @@ class Span:
         return fits & (sign * (right - left) >= 0) if sign else fits
 
 
-ANYWHERE = Span()
+UNBOUNDED = Span()
 """The span of a node that nothing above restricts."""
 
 

@@ -1,15 +1,14 @@
-"""A criterion that the user wrote: a plain function from a table of counts to a score.
+"""A custom criterion: a user's function from a table of counts to a score.
 
-The function gets the table of a test, a row for each branch and a column for each class (doubles, read-only, classes in
-the order of the schema), and returns a number: the greater, the better the test. A score of at most `LEAST`, or one
-that is not finite, says that the test is none.
+The function gets the table of a split, a row for each branch and a column for each class (doubles, read-only, classes
+in the order of the schema), and returns a number: the greater, the better the split. A score of at most `LEAST_SCORE`
+or a non-finite score rejects the split.
 
-Plain Python decides. The compiled engine compiles the function too, and looks through all cuts and all divisions of
-values by the compiled form; those that come near the best, and those that it cannot score, are scored once more by the
-plain function. So a tree does not depend on how a compiler rounds.
+The plain Python function decides. The compiled engine compiles the function, too, and scans all cuts and all subsets of
+categories with the compiled form. Splits that score close to the best, and those that the compiled form cannot score,
+are scored again by the plain function. So a tree does not depend on how a compiler rounds.
 
-A model keeps the name of the function only. A model that was loaded tells what the scores were, but cannot score
-anything new.
+A model stores only the name of the function. A loaded model reports the stored scores but cannot score new splits.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ Scan = Callable[[Floats, Floats], Floats]
 """Scores many tables of two branches, given by their left and right rows."""
 
 OWN = "own"
-"""How recipes call a criterion of the user's, whatever the name of its function."""
+"""Name of every custom criterion in a recipe, whatever the name of its function."""
 
-LEAST = 1e-12
-"""A score must be greater; less is the rounding of one that should be zero."""
+LEAST_SCORE = 1e-12
+"""A score must be greater; anything below is a zero with a rounding error."""
 
 RESCORED_SHARE = 1e-6
 """Splits within this share of the best score are scored again by the plain Python function."""
@@ -45,16 +44,16 @@ RESCORED_SHARE = 1e-6
 
 @dataclass(frozen=True)
 class OwnCriterion:
-    """The user's function as a criterion.
+    """A user's function as a criterion.
 
     Parameters
     ----------
     name : str
-        Of the function.
+        Name of the function.
     function : callable or None
-        None where only the name is known, from a model.
+        None if only the name is known, from a loaded model.
     scan : callable or None
-        The compiled form, for many tables at once.
+        The compiled form, which scores many tables at once.
 
     Examples
     --------
@@ -69,11 +68,11 @@ class OwnCriterion:
     scan: Scan | None = field(default=None, compare=False)
 
     def of_table(self, counts: Counts) -> float:
-        """Score one table; minus infinity where the test is none."""
+        """Return the score of one table; minus infinity rejects the split."""
         if self.function is None:
             raise ParameterError(
-                f"the criterion {self.name!r} was a function of the user's, and a model keeps its name only: "
-                "nothing can be counted again by it"
+                f"the criterion {self.name!r} is a custom function, and the model stores only its name: "
+                "new splits cannot be scored"
             )
         table = np.array(counts, dtype=np.float64, order="C")
         table.flags.writeable = False
@@ -83,17 +82,18 @@ class OwnCriterion:
         except Exception as error:
             hint = " (it must not change the table that it gets)" if "read-only" in str(error) else ""
             raise ParameterError(
-                f"the criterion {self.name!r} failed on the table {_told(table)}: {type(error).__name__}: {error}{hint}"
+                f"the criterion {self.name!r} failed on the table {_shown(table)}: "
+                f"{type(error).__name__}: {error}{hint}"
             ) from error
         if not isinstance(score, (int, float, np.integer, np.floating, np.bool_)):
             raise ParameterError(
                 f"the criterion {self.name!r} must return a number, and returned {score!r:.60} "
-                f"for the table {_told(table)}"
+                f"for the table {_shown(table)}"
             )
-        return float(score) if LEAST < score < np.inf else -np.inf
+        return float(score) if LEAST_SCORE < score < np.inf else -np.inf
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
-        """Score many binary tables; those that the compiled form puts far behind the best have its score."""
+        """Score many binary tables; those far below the best keep the score of the compiled form."""
         if self.scan is None:
             scores, doubtful = np.empty(len(left)), np.arange(len(left))
         else:
@@ -103,7 +103,7 @@ class OwnCriterion:
             doubtful = np.flatnonzero(~finite | (scores >= best - RESCORED_SHARE * abs(best)))
         for place in doubtful.tolist():
             scores[place] = self.of_table(np.stack((left[place], right[place])))
-        scores[~(scores > LEAST)] = -np.inf
+        scores[~(scores > LEAST_SCORE)] = -np.inf
         return scores
 
     def _scanned(self, scan: Scan, left: Counts, right: Counts) -> Floats:
@@ -118,7 +118,7 @@ class OwnCriterion:
 
 
 def own_criterion(function: CriterionFunction) -> OwnCriterion:
-    """Return a function as a criterion, or say why it is none.
+    """Return a function as a criterion; raise if it does not take exactly one argument.
 
     Examples
     --------
@@ -134,13 +134,13 @@ def own_criterion(function: CriterionFunction) -> OwnCriterion:
         raise ParameterError(
             f"the criterion {name!r} must be a function of one argument, the table of branches x classes: {error}"
         ) from error
-    except ValueError:  # some functions written in C do not tell; calling them will
+    except ValueError:  # some functions written in C have no signature; calling them shows
         return OwnCriterion(name, function)
     return OwnCriterion(name, function)
 
 
 def named_or_own(criterion: str | CriterionFunction) -> dict[str, Any]:
-    """Return what a recipe is told: the name of a criterion, or that it is the user's own, and which.
+    """Return the criterion fields of a recipe: the name of a built-in criterion, or a custom one.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def named_or_own(criterion: str | CriterionFunction) -> dict[str, Any]:
     return {"criterion": OWN, "own": own_criterion(criterion)} if callable(criterion) else {"criterion": criterion}
 
 
-def _told(table: Floats) -> str:
-    """Return a table for a message, shortened."""
+def _shown(table: Floats) -> str:
+    """Return a table as shortened text for a message."""
     text = str([[float(f"{cell:.6g}") for cell in row] for row in table[:6].tolist()])
     return text if len(text) <= 200 else f"{text[:200]}..."

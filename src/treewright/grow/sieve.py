@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.table import Counts, FrequencyTable
-from treewright.grow.candidates import Examiner
+from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.criteria import Criterion, Decrease, criterion_named
 from treewright.grow.recipe import Cuts, MissingPolicy, Recipe
 
@@ -34,14 +34,14 @@ class NumberSieve:
     ----------
     recipe : Recipe
         For classes, with cuts that are searched for.
-    examiner : Examiner
+    examiner : SplitEvaluator
         Knows which cuts are admissible.
     """
 
-    def __init__(self, recipe: Recipe, examiner: Examiner) -> None:
+    def __init__(self, recipe: Recipe, examiner: SplitEvaluator) -> None:
         self._criterion: Criterion = criterion_named(recipe.criterion)
         self._learned = recipe.missing is MissingPolicy.LEARNED
-        self._examiner = examiner
+        self._evaluator = examiner
         self.gap = recipe.numeric.gap if isinstance(recipe.numeric, Cuts) else 0.0
 
     def sift(self, node: int, attribute: int, table: FrequencyTable) -> tuple[Flags, npt.NDArray[np.int64]]:
@@ -52,13 +52,13 @@ class NumberSieve:
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
         before, cases_before = left - table.counts, cases - table.cases
-        after_fits = self._examiner.sides_fit(table, left, cases)
+        after_fits = self._evaluator.sides_fit(table, left, cases)
         apart = np.append(first[1:] - last[:-1] > self.gap * (1 + 1e-6), False)
         borders = np.flatnonzero(apart & after_fits)
         if len(borders) == 0:
             return several, inside
         best = float(self._scores(table, left[borders]).max())
-        settled = after_fits & self._examiner.sides_fit(table, before, cases_before)
+        settled = after_fits & self._evaluator.sides_fit(table, before, cases_before)
         bounds = self._bounds(table, before, best, np.flatnonzero(several & settled))
         ruled_out = settled & (bounds < best - MARGIN * abs(best))
         return several & ~ruled_out, inside

@@ -71,7 +71,7 @@ def subsets_to_compare(
     side of its own: known against missing is nothing that a test of values can say. With `any_order` nothing is known
     of the criterion that would make one order enough, not even for two classes.
     """
-    divisions = _divisions(counts, cases, regression, missing or any_order)
+    divisions = _partitions(counts, cases, regression, missing or any_order)
     if not missing:
         return divisions
     known = divisions[:, :-1] & (cases[:-1] > 0)
@@ -88,12 +88,12 @@ def sums_of(sides: Sides, counts: Counts) -> Counts:
     return left
 
 
-def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, any_order: bool) -> Sides:
+def _partitions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, any_order: bool) -> Sides:
     present = np.flatnonzero(cases > 0)
     occurring_counts = counts[present].astype(np.float64)
     if any_order and len(present) <= EXHAUSTIVE:
         # Also the orders below do not hold once known against missing is out of the question.
-        return _spread(_all_divisions(len(present)), present, len(cases))
+        return _spread(_all_partitions(len(present)), present, len(cases))
     if regression:
         orders = [occurring_counts[:, 1] / occurring_counts[:, 0]]
     else:
@@ -102,14 +102,14 @@ def _divisions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, a
         if len(classes) <= 2:
             orders = [shares[:, classes[-1]]]
         elif len(present) <= EXHAUSTIVE:
-            return _spread(_all_divisions(len(present)), present, len(cases))
+            return _spread(_all_partitions(len(present)), present, len(cases))
         else:
             orders = [shares[:, chosen] for chosen in classes]
     found = np.concatenate([_prefixes(order) for order in orders])
     return _spread(_normalised(found), present, len(cases))
 
 
-def _all_divisions(n: int) -> Sides:
+def _all_partitions(n: int) -> Sides:
     masks = np.arange(2 ** (n - 1) - 1)
     rest = (masks[:, None] >> np.arange(n - 1)) & 1
     return np.concatenate((np.ones((len(masks), 1), dtype=bool), rest.astype(bool)), axis=1)

@@ -25,7 +25,7 @@ from treewright.model.build import rebuild_tree
 from treewright.model.split import STAY
 from treewright.model.tree import LEAF, STOPS, Floats, Stop, Tree
 
-SLACK = 1e-3
+COLLAPSE_SLACK = 1e-3
 """A test must save more training errors than this."""
 
 
@@ -58,7 +58,7 @@ def collapse(tree: Tree) -> Tree:
         upwards = level[::-1]  # from the last branch to the first
         if upwards[0]:
             np.add.at(below, parent[upwards], below[upwards])
-    cut = np.flatnonzero(inner & (below >= own - SLACK))
+    cut = np.flatnonzero(inner & (below >= own - COLLAPSE_SLACK))
     return cut_at(tree, cut)
 
 

@@ -43,7 +43,7 @@ RISKS = ("impurity", "errors")
 IMPURITIES = {"gini": total_gini, "entropy": total_entropy}
 """Impurity times weight, by name."""
 
-TOLERANCE = 1e-12
+STRENGTH_TOLERANCE = 1e-12
 """Strengths that differ by less than this share of alpha are not above it."""
 
 
@@ -132,7 +132,7 @@ def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", cri
         raise ParameterError(f"alpha must be a number of at least 0, not {alpha!r}")
     cut = []
     for step in _weakest_links(tree, *node_risks(tree, risk, criterion)):
-        if step.strength > alpha * (1 + TOLERANCE):
+        if step.strength > alpha * (1 + STRENGTH_TOLERANCE):
             break
         cut.append(step.node)
     return cut_at(tree, cut)

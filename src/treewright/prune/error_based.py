@@ -14,7 +14,7 @@ from treewright.data.dataset import Dataset
 from treewright.grow.engines import is_compiled
 from treewright.model.build import build_tree
 from treewright.model.tree import Tree
-from treewright.prune.error_based_pruner import Decision, ErrorBasedPruner, settled_order
+from treewright.prune.error_based_pruner import ErrorBasedPruner, PruningDecision, canonical_order
 from treewright.prune.extra_errors import extra_errors
 
 
@@ -61,19 +61,19 @@ def prune_error_based(
     if tree.is_regression:
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
     extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
-    cases = weighing_cases(tree, dataset)
+    cases = cases_with_weight(tree, dataset)
     if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
-        if never_divided(tree, cases):
+        if has_only_unit_weights(tree, cases):
             from treewright.prune.compiled.whole import prune_unit_cases
 
             return prune_unit_cases(tree, cases, confidence, raising=raising)
         from treewright.prune.compiled.divided import prune_fractional_cases
 
-        return prune_fractional_cases(tree, cases, settled_order(cases), confidence, raising=raising)
+        return prune_fractional_cases(tree, cases, canonical_order(cases), confidence, raising=raising)
     return ErrorBasedPruner(tree, cases, confidence, raising).run()
 
 
-def never_divided(tree: Tree, cases: Dataset) -> bool:
+def has_only_unit_weights(tree: Tree, cases: Dataset) -> bool:
     """Say whether every case goes down one branch at each test, by its value or a default, never by a surrogate."""
     if tree.surrogates:
         return False
@@ -97,7 +97,7 @@ def error_based_decisions(
     *,
     raising: bool = True,
     extra: Callable[[float, float, float], float] = extra_errors,
-) -> tuple[Tree, list[int], list[Decision]]:
+) -> tuple[Tree, list[int], list[PruningDecision]]:
     """Prune as `prune_error_based` does and tell every decision.
 
     Parameters
@@ -112,7 +112,7 @@ def error_based_decisions(
     tree : Tree
     origin : list of int
         For each node of it, the number that its place had before.
-    decisions : list of Decision
+    decisions : list of PruningDecision
         In the order in which they were made; a node whose branch was raised is decided again.
 
     Examples
@@ -125,14 +125,14 @@ def error_based_decisions(
     >>> [(one.node, round(one.as_leaf, 2), round(one.as_tree, 2), one.outcome) for one in decisions]
     [(5, 3.24, 2.11, 'kept'), (1, 3.24, 2.11, 'kept'), (0, 6.79, 5.39, 'kept')]
     """
-    decisions: list[Decision] = []
-    pruner = ErrorBasedPruner(tree, weighing_cases(tree, dataset), confidence, raising, extra, decisions)
+    decisions: list[PruningDecision] = []
+    pruner = ErrorBasedPruner(tree, cases_with_weight(tree, dataset), confidence, raising, extra, decisions)
     pruner.run()
     pruned, origin = build_tree(tree.schema, pruner.records)
     return pruned, origin, decisions
 
 
-def weighing_cases(tree: Tree, dataset: Dataset) -> Dataset:
+def cases_with_weight(tree: Tree, dataset: Dataset) -> Dataset:
     """Return the cases that weigh something; raise unless there are some, with a target and the tree's columns."""
     if dataset.target is None:
         raise DataError("pruning needs cases with their target", source=dataset.source)

@@ -41,13 +41,13 @@ from treewright.model.split import FRACTIONAL, Split
 from treewright.model.tree import Floats, Stop, Tree
 from treewright.prune.extra_errors import extra_errors
 
-SLACK = 0.1
+PRUNING_SLACK = 0.1
 """A simpler tree is taken when it expects at most this many errors more."""
 
 TOLERANCE = 1e-9
 """Numbers that differ by less than this share of themselves are equal."""
 
-FEW = 8
+FEW_CASES = 8
 """Up to so many cases are cheaper to route one by one than as arrays."""
 
 Rows = npt.NDArray[np.intp]
@@ -56,7 +56,7 @@ Part = tuple[Rows, Floats | None]
 """Cases and the weights they have here; None where each has its own weight, undivided."""
 
 
-def settled_order(cases: Dataset) -> Rows:
+def canonical_order(cases: Dataset) -> Rows:
     """Return an order of cases that follows from what they are, not from where they stand."""
     keys: list[npt.NDArray[np.generic]] = list(cases.columns[::-1])
     weights = () if cases.weights is None else (cases.weights,)
@@ -64,7 +64,7 @@ def settled_order(cases: Dataset) -> Rows:
 
 
 @dataclass(frozen=True)
-class Decision:
+class PruningDecision:
     """What was compared at a node, and what came of it.
 
     Parameters
@@ -104,7 +104,7 @@ class ErrorBasedPruner:
         confidence: float,
         raising: bool,
         extra: Callable[[float, float, float], float] = extra_errors,
-        decisions: list[Decision] | None = None,
+        decisions: list[PruningDecision] | None = None,
     ) -> None:
         self._extra = extra
         self._decisions = decisions
@@ -116,12 +116,12 @@ class ErrorBasedPruner:
         self._classes = np.asarray(dataset.target, dtype=np.intp)
         self._own_weights = dataset.weights
         self._n_classes = len(tree.schema.classes)
-        self._whole = self._never_divided()
+        self._unit_weights = self._has_only_unit_weights()
         nothing = np.zeros(0, dtype=np.intp)
         self._cases: list[Part] = [(nothing, None)] * tree.n_nodes
         self._counts: list[Floats] = [np.zeros(self._n_classes)] * tree.n_nodes
         self._staying: dict[int, float] = {}
-        self._to_settle = [False] * tree.n_nodes
+        self._to_decide = [False] * tree.n_nodes
         for record in self._records:
             record.estimate = 0.0
         self._give(0, (self._ordered(dataset), None))
@@ -136,20 +136,20 @@ class ErrorBasedPruner:
         """Settle every node that has cases, branches first, and build what remains."""
         waiting = [(0, False)]
         while waiting:
-            node, branches_settled = waiting.pop()
-            if not branches_settled:
+            node, branches_decided = waiting.pop()
+            if not branches_decided:
                 waiting.append((node, True))
                 children = self._records[node].children
-                waiting.extend((child, False) for child in children if self._to_settle[child])
-            elif self._settle(node):
-                self._to_settle[node] = False
+                waiting.extend((child, False) for child in children if self._to_decide[child])
+            elif self._decide(node):
+                self._to_decide[node] = False
             else:
                 waiting.append((node, False))
         return build_tree(self._schema, self._records)[0]
 
     # -- the decision ------------------------------------------------------------------------------------------
 
-    def _settle(self, node: int) -> bool:
+    def _decide(self, node: int) -> bool:
         """Decide about a node whose branches are settled; return False if a branch took its place."""
         record = self._records[node]
         as_leaf = self._as_leaf(self._counts[node])
@@ -162,16 +162,16 @@ class ErrorBasedPruner:
         if self._raising and reached:
             heir = self._largest(reached)
             raised = self._raised(node, heir)
-        if _at_most(as_leaf, raised + SLACK) and _at_most(as_leaf, as_tree + SLACK):
+        if _at_most(as_leaf, raised + PRUNING_SLACK) and _at_most(as_leaf, as_tree + PRUNING_SLACK):
             outcome = "pruned"
         else:
-            outcome = "raised" if _at_most(raised, as_tree + SLACK) else "kept"
+            outcome = "raised" if _at_most(raised, as_tree + PRUNING_SLACK) else "kept"
         if self._decisions is not None:
             branches = tuple(self._estimate(child) for child in reached)
             counts = tuple(self._counts[node].tolist())
             tried = raised if math.isfinite(raised) else None
             largest = heir if heir >= 0 else None
-            self._decisions.append(Decision(node, counts, as_leaf, as_tree, branches, tried, outcome, largest))
+            self._decisions.append(PruningDecision(node, counts, as_leaf, as_tree, branches, tried, outcome, largest))
         if outcome == "pruned":
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
@@ -203,7 +203,7 @@ class ErrorBasedPruner:
 
     def _raised(self, node: int, heir: int) -> float:
         """Estimate the errors of a branch if it had all cases of its node."""
-        if not self._whole:
+        if not self._unit_weights:
             return self._estimate_with(heir, self._cases[node])
         others = [self._cases[child][0] for child in self._records[node].children if child != heir]
         return self._estimate(heir) + self._change_by(heir, np.concatenate(others))
@@ -218,7 +218,7 @@ class ErrorBasedPruner:
             if record.split is None:
                 total += self._as_leaf(self._count(cases))
                 continue
-            parts, staying = self._divided(record.split, record, cases)
+            parts, staying = self._partitioned(record.split, record, cases)
             if len(staying[0]):
                 total += self._as_leaf(self._count(staying), _most(self._count(cases), int(record.outcome)))
             waiting += [(child, part) for child, part in zip(record.children, parts, strict=True) if len(part[0])]
@@ -237,10 +237,10 @@ class ErrorBasedPruner:
             record = self._records[node]
             if record.split is None:
                 arrivals.append((node, rows))
-            elif len(rows) <= FEW:
+            elif len(rows) <= FEW_CASES:
                 arrivals += [(self._leaf_of(node, row), np.array([row])) for row in rows.tolist()]
             else:
-                parts, _ = self._divided(record.split, record, (rows, None))
+                parts, _ = self._partitioned(record.split, record, (rows, None))
                 waiting += [(child, part) for child, (part, _) in zip(record.children, parts, strict=True) if len(part)]
         added: dict[int, Floats] = {}
         for leaf, rows in arrivals:
@@ -277,7 +277,7 @@ class ErrorBasedPruner:
 
     # -- cases -------------------------------------------------------------------------------------------------
 
-    def _never_divided(self) -> bool:
+    def _has_only_unit_weights(self) -> bool:
         missing = [
             bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
             for column in self._columns
@@ -291,9 +291,9 @@ class ErrorBasedPruner:
     def _ordered(self, dataset: Dataset) -> Rows:
         """Return the cases in an order that the order of the rows has no part in, where sums could depend on it."""
         weights = dataset.weights
-        if self._whole and (weights is None or bool(np.all(weights == np.floor(weights)))):
+        if self._unit_weights and (weights is None or bool(np.all(weights == np.floor(weights)))):
             return np.arange(dataset.n_rows, dtype=np.intp)
-        return settled_order(dataset)
+        return canonical_order(dataset)
 
     def _weights_of(self, cases: Part) -> Floats | None:
         rows, weights = cases
@@ -311,7 +311,7 @@ class ErrorBasedPruner:
         counts = self._count(cases)
         self._cases[node] = cases
         self._counts[node] = counts
-        self._to_settle[node] = True
+        self._to_decide[node] = True
         record.weight = float(counts.sum())
         record.counts = counts
         record.outcome = _most(counts, int(record.outcome))
@@ -324,7 +324,7 @@ class ErrorBasedPruner:
             record = self._records[node]
             if record.split is None:
                 continue
-            parts, staying = self._divided(record.split, record, self._cases[node], in_place=self._whole)
+            parts, staying = self._partitioned(record.split, record, self._cases[node], in_place=self._unit_weights)
             self._staying.pop(node, None)
             if len(staying[0]):
                 self._staying[node] = self._as_leaf(self._count(staying), int(record.outcome))
@@ -343,7 +343,7 @@ class ErrorBasedPruner:
 
     def _same(self, before: Part, now: Part) -> bool:
         """Tell whether a node gets the cases it has."""
-        if self._whole:
+        if self._unit_weights:
             return len(before[0]) == len(now[0])  # raising only adds whole cases
         if not np.array_equal(before[0], now[0]):
             return False
@@ -351,7 +351,7 @@ class ErrorBasedPruner:
             return before[1] is now[1]
         return np.array_equal(before[1], now[1])
 
-    def _divided(
+    def _partitioned(
         self, split: Split, record: NodeRecord, cases: Part, *, in_place: bool = False
     ) -> tuple[list[Part], Part]:
         """Return the cases of each branch, and those that stay; every part keeps the order.

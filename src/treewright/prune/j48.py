@@ -27,15 +27,15 @@ import numpy as np
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
 from treewright.grow.j48.nodes import (
-    TOLERANCE,
+    J48_TOLERANCE,
     Floats,
     J48Growth,
     J48Node,
     Rows,
     at_most,
     class_counts,
-    divide,
     majority,
+    partition,
 )
 from treewright.grow.j48.options import J48
 from treewright.model.tree import Stop, Tree
@@ -43,7 +43,7 @@ from treewright.model.tree import Stop, Tree
 PRUNING_SLACK = 0.1
 """Estimated errors by which the larger tree must be better to be kept."""
 
-FEW = 8
+FEW_CASES = 8
 """Up to so many cases are cheaper to route one by one than as arrays."""
 
 
@@ -125,30 +125,30 @@ class _Pruner:
         self._confidence = float(options.confidence)
         self._raising = options.raising
         self._complete = not dataset.has_missing
-        self._to_settle = [True] * len(nodes)
+        self._to_decide = [True] * len(nodes)
 
     def run(self) -> None:
         """Settle every node, branches first."""
-        nodes, to_settle = self._nodes, self._to_settle
+        nodes, to_settle = self._nodes, self._to_decide
         waiting = [(0, False)]
         while waiting:
-            index, branches_settled = waiting.pop()
-            if not branches_settled:
+            index, branches_decided = waiting.pop()
+            if not branches_decided:
                 waiting.append((index, True))
                 waiting.extend((child, False) for child in nodes[index].children if to_settle[child])
-            elif self._settle(index):
+            elif self._decide(index):
                 to_settle[index] = False
             else:
                 waiting.append((index, False))
 
-    def _settle(self, index: int) -> bool:
+    def _decide(self, index: int) -> bool:
         """Decide about a node whose branches are settled; return False if a branch took its place."""
         node = self._nodes[index]
         as_leaf = self._leaf_estimate(node.counts)
         if not node.children:
             node.estimate = as_leaf
             return True
-        as_tree = sum(self._settled_estimate(child) for child in node.children)
+        as_tree = sum(self._decided_estimate(child) for child in node.children)
         largest = self._largest_branch(node)
         raised = self._raised_estimate(node, largest) if self._raising else math.inf
         if at_most(as_leaf, as_tree + PRUNING_SLACK) and at_most(as_leaf, raised + PRUNING_SLACK):
@@ -163,12 +163,12 @@ class _Pruner:
 
     def _leaf_estimate(self, counts: Floats) -> float:
         weight = float(counts.sum())
-        if weight < TOLERANCE:
+        if weight < J48_TOLERANCE:
             return 0.0
         errors = weight - float(counts[majority(counts)])
         return errors + extra_errors(weight, errors, self._confidence)
 
-    def _settled_estimate(self, index: int) -> float:
+    def _decided_estimate(self, index: int) -> float:
         estimate = self._nodes[index].estimate
         return 0.0 if estimate is None else estimate
 
@@ -190,7 +190,7 @@ class _Pruner:
         extra = [self._nodes[child] for child in node.children if child != branch]
         rows = np.concatenate([child.rows for child in extra])
         weights = np.concatenate([child.weights for child in extra])
-        return self._settled_estimate(branch) + self._change_by(branch, rows, weights)
+        return self._decided_estimate(branch) + self._change_by(branch, rows, weights)
 
     def _estimate_with(self, branch: int, rows: Rows, weights: Floats) -> float:
         """Sum the estimates of the leaves below a branch if these were all its cases."""
@@ -204,7 +204,7 @@ class _Pruner:
             if node.split is None:
                 total += self._leaf_estimate(class_counts(rows, weights, self._classes, self._n_classes))
                 continue
-            shares = divide(node.split, self._columns[node.split.attribute], rows, weights)
+            shares = partition(node.split, self._columns[node.split.attribute], rows, weights)
             waiting.extend((child, *share) for child, share in zip(node.children, shares, strict=True))
         return total
 
@@ -219,7 +219,7 @@ class _Pruner:
         while waiting:
             index, rows, weights = waiting.pop()
             node = self._nodes[index]
-            if len(rows) <= FEW:
+            if len(rows) <= FEW_CASES:
                 for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
                     leaf = self._leaf_of(index, row)
                     added.setdefault(leaf, np.zeros(self._n_classes))[self._classes[row]] += weight
@@ -227,10 +227,10 @@ class _Pruner:
                 counts = class_counts(rows, weights, self._classes, self._n_classes)
                 added[index] = added[index] + counts if index in added else counts
             else:
-                shares = divide(node.split, self._columns[node.split.attribute], rows, weights)
+                shares = partition(node.split, self._columns[node.split.attribute], rows, weights)
                 waiting.extend((child, *share) for child, share in zip(node.children, shares, strict=True))
         return sum(
-            self._leaf_estimate(self._nodes[leaf].counts + counts) - self._settled_estimate(leaf)
+            self._leaf_estimate(self._nodes[leaf].counts + counts) - self._decided_estimate(leaf)
             for leaf, counts in added.items()
         )
 
@@ -255,7 +255,7 @@ class _Pruner:
             parent = waiting.pop()
             if parent.split is None:
                 continue
-            shares = divide(parent.split, self._columns[parent.split.attribute], parent.rows, parent.weights)
+            shares = partition(parent.split, self._columns[parent.split.attribute], parent.rows, parent.weights)
             for child, (rows, weights) in zip(parent.children, shares, strict=True):
                 if self._give(child, rows, weights):
                     waiting.append(self._nodes[child])
@@ -271,5 +271,5 @@ class _Pruner:
         node.outcome = majority(node.counts)
         if node.split is None:
             node.stop = Stop.PURE if node.is_pure else Stop.PRUNED
-        self._to_settle[index] = True
+        self._to_decide[index] = True
         return True

@@ -24,7 +24,7 @@ from treewright.data.dataset import Dataset
 from treewright.model.route import Visits, all_visits
 from treewright.model.tree import LEAF, Floats, Tree
 from treewright.prune.collapse import cut_at
-from treewright.prune.error_based import weighing_cases
+from treewright.prune.error_based import cases_with_weight
 
 TOLERANCE = 1e-9
 """Errors that differ by less than this share of themselves are equal."""
@@ -77,7 +77,7 @@ def validation_estimates(tree: Tree, validation: Dataset) -> ValidationEstimates
     >>> found.own[:2].tolist(), found.below[:2].tolist(), found.cut
     ([5.0, 2.0], [0.0, 0.0], [])
     """
-    own, final, weight, final_weight = _validation_errors(tree, weighing_cases(tree, validation))
+    own, final, weight, final_weight = _validation_errors(tree, cases_with_weight(tree, validation))
     below, compared = own.copy(), own.copy()
     cut = []
     for node in range(tree.n_nodes - 1, -1, -1):

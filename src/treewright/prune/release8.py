@@ -1,20 +1,14 @@
 """The error-based pruning of C4.5 Release 8, with the order of the cases that growing left behind.
 
-Vocabulary
-----------
-estimate
-    Errors expected of a node: see `treewright.prune.release8_estimate`.
-raising
-    Replacing a node by its largest branch, which then gets all the node's cases and is pruned anew.
-updating
-    Estimating a node for good: its weight, counts and class are written, it may become a leaf or be raised. Without
-    updating, a node is only asked what it would expect of some cases.
+The errors expected of a node are estimated by `treewright.prune.release8_estimate`. Subtree raising replaces a node by
+its largest branch, which then gets all cases of the node and is pruned again. Estimating a node with `update` stores
+its weight, counts and class and may prune or raise it; without `update` only the estimate is computed.
 
 Invariants
 ----------
-The grown tree is not changed: records are copied first. Every estimate divides the cases again and so moves them; the
-sums that follow depend on it. (Without unknown values they do not, and `WholePruner` takes a shorter way to the same
-tree.) Nothing here recurses on the depth of the tree.
+The grown tree does not change: records are copied first. Every estimate partitions the cases again and so moves them;
+the sums that follow depend on that order. (Without missing values they do not, and `UnitWeightPruner` takes a shorter
+way to the same tree.) Nothing here recurses on the depth of the tree.
 """
 
 from __future__ import annotations
@@ -27,13 +21,13 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.grow.release8.arithmetic import run_stackless, single
-from treewright.grow.release8.cases import Cases, Division
+from treewright.grow.release8.cases import Release8Cases, SlicePartition
 from treewright.grow.release8.growing import Release8Growth
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.split import Split, Test
 from treewright.model.tree import Stop, Tree
-from treewright.prune.release8_estimate import SLACK, Estimator
-from treewright.prune.release8_whole import WholePruner
+from treewright.prune.release8_estimate import PRUNING_SLACK, Estimator
+from treewright.prune.release8_whole import UnitWeightPruner
 
 
 def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float = 0.25) -> Tree:
@@ -65,20 +59,20 @@ def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float =
     records = [replace(record, children=list(record.children)) for record in growth.records]
     for record, errors in zip(records, growth.errors, strict=True):
         record.estimate = errors
-    cases = Cases(dataset, growth.order)
+    cases = Release8Cases(dataset, growth.order)
     estimator = Estimator(confidence)
-    if cases.whole:
-        root = WholePruner(cases, records, estimator).prune()
+    if cases.unit_weights:
+        root = UnitWeightPruner(cases, records, estimator).prune()
     else:
-        root = GeneralPruner(cases, records, estimator).prune()
+        root = FractionalPruner(cases, records, estimator).prune()
     drop_impossible_branches(dataset, records, root)
     return build_tree(growth.schema, records, root)[0]
 
 
-class GeneralPruner:
+class FractionalPruner:
     """The state of one run: records that are changed in place, and the cases in their order."""
 
-    def __init__(self, cases: Cases, records: list[NodeRecord], estimator: Estimator) -> None:
+    def __init__(self, cases: Release8Cases, records: list[NodeRecord], estimator: Estimator) -> None:
         self.cases = cases
         self.records = records
         self.estimator = estimator
@@ -105,29 +99,29 @@ class GeneralPruner:
                 record.estimate = as_leaf
             return as_leaf, node
 
-        division = Division(self.cases, record.split, first, stop, weight=None)
+        partition = SlicePartition(self.cases, record.split, first, stop, weight=None)
         as_tree = 0.0
         largest, greatest = 0, -1.0
         for branch in range(len(record.children)):
-            if division.enter(branch):
-                if division.factor >= greatest:
-                    largest, greatest = branch, division.factor
+            if partition.enter(branch):
+                if partition.factor >= greatest:
+                    largest, greatest = branch, partition.factor
                 child = record.children[branch]
-                expected, child = yield self._estimate(child, first, division.stop_of_branch, update=update)
-                division.leave()
+                expected, child = yield self._estimate(child, first, partition.branch_stop, update=update)
+                partition.leave()
                 record.children[branch] = child
                 as_tree = single(as_tree + expected)
-        division.close()
+        partition.close()
         if not update:
             return as_tree, node
 
         branch = record.children[largest]
         raised, _ = yield self._estimate(branch, first, stop, update=False)
-        if as_leaf <= raised + SLACK and as_leaf <= as_tree + SLACK:
+        if as_leaf <= raised + PRUNING_SLACK and as_leaf <= as_tree + PRUNING_SLACK:
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
             return as_leaf, node
-        if raised <= as_tree + SLACK:
+        if raised <= as_tree + PRUNING_SLACK:
             return (yield self._estimate(branch, first, stop, update=True))
         record.estimate = as_tree
         return as_tree, node

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treewright.grow.release8.arithmetic import single
 from treewright.prune.extra_errors import extra_errors_single
 
-SLACK = 0.1
+PRUNING_SLACK = 0.1
 """A simpler tree is taken when it expects at most this many errors more."""
 
 

@@ -29,24 +29,24 @@ from typing import Any
 import numpy as np
 
 from treewright.grow.release8.arithmetic import run_stackless, single
-from treewright.grow.release8.cases import Cases, Places, branches_of
+from treewright.grow.release8.cases import CaseIndices, Release8Cases, branches_of
 from treewright.model.build import NodeRecord
 from treewright.model.split import Split
 from treewright.model.tree import Floats, Stop
-from treewright.prune.release8_estimate import SLACK, Estimator
+from treewright.prune.release8_estimate import PRUNING_SLACK, Estimator
 
 Answer = tuple[float, int]
 """Expected errors, and the node that takes the place of the one that was asked."""
 
 
-class WholePruner:
+class UnitWeightPruner:
     """The state of one run: records that are changed in place, and the cases of the leaves."""
 
-    def __init__(self, cases: Cases, records: list[NodeRecord], estimator: Estimator) -> None:
+    def __init__(self, cases: Release8Cases, records: list[NodeRecord], estimator: Estimator) -> None:
         self.cases = cases
         self.records = records
         self.estimator = estimator
-        self.rows: dict[int, list[Places]] = {}
+        self.rows: dict[int, list[CaseIndices]] = {}
 
     def prune(self) -> int:
         """Prune the tree below record 0 and return the number of its new root."""
@@ -74,11 +74,11 @@ class WholePruner:
                 waiting.extend(zip(record.children, parts, strict=True))
         return order
 
-    def _parts(self, split: Split, rows: Places) -> list[Places]:
+    def _parts(self, split: Split, rows: CaseIndices) -> list[CaseIndices]:
         branches = branches_of(self.cases, split, rows)
         return [rows[branches == branch] for branch in range(split.n_branches)]
 
-    def _rows_below(self, node: int) -> list[Places]:
+    def _rows_below(self, node: int) -> list[CaseIndices]:
         """Return the cases of all leaves below a node."""
         found = []
         waiting = [node]
@@ -107,17 +107,17 @@ class WholePruner:
         others = [rows for child in record.children if child != heir for rows in self._rows_below(child)]
         newcomers = np.concatenate(others)
         raised, _ = yield self._expected(heir, newcomers)
-        if as_leaf <= raised + SLACK and as_leaf <= as_tree + SLACK:
+        if as_leaf <= raised + PRUNING_SLACK and as_leaf <= as_tree + PRUNING_SLACK:
             self.rows[node] = self._rows_below(node)
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
             return as_leaf, node
-        if raised <= as_tree + SLACK:
+        if raised <= as_tree + PRUNING_SLACK:
             return (yield self._admit(heir, newcomers))
         record.estimate = as_tree
         return as_tree, node
 
-    def _expected(self, node: int, newcomers: Places) -> Generator[Any, Answer, Answer]:
+    def _expected(self, node: int, newcomers: CaseIndices) -> Generator[Any, Answer, Answer]:
         """Return the errors a node would expect of its own cases and the newcomers; nothing is changed."""
         record = self.records[node]
         if record.split is None:
@@ -132,7 +132,7 @@ class WholePruner:
                 total = single(total + (self.records[child].estimate or 0.0))
         return total, node
 
-    def _admit(self, node: int, newcomers: Places) -> Generator[Any, Answer, Answer]:
+    def _admit(self, node: int, newcomers: CaseIndices) -> Generator[Any, Answer, Answer]:
         """Add the newcomers to a node and those below it, and prune each node that gets any anew."""
         record = self.records[node]
         counts = self._counts_with(record, newcomers)
@@ -147,7 +147,7 @@ class WholePruner:
                     _, record.children[branch] = yield self._admit(record.children[branch], part)
         return (yield self._decide(node))
 
-    def _counts_with(self, record: NodeRecord, newcomers: Places) -> Floats:
+    def _counts_with(self, record: NodeRecord, newcomers: CaseIndices) -> Floats:
         """Return the class counts with the newcomers; an empty leaf shows its parent's counts but has none."""
         added = np.bincount(self.cases.classes[newcomers], minlength=self.cases.n_classes).astype(np.float64)
         return added + record.counts if record.weight > 0 else added

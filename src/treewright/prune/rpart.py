@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
-from treewright.grow.rpart.growing import Prepared, grow_nodes, prepare
+from treewright.grow.rpart.growing import RpartData, grow_nodes, prepare
 from treewright.grow.rpart.nodes import RpartGrowth, RpartNode, nested, tree_of
 from treewright.grow.rpart.options import Rpart
 from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Rows, Sides
@@ -225,7 +225,7 @@ def _groups(n_rows: int, groups: npt.ArrayLike | None, folds: int, seed: int) ->
 
 
 def _answers(
-    ready: Prepared, nodes: Sequence[RpartNode], rows: Rows, points: Floats, *, faults: bool
+    ready: RpartData, nodes: Sequence[RpartNode], rows: Rows, points: Floats, *, faults: bool
 ) -> list[tuple[Rows, int | float, npt.NDArray[np.intp]]]:
     """Return who is answered what at which cp points: rows, outcome of a node, numbers of points.
 
@@ -253,7 +253,7 @@ def _answers(
     return answers
 
 
-def _sides(ready: Prepared, node: RpartNode, rows: Rows) -> Sides:
+def _sides(ready: RpartData, node: RpartNode, rows: Rows) -> Sides:
     """Return the side of each case: by the primary split, its surrogates, or the default."""
     sides = np.full(len(rows), NEITHER, dtype=np.int8)
     for split in (node.primary, *node.surrogates):

@@ -120,7 +120,7 @@ class ChaidGrowth:
     bounds: dict[int, tuple[float, ...]]
 
 
-class ChaidExaminer:
+class ChaidEvaluator:
     """Finds the groups and p-values of all attributes at the open nodes of an engine.
 
     Parameters
@@ -279,7 +279,7 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
     if options.like_r and engine.schema.task is Task.REGRESSION:
         raise DataError("R's CHAID predicts classes; the target is numeric", column=engine.schema.target)
     root = engine.root()
-    examiner = ChaidExaminer(engine, root, options)
+    examiner = ChaidEvaluator(engine, root, options)
     records: list[NodeRecord] = [_record(engine.summaries([root])[0], engine.schema.task)]
     nodes: list[ChaidNode] = []
     level = [root]

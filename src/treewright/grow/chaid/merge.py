@@ -325,7 +325,7 @@ def merge_like_r(table: LevelTable, alpha: float, least: int) -> Merged:
     if pairs.weights.min() < least:
         return Merged(groups, 0.0, 0.0, 0.0, pairs.monte_carlo)
     sums = table.sums(groups)
-    monte_carlo = pairs.monte_carlo or draws_tables(sums)
+    monte_carlo = pairs.monte_carlo or simulates_tables(sums)
     log_p = table.test.of_table(sums)
     if log_p == 0:
         return Merged(groups, 0.0, 0.0, 0.0, monte_carlo)
@@ -344,7 +344,7 @@ class _StalePairs(_Pairs):
     monte_carlo = False
 
     def _tested(self, first: Counts, second: Counts) -> Floats:
-        self.monte_carlo = self.monte_carlo or draws_tables(np.stack((first, second), axis=1))
+        self.monte_carlo = self.monte_carlo or simulates_tables(np.stack((first, second), axis=1))
         return super()._tested(first, second)
 
     def merge(self, low: int, high: int) -> None:
@@ -355,12 +355,12 @@ class _StalePairs(_Pairs):
         self._fill()
 
 
-def draws_tables(rows: Counts) -> bool:
+def simulates_tables(rows: Counts) -> bool:
     """Whether R's CHAID draws random tables for a table, or for one of several (tables x rows x classes).
 
     Examples
     --------
-    >>> draws_tables(np.array([[9, 20], [20, 9]])), draws_tables(np.array([[9, 50], [50, 9]]))
+    >>> simulates_tables(np.array([[9, 20], [20, 9]])), simulates_tables(np.array([[9, 50], [50, 9]]))
     (True, False)
     """
     small = (rows.min(axis=(-2, -1)) < SMALL_CELL) & (rows.sum(axis=(-2, -1)) < SMALL_TABLE)

@@ -11,13 +11,13 @@ from treewright.counts.memory import MemoryEngine
 from treewright.counts.table import FrequencyTable, branch_counts
 from treewright.data.dataset import Dataset
 from treewright.grow.chaid.growing import ChaidGrowth, ChaidNode, Finding
-from treewright.grow.grower import WORKING_CELLS
+from treewright.grow.grower import TRACE_CELLS
 from treewright.model.split import KNOWN
 from treewright.model.working import EvaluatedSplit, SplitStatus
 
 
-def chaid_working(
-    dataset: Dataset, growth: ChaidGrowth, cells: int = WORKING_CELLS
+def chaid_traces(
+    dataset: Dataset, growth: ChaidGrowth, cells: int = TRACE_CELLS
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Return the working of a tree from its root down, until the tables have so many cells.
 
@@ -35,16 +35,16 @@ def chaid_working(
     >>> from treewright.grow.chaid.options import CHAID
     >>> lenses = sample("contact-lenses")
     >>> growth = grow_chaid(lenses, CHAID(min_samples_split=10, min_samples_leaf=2))
-    >>> [(one.attribute, str(one.status)) for one in chaid_working(lenses, growth)[0]]
+    >>> [(one.attribute, str(one.status)) for one in chaid_traces(lenses, growth)[0]]
     [(0, 'all values in one group'), (1, 'all values in one group'), (2, 'considered'), (3, 'chosen')]
     """
-    return chaid_working_over(MemoryEngine(dataset), growth, cells)
+    return chaid_traces_over(MemoryEngine(dataset), growth, cells)
 
 
-def chaid_working_over(
-    engine: Engine, growth: ChaidGrowth, cells: int = WORKING_CELLS
+def chaid_traces_over(
+    engine: Engine, growth: ChaidGrowth, cells: int = TRACE_CELLS
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Return the working as `chaid_working` does, a level in one pass over the data."""
+    """Return the working as `chaid_traces` does, a level in one pass over the data."""
     working: dict[int, tuple[EvaluatedSplit, ...]] = {}
     level = [(0, engine.root())]
     while level and cells > 0:

@@ -20,7 +20,7 @@ from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.engine import Engine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.grow.candidates import Examiner
+from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.compiled.ahead import Ahead, compile_ahead
 from treewright.grow.compiled.arithmetic import ENTROPY
 from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
@@ -252,7 +252,7 @@ class _Growth:
             options=self._options,
             table=self._table,
             tests=self._tests,
-            examiner=lambda: Examiner(recipe, placer, self._bounds, self._total),
+            examiner=lambda: SplitEvaluator(recipe, placer, self._bounds, self._total),
             regression=self._regression,
             whole=self._whole,
             all_cases=lambda: self._owner.encoded.cases_of(codes, coded),
@@ -386,7 +386,7 @@ class _Growth:
 
 
 class _Placer:
-    """The part of an engine that an `Examiner` needs when it has the frequency table already."""
+    """The part of an engine that a `SplitEvaluator` needs when it has the frequency table already."""
 
     def __init__(self, growth: _Growth) -> None:
         self._growth = growth

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from treewright.counts.compiled.encoding import CodedColumn
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers
 from treewright.data.schema import Schema
-from treewright.grow.candidates import Examiner
+from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.recipe import Recipe
 
 Floats = npt.NDArray[np.float64]
@@ -68,7 +68,7 @@ class Table:
         For kernels.
     tests : array of int
     examiner : callable
-        Makes an `Examiner`.
+        Makes a `SplitEvaluator`.
     regression, whole : bool
     all_cases : callable
         Returns the number of cases of each code in the whole table.
@@ -89,7 +89,7 @@ class Table:
     options: npt.NDArray[Any]
     table: Floats
     tests: Ints
-    examiner: Callable[[], Examiner]
+    examiner: Callable[[], SplitEvaluator]
     regression: bool
     whole: bool
     all_cases: Callable[[], Ints]

@@ -1,6 +1,6 @@
 """Find the best test of a large node from its histogram.
 
-Multiway and binary tests of categories are scored by a kernel or by the `Examiner` of the interpreted grower, which
+Multiway and binary tests of categories are scored by a kernel or by the `SplitEvaluator` of interpreted growth, which
 give the same scores. Thresholds of numeric attributes are scored by the kernels of `bins` and, inside bins, of
 `inside`. Where the highest score wins, attributes are refined in the order of their upper bounds, until the bound is
 below the best score. Where the choice rule needs the score of every attribute (C4.5 compares with their average), each
@@ -15,7 +15,7 @@ from math import log2
 import numpy as np
 
 from treewright.counts.table import FrequencyTable
-from treewright.grow.candidates import SHORT, Candidate
+from treewright.grow.candidates import SHORT, SplitCandidate
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
 from treewright.grow.compiled.bins import BEST, FACTS, REACH, ROOM, SCALE, find_alive, limit_of, score_borders
@@ -83,7 +83,7 @@ class Search:
         opt = table.options[0]
         self._each = bool(opt["choice"] != HIGHEST or opt["correction"])
 
-    def best(self, used: Flags) -> Candidate | None:
+    def best(self, used: Flags) -> SplitCandidate | None:
         """Return the candidate that is chosen, with its split; None if there is none."""
         t = self._t
         free = np.flatnonzero(~used & (t.tests != NOT_TESTED))
@@ -112,7 +112,7 @@ class Search:
             self.histogram = counted
         return counted
 
-    def _candidates(self, attributes: Ints) -> dict[int, Candidate]:
+    def _candidates(self, attributes: Ints) -> dict[int, SplitCandidate]:
         """Return the candidates of attributes; those that cannot win may be left out."""
         t = self._t
         histogram = self._counted(attributes)
@@ -130,7 +130,7 @@ class Search:
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _by_values(self, attributes: Ints, histogram: Histogram) -> dict[int, Candidate]:
+    def _by_values(self, attributes: Ints, histogram: Histogram) -> dict[int, SplitCandidate]:
         """Return the candidates of attributes with one branch per category, without their splits."""
         if len(attributes) == 0:
             return {}
@@ -143,7 +143,7 @@ class Search:
             if score > -np.inf
         }
 
-    def _examined(self, attribute: int, histogram: Histogram) -> Candidate:
+    def _examined(self, attribute: int, histogram: Histogram) -> SplitCandidate:
         """Return the candidate of an attribute with a code for every value, by the interpreter."""
         t = self._t
         part = histogram.of(attribute)
@@ -159,7 +159,7 @@ class Search:
 
     # -- cuts --------------------------------------------------------------------------------------------------------
 
-    def _by_cuts(self, attributes: Ints, histogram: Histogram, known: float) -> dict[int, Candidate]:
+    def _by_cuts(self, attributes: Ints, histogram: Histogram, known: float) -> dict[int, SplitCandidate]:
         """Return the candidates of numeric attributes, without their splits.
 
         `known` is the best score that is known. Unless each must be found, those that cannot reach it are left out.
@@ -249,7 +249,9 @@ class Search:
         occurs: Flags = histogram.cases[part] > 0 if len(histogram.cases) else histogram.counts[part].sum(axis=1) > 0
         return occurs
 
-    def _cut_candidate(self, attribute: int, histogram: Histogram, left: Floats, score: float, tries: int) -> Candidate:
+    def _cut_candidate(
+        self, attribute: int, histogram: Histogram, left: Floats, score: float, tries: int
+    ) -> SplitCandidate:
         t = self._t
         if not self._each:
             return _candidate(attribute, score, 0.0)
@@ -301,6 +303,6 @@ def _scaled(scores: Floats, scale: Floats) -> Floats:
 
 def _candidate(
     attribute: int, score: float, information: float, status: SplitStatus = SplitStatus.CONSIDERED
-) -> Candidate:
+) -> SplitCandidate:
     """Return a candidate without a frequency table."""
-    return Candidate(attribute, status, NO_WEIGHTS, NO_WEIGHTS, None, score, information)
+    return SplitCandidate(attribute, status, NO_WEIGHTS, NO_WEIGHTS, None, score, information)

@@ -30,13 +30,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.grow.j48.nodes import TOLERANCE, Codes, Floats, Rows, greater
+from treewright.grow.j48.nodes import J48_TOLERANCE, Codes, Floats, Rows, greater
 from treewright.model.split import Split
 
 NEIGHBOUR_GAP = 1e-5
 """Numeric values must differ by more than this to have a cut between them."""
 
-CELLS_AT_ONCE = 2_000_000
+CELLS_PER_BATCH = 2_000_000
 """Bound on attributes x cases x classes looked at together, to bound memory."""
 
 GAIN_SLACK = 1e-3
@@ -48,7 +48,7 @@ Ints = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class J48Candidate:
     """The best test of one attribute: a cut between `below` and `above`, one `value`, or all values."""
 
     attribute: int
@@ -59,7 +59,7 @@ class Candidate:
     value: int | None = None
 
 
-class Evaluator:
+class J48Evaluator:
     """Evaluates the attributes of a dataset at any of its nodes.
 
     Parameters
@@ -104,13 +104,13 @@ class Evaluator:
         few = [column.is_numeric or greater(many, len(column.values)) for column in attributes]
         self._in_average = few if any(few) else [True] * len(few)
 
-    def best_test(self, rows: Rows, weights: Floats, weight: float) -> Candidate | None:
+    def best_test(self, rows: Rows, weights: Floats, weight: float) -> J48Candidate | None:
         """Return J48's choice for a node, None where no test is worth having."""
         return self._choose(self.candidates(rows, weights, weight))
 
-    def candidates(self, rows: Rows, weights: Floats, weight: float) -> list[Candidate]:
+    def candidates(self, rows: Rows, weights: Floats, weight: float) -> list[J48Candidate]:
         """Return the best test of each attribute that has a valid one, in the order of the attributes."""
-        found: list[Candidate] = []
+        found: list[J48Candidate] = []
         if self._nominal:
             table = self._table(rows, weights)
             tests = self._one_value_tests if self._binary else self._all_value_tests
@@ -119,18 +119,18 @@ class Evaluator:
             found.extend(self._cuts(rows, weights, weight))
         return sorted(found, key=lambda candidate: candidate.attribute)
 
-    def _choose(self, candidates: Sequence[Candidate]) -> Candidate | None:
+    def _choose(self, candidates: Sequence[J48Candidate]) -> J48Candidate | None:
         counted = [candidate.gain for candidate in candidates if self._in_average[candidate.attribute]]
         if not counted:
             return None
         enough = sum(counted) / len(counted) - GAIN_SLACK
         best, best_ratio = None, 0.0
         for candidate in candidates:
-            if candidate.gain >= enough and candidate.gain_ratio - best_ratio > TOLERANCE:
+            if candidate.gain >= enough and candidate.gain_ratio - best_ratio > J48_TOLERANCE:
                 best, best_ratio = candidate, candidate.gain_ratio
         return best
 
-    def split_of(self, candidate: Candidate) -> Split:
+    def split_of(self, candidate: J48Candidate) -> Split:
         """Return the test as a split; a cut becomes a value that occurs in the training data."""
         attribute = candidate.attribute
         if candidate.below is not None and candidate.above is not None:
@@ -153,7 +153,7 @@ class Evaluator:
         lines = len(self._owner)
         flat = np.zeros(lines * self._n_classes)
         attributes = len(self._nominal)
-        step = max(1, CELLS_AT_ONCE // attributes)
+        step = max(1, CELLS_PER_BATCH // attributes)
         for start in range(0, len(rows), step):
             cells = self._cells[rows[start : start + step]].ravel()
             cell_weights = np.repeat(weights[start : start + step], attributes)
@@ -162,7 +162,7 @@ class Evaluator:
         table[self._first_line] = 0.0  # the tests see the known cases only; the rest of the node's weight is unknown
         return table
 
-    def _all_value_tests(self, table: Floats, weight: float) -> Iterator[Candidate]:
+    def _all_value_tests(self, table: Floats, weight: float) -> Iterator[J48Candidate]:
         """Evaluate one branch for each value; at least two branches must have the minimum weight."""
         of_value = table.sum(axis=1)
         value_terms = _x_log_x(of_value)
@@ -171,12 +171,12 @@ class Evaluator:
         known = by_class.sum(axis=1)
         gain = _gain(_information(by_class, known) - after, known, weight)
         ratio = _ratio(gain, np.add.reduceat(value_terms, self._first_line), known, weight)
-        large = self._min_objects - of_value < TOLERANCE
+        large = self._min_objects - of_value < J48_TOLERANCE
         n_large = np.add.reduceat(large.astype(np.intp), self._first_line)
         for place in np.flatnonzero(n_large >= 2).tolist():
-            yield Candidate(self._nominal[place], float(gain[place]), float(ratio[place]))
+            yield J48Candidate(self._nominal[place], float(gain[place]), float(ratio[place]))
 
-    def _one_value_tests(self, table: Floats, weight: float) -> Iterator[Candidate]:
+    def _one_value_tests(self, table: Floats, weight: float) -> Iterator[J48Candidate]:
         """Evaluate each value against the rest; both must have the minimum weight."""
         by_class = np.add.reduceat(table, self._first_line, axis=0)
         known = by_class.sum(axis=1)
@@ -187,7 +187,7 @@ class Evaluator:
         after = _information(table, of_value) + _information(by_class - table, of_rest)
         gain = _gain(before - after, known, weight)
         ratio = _ratio(gain, _x_log_x(of_value) + _x_log_x(of_rest), known, weight)
-        admissible = (self._min_objects - of_value < TOLERANCE) & (self._min_objects - of_rest < TOLERANCE)
+        admissible = (self._min_objects - of_value < J48_TOLERANCE) & (self._min_objects - of_rest < J48_TOLERANCE)
         admissible[self._first_line] = False
         lines = np.flatnonzero(admissible)
         owners = self._owner[lines]
@@ -196,21 +196,21 @@ class Evaluator:
             values = lines[owners == place]
             yield self._best_value(place, values - first, gain[values], ratio[values])
 
-    def _best_value(self, place: int, values: Ints, gains: Floats, ratios: Floats) -> Candidate:
+    def _best_value(self, place: int, values: Ints, gains: Floats, ratios: Floats) -> J48Candidate:
         """Return the value of the best ratio; the first declared one is taken even without any."""
         taken, best_ratio = (0, float(ratios[0])) if values[0] == 0 else (None, 0.0)
         for place_of_value, ratio in enumerate(ratios.tolist()):
-            if ratio - best_ratio > TOLERANCE:
+            if ratio - best_ratio > J48_TOLERANCE:
                 taken, best_ratio = place_of_value, ratio
         if taken is None:
-            return Candidate(self._nominal[place], 0.0, 0.0, value=int(values[0]))
-        return Candidate(self._nominal[place], float(gains[taken]), best_ratio, value=int(values[taken]))
+            return J48Candidate(self._nominal[place], 0.0, 0.0, value=int(values[0]))
+        return J48Candidate(self._nominal[place], float(gains[taken]), best_ratio, value=int(values[taken]))
 
     # -- numeric attributes ----------------------------------------------------------------------------------
 
-    def _cuts(self, rows: Rows, weights: Floats, weight: float) -> Iterator[Candidate]:
+    def _cuts(self, rows: Rows, weights: Floats, weight: float) -> Iterator[J48Candidate]:
         attributes = len(self._numeric)
-        step = max(1, CELLS_AT_ONCE // max(1, len(rows) * self._n_classes))
+        step = max(1, CELLS_PER_BATCH // max(1, len(rows) * self._n_classes))
         classes = self._classes[rows]
         for start in range(0, attributes, step):
             values = self._numbers[start : start + step, rows]
@@ -218,7 +218,7 @@ class Evaluator:
 
     def _cuts_of(
         self, start: int, values: Floats, classes: Codes, weights: Floats, weight: float
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[J48Candidate]:
         """Evaluate the cuts of some attributes, one line of `values` each."""
         attributes, cases = values.shape
         order = np.argsort(values, axis=1)
@@ -235,7 +235,7 @@ class Evaluator:
         left = running[gap, place]
         low = left.sum(axis=1)
         high = known[gap] - low
-        allowed = (minimum[gap] - low < TOLERANCE) & (minimum[gap] - high < TOLERANCE)
+        allowed = (minimum[gap] - low < J48_TOLERANCE) & (minimum[gap] - high < J48_TOLERANCE)
         gap, place, left, low, high = gap[allowed], place[allowed], left[allowed], low[allowed], high[allowed]
         if not len(gap):
             return
@@ -251,18 +251,18 @@ class Evaluator:
             gain = float(gains[at])
             if self._mdl_correction:
                 gain -= float(np.log2(stop - first)) / weight
-            if gain <= TOLERANCE:
+            if gain <= J48_TOLERANCE:
                 continue
             sides = _x_log_x(low[at : at + 1]) + _x_log_x(high[at : at + 1])
             ratio = _ratio(np.array([gain]), sides, known[line : line + 1], weight)
             below, above = ascending[line, place[at]], ascending[line, place[at] + 1]
-            yield Candidate(self._numeric[start + line], gain, float(ratio[0]), float(below), float(above))
+            yield J48Candidate(self._numeric[start + line], gain, float(ratio[0]), float(below), float(above))
 
     def _minimum_side(self, known: Floats) -> Floats:
         """Return the least weight beside a cut: a tenth of the mean class within fixed limits."""
         tenth = 0.1 * known / self._n_classes
-        capped = np.where(tenth - LARGEST_MINIMUM > TOLERANCE, LARGEST_MINIMUM, tenth)
-        return np.where(tenth - self._min_objects < TOLERANCE, self._min_objects, capped)
+        capped = np.where(tenth - LARGEST_MINIMUM > J48_TOLERANCE, LARGEST_MINIMUM, tenth)
+        return np.where(tenth - self._min_objects < J48_TOLERANCE, self._min_objects, capped)
 
 
 def _distinct(column: npt.NDArray[np.float64] | npt.NDArray[np.int32]) -> Floats:
@@ -271,7 +271,7 @@ def _distinct(column: npt.NDArray[np.float64] | npt.NDArray[np.int32]) -> Floats
 
 def _x_log_x(weights: Floats) -> Floats:
     """Return x log2 x, 0 for what is as good as no weight."""
-    return np.where(weights < TOLERANCE, 0.0, weights * np.log2(np.maximum(weights, TOLERANCE)))
+    return np.where(weights < J48_TOLERANCE, 0.0, weights * np.log2(np.maximum(weights, J48_TOLERANCE)))
 
 
 def _information(by_class: Floats, total: Floats) -> Floats:
@@ -283,14 +283,14 @@ def _information(by_class: Floats, total: Floats) -> Floats:
 def _gain(information: Floats, known: Floats, weight: float) -> Floats:
     """Return gains per case from the information gained on all known cases."""
     gained = known / weight * information
-    return np.where((np.abs(gained) < TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0))
+    return np.where((np.abs(gained) < J48_TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0))
 
 
 def _ratio(gain: Floats, branch_terms: Floats, known: Floats, weight: float) -> Floats:
     """Return gain ratios; `branch_terms` are the sums of x log2 x over the branches."""
     whole = float(_x_log_x(np.array([weight]))[0])
     information = whole - branch_terms - _x_log_x(weight - known)
-    useless = np.abs(information) < TOLERANCE
+    useless = np.abs(information) < J48_TOLERANCE
     return np.where(useless, 0.0, gain * weight / np.where(useless, 1.0, information))
 
 
@@ -310,6 +310,6 @@ def _first_of_nearly_best(gains: Floats) -> int | None:
     best, best_gain = None, 0.0
     for place in steps:
         gain = float(gains[place])
-        if gain - best_gain > TOLERANCE:
+        if gain - best_gain > J48_TOLERANCE:
             best, best_gain = place, gain
     return best

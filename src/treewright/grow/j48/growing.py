@@ -20,8 +20,8 @@ import numpy as np
 from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.j48.evaluate import Evaluator
-from treewright.grow.j48.nodes import Codes, Floats, J48Growth, J48Node, divide, greater
+from treewright.grow.j48.evaluate import J48Evaluator
+from treewright.grow.j48.nodes import Codes, Floats, J48Growth, J48Node, greater, partition
 from treewright.grow.j48.options import J48
 from treewright.model.tree import Stop
 
@@ -50,7 +50,7 @@ def grow_j48(dataset: Dataset, options: J48) -> J48Growth:
     'Outlook'
     """
     classes, weights = _classes_and_weights(dataset)
-    evaluator = Evaluator(
+    evaluator = J48Evaluator(
         dataset,
         classes,
         min_objects=options.min_objects,
@@ -72,7 +72,9 @@ def grow_j48(dataset: Dataset, options: J48) -> J48Growth:
             continue
         node.split = evaluator.split_of(best)
         node.gain, node.gain_ratio = best.gain, best.gain_ratio
-        for share_rows, share_weights in divide(node.split, dataset.columns[best.attribute], node.rows, node.weights):
+        for share_rows, share_weights in partition(
+            node.split, dataset.columns[best.attribute], node.rows, node.weights
+        ):
             node.children.append(len(nodes))
             nodes.append(J48Node.of_cases(share_rows, share_weights, classes, n_classes))
         waiting.extend(reversed(node.children))

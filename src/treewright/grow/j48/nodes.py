@@ -10,7 +10,7 @@ unknown
 
 Invariants
 ----------
-All arithmetic is in doubles, and quantities that differ by less than `TOLERANCE` are equal; so nothing
+All arithmetic is in doubles, and quantities that differ by less than `J48_TOLERANCE` are equal; so nothing
 depends on the order in which weights are added, nor on the order of the cases.
 """
 
@@ -30,20 +30,20 @@ from treewright.model.tree import Stop, Tree
 Rows = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
-Share = tuple[Rows, Floats]
+WeightedRows = tuple[Rows, Floats]
 
-TOLERANCE = 1e-6
+J48_TOLERANCE = 1e-6
 """Numbers closer than this are equal."""
 
 
 def greater(left: float, right: float) -> bool:
     """Whether left exceeds right by more than the tolerance."""
-    return left - right > TOLERANCE
+    return left - right > J48_TOLERANCE
 
 
 def at_most(left: float, right: float) -> bool:
     """Whether left is below right or equal to it within the tolerance."""
-    return left - right < TOLERANCE or left <= right
+    return left - right < J48_TOLERANCE or left <= right
 
 
 def majority(counts: Floats) -> int:
@@ -58,7 +58,7 @@ def majority(counts: Floats) -> int:
     """
     best, most = 0, 0.0
     for code, count in enumerate(counts.tolist()):
-        if count - most > TOLERANCE:
+        if count - most > J48_TOLERANCE:
             best, most = code, count
     return best
 
@@ -112,7 +112,7 @@ class J48Node:
     @property
     def is_pure(self) -> bool:
         """Whether one class has all the weight."""
-        return abs(self.errors) < TOLERANCE
+        return abs(self.errors) < J48_TOLERANCE
 
     def become_leaf(self, stop: Stop) -> None:
         """Forget test and branches."""
@@ -169,7 +169,7 @@ def class_counts(rows: Rows, weights: Floats, classes: Codes, n_classes: int) ->
     return counts.astype(np.float64, copy=False)
 
 
-def divide(split: Split, values: Codes | Floats, rows: Rows, weights: Floats) -> Sequence[Share]:
+def partition(split: Split, values: Codes | Floats, rows: Rows, weights: Floats) -> Sequence[WeightedRows]:
     """Divide cases among the branches of a test, unknown ones in proportion to the known weight.
 
     Parameters
@@ -202,7 +202,7 @@ def divide(split: Split, values: Codes | Floats, rows: Rows, weights: Floats) ->
     unknown_rows, unknown_weights = rows[~known], weights[~known]
     shares = []
     for part, own, fraction in zip(row_parts, weight_parts, _fractions(weight_parts), strict=True):
-        if fraction > TOLERANCE:
+        if fraction > J48_TOLERANCE:
             shares.append((np.concatenate((part, unknown_rows)), np.concatenate((own, unknown_weights * fraction))))
         else:
             shares.append((part, own))
@@ -213,6 +213,6 @@ def _fractions(weight_parts: Sequence[Floats]) -> list[float]:
     """Return the part of the known weight in each branch, equal parts where no weight is known."""
     totals = [float(part.sum()) for part in weight_parts]
     known = sum(totals)
-    if known < TOLERANCE:
+    if known < J48_TOLERANCE:
         return [1.0 / len(totals)] * len(totals)
     return [total / known for total in totals]

@@ -37,7 +37,7 @@ _FLOAT = struct.Struct("=f")
 _pack: Callable[[float], bytes] = _FLOAT.pack
 _unpack: Callable[[bytes], tuple[float]] = _FLOAT.unpack
 
-LARGEST_WHOLE = 1 << 24
+LARGEST_EXACT_INTEGER = 1 << 24
 """Up to here every whole number is a single, so that counts of whole cases are exact in any order."""
 
 _LARGEST_TABLE = 1 << 20

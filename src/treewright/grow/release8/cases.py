@@ -28,11 +28,11 @@ import numpy.typing as npt
 from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.grow.release8.arithmetic import LARGEST_WHOLE, Singles, sequential_sum, single
+from treewright.grow.release8.arithmetic import LARGEST_EXACT_INTEGER, Singles, sequential_sum, single
 from treewright.model.release8_votes import as_singles
 from treewright.model.split import Split, Test
 
-Places = npt.NDArray[np.intp]
+CaseIndices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 LARGEST_NUMBER = float(np.finfo(np.float32).max) / 2
@@ -42,10 +42,10 @@ LIST_SORT_BELOW = 200
 """Slices below this length are sorted faster as Python lists."""
 
 
-class Cases:
+class Release8Cases:
     """All training cases in the order, and with the weights, that growing or pruning has given them so far."""
 
-    def __init__(self, dataset: Dataset, order: Places | None = None) -> None:
+    def __init__(self, dataset: Dataset, order: CaseIndices | None = None) -> None:
         schema = dataset.schema
         if schema.task is not Task.CLASSIFICATION:
             raise ParameterError("C4.5 Release 8 needs a nominal target (classification), not a numeric one")
@@ -74,10 +74,10 @@ class Cases:
                 missing = self.codes[index] < 0
             if missing.any():
                 self.unknown[index] = missing
-        self.order: Places = np.arange(self.n_cases, dtype=np.intp) if order is None else order.copy()
+        self.order: CaseIndices = np.arange(self.n_cases, dtype=np.intp) if order is None else order.copy()
         self.weights: Singles = np.ones(self.n_cases, dtype=np.float32)
         self.all_known = True
-        self.whole = self.n_cases < LARGEST_WHOLE and not self.unknown
+        self.unit_weights = self.n_cases < LARGEST_EXACT_INTEGER and not self.unknown
 
     def weight(self, first: int, stop: int) -> float:
         """Return the weight of a stretch."""
@@ -89,9 +89,9 @@ class Cases:
         """Return the weight of each class in a stretch."""
         return self.class_counts_of(self.order[first:stop])
 
-    def class_counts_of(self, cases: Places) -> Singles:
+    def class_counts_of(self, cases: CaseIndices) -> Singles:
         """Return the weight of each class among these cases, added in this order."""
-        if self.whole:
+        if self.unit_weights:
             return np.bincount(self.classes[cases], minlength=self.n_classes).astype(np.float32)
         counts = np.zeros(self.n_classes, dtype=np.float32)
         np.add.at(counts, self.classes[cases], self.weights[cases])
@@ -103,7 +103,7 @@ class Cases:
         n_values = len(self.attributes[attribute].values)
         cell = (self.codes[attribute][cases] + 1) * self.n_classes + self.classes[cases]
         size = (n_values + 1) * self.n_classes
-        if self.whole:
+        if self.unit_weights:
             table = np.bincount(cell, minlength=size).astype(np.float32)
         else:
             table = np.zeros(size, dtype=np.float32)
@@ -124,14 +124,14 @@ class Cases:
             return 0
         return self.gather(first, stop, self.unknown[attribute][self.order[first:stop]])
 
-    def sort(self, attribute: int, first: int, stop: int) -> Places:
+    def sort(self, attribute: int, first: int, stop: int) -> CaseIndices:
         """Return the cases of a stretch by ascending value of a numeric attribute, all of them known.
 
         Where the order matters, the stretch itself is left in this order.
         """
         cases = self.order[first:stop]
         values = self.numbers[attribute][cases]
-        if self.whole:
+        if self.unit_weights:
             return cases[np.argsort(values, kind="stable")]
         moved = quicksorted(values)
         if moved is not None:
@@ -139,16 +139,16 @@ class Cases:
         return self.order[first:stop]
 
 
-class Division:
-    """The division of a stretch by a test, branch after branch.
+class SlicePartition:
+    """The partition of a stretch by a test, branch after branch.
 
-    Enter a branch, do what is to be done with its stretch (from `first` to `stop_of_branch`), leave it again;
+    Enter a branch, do what is to be done with its stretch (from `first` to `branch_stop`), leave it again;
     `close` when all branches are done. While a branch is entered, the cases with an unknown value take part in it with
     a share of their weight.
 
     Parameters
     ----------
-    cases : Cases
+    cases : Release8Cases
     split : Split
     first, stop : int
         The stretch to divide.
@@ -157,14 +157,14 @@ class Division:
         the weight of the known cases is counted. The two differ by rounding only.
     """
 
-    def __init__(self, cases: Cases, split: Split, first: int, stop: int, *, weight: float | None) -> None:
+    def __init__(self, cases: Release8Cases, split: Split, first: int, stop: int, *, weight: float | None) -> None:
         self.cases = cases
         self.split = split
         self.first = first
         self.stop = stop
         self.start_of_known = first + cases.gather_unknown(split.attribute, first, stop)
         self.flag_before = cases.all_known
-        self.unknown: Places | None = None
+        self.unknown: CaseIndices | None = None
         counted = cases.weight(self.start_of_known, stop) if weight is None else 0.0
         if self.start_of_known > first:
             cases.all_known = False
@@ -173,7 +173,7 @@ class Division:
             counted = single(weight - cases.weight(first, self.start_of_known))
         self.known_weight = counted
         self.sizes = np.bincount(self._branches(), minlength=split.n_branches).tolist()
-        self.stop_of_branch = first
+        self.branch_stop = first
         self.factor = 0.0
 
     def enter(self, branch: int) -> bool:
@@ -182,8 +182,8 @@ class Division:
             return False
         cases = self.cases
         count = cases.gather(self.start_of_known, self.stop, self._branches() == branch)
-        self.stop_of_branch = self.start_of_known + count
-        weight = cases.weight(self.start_of_known, self.stop_of_branch)
+        self.branch_stop = self.start_of_known + count
+        weight = cases.weight(self.start_of_known, self.branch_stop)
         # shares of shares of a case can become too small for a float: then nothing is left to divide
         self.factor = single(weight / self.known_weight) if self.known_weight > 0 else 1.0
         if self.unknown is not None:
@@ -193,7 +193,7 @@ class Division:
     def leave(self) -> None:
         """Give the unknown cases their weight back, up to rounding, and gather them again."""
         if self.unknown is not None:
-            self.cases.gather_unknown(self.split.attribute, self.first, self.stop_of_branch)
+            self.cases.gather_unknown(self.split.attribute, self.first, self.branch_stop)
             self.cases.weights[self.unknown] /= np.float32(self.factor)
 
     def close(self) -> None:
@@ -204,7 +204,7 @@ class Division:
         return branches_of(self.cases, self.split, self.cases.order[self.start_of_known : self.stop])
 
 
-def branches_of(cases: Cases, split: Split, rows: Places) -> npt.NDArray[np.intp]:
+def branches_of(cases: Release8Cases, split: Split, rows: CaseIndices) -> npt.NDArray[np.intp]:
     """Return the branch of each of these cases, whose value is known."""
     if split.test is Test.THRESHOLD:
         return (cases.numbers[split.attribute][rows] > np.float32(split.cut or 0.0)).astype(np.intp)
@@ -212,7 +212,7 @@ def branches_of(cases: Cases, split: Split, rows: Places) -> npt.NDArray[np.intp
     return values if split.test is Test.NOMINAL else np.array(split.branch_of, dtype=np.intp)[values]
 
 
-def gathered(chosen: Mask, count: int) -> Places | None:
+def gathered(chosen: Mask, count: int) -> CaseIndices | None:
     """Return the places in their order after gathering, None when nothing moves.
 
     A pointer starts at the first place; each chosen place, from first to last, is exchanged with the pointer's, which
@@ -238,7 +238,7 @@ def gathered(chosen: Mask, count: int) -> Places | None:
     return np.concatenate((front, tail))
 
 
-def quicksorted(values: Singles) -> Places | None:
+def quicksorted(values: Singles) -> CaseIndices | None:
     """Return the places in the order in which the original's sorting leaves them, None when nothing moves.
 
     The pivot is the value at the last place. Values up to the pivot are gathered in front, those equal to it are
@@ -274,14 +274,14 @@ def quicksorted(values: Singles) -> Places | None:
     return places
 
 
-def _move(values: Singles, places: Places, first: int, moved: Places | None) -> None:
+def _move(values: Singles, places: CaseIndices, first: int, moved: CaseIndices | None) -> None:
     if moved is not None:
         stop = first + len(moved)
         values[first:stop] = values[first:stop][moved]
         places[first:stop] = places[first:stop][moved]
 
 
-def _sort_short(all_values: Singles, all_places: Places, first: int, stop: int) -> None:
+def _sort_short(all_values: Singles, all_places: CaseIndices, first: int, stop: int) -> None:
     """Sort a short stretch, exchange by exchange."""
     values = all_values[first:stop].tolist()
     if stop - first < 2 or values == sorted(values):

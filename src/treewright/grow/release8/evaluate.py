@@ -8,7 +8,7 @@ worth
     What the attributes are compared by: gain ratio or gain.
 minimum
     The minimum number of cases (m). In subset mode an oversight of the original sets it to 1 for the rest of the run;
-    reproducing the trees needs it, so it is a changeable part of the `Evaluator`.
+    reproducing the trees needs it, so it is a changeable part of the `Release8Evaluator`.
 
 Invariants
 ----------
@@ -31,9 +31,9 @@ from treewright.grow.release8.arithmetic import (
     log2,
     single,
 )
-from treewright.grow.release8.cases import Cases, Places
+from treewright.grow.release8.cases import CaseIndices, Release8Cases
 from treewright.grow.release8.subset import grouping
-from treewright.grow.release8.table import NodeTable, gain_of, info_of, node_table, worth
+from treewright.grow.release8.table import NodeTable, gain_of, info_of, node_table, split_score
 from treewright.model.split import Split
 
 MIN_GAP = 1e-5
@@ -47,7 +47,7 @@ NO_AVERAGE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Release8Candidate:
     """The best test on one attribute: its gain (`NO_GAIN` for none) and information, and the test itself."""
 
     gain: float
@@ -60,7 +60,7 @@ class Candidate:
         return self.gain > -EPSILON
 
 
-NOTHING = Candidate(NO_GAIN)
+NOTHING = Release8Candidate(NO_GAIN)
 
 
 class Ascending:
@@ -81,19 +81,19 @@ class Ascending:
         return float(self._as_given[np.searchsorted(self._singles, np.float32(bound), side="right") - 1])
 
 
-def nominal_candidate(table: NodeTable, attribute: int, minimum: int) -> Candidate:
+def nominal_candidate(table: NodeTable, attribute: int, minimum: int) -> Release8Candidate:
     """Evaluate the test with one branch for each value."""
     if table.weight <= table.unknown:
         return NOTHING
     gain = gain_of(table, table.totals, [information(row) for row in table.rows], minimum)
     if not gain > -EPSILON:
         return NOTHING
-    return Candidate(gain, info_of(table, table.totals), Split.multiway(attribute, len(table.rows)))
+    return Release8Candidate(gain, info_of(table, table.totals), Split.multiway(attribute, len(table.rows)))
 
 
 def numeric_candidate(
-    cases: Cases, attribute: int, first: int, stop: int, minimum: int, ascending: Ascending
-) -> Candidate:
+    cases: Release8Cases, attribute: int, first: int, stop: int, minimum: int, ascending: Ascending
+) -> Release8Candidate:
     """Evaluate all cuts of a numeric attribute; `ascending` are its values in the whole training set."""
     # Added anew, in the order in which the attribute before left the cases; nominal attributes take the weight that the
     # node was entered with. The two can differ in the last bit, and with it which cuts are admissible.
@@ -134,7 +134,7 @@ def numeric_candidate(
     info = single(information([unknown, float(low[best]), float(high[best])]) / weight)
     at = int(tries[best])
     middle = single(single(float(values[at]) + float(values[at + 1])) / 2)
-    return Candidate(gain, info, Split.threshold(attribute, ascending.largest_not_above(middle)))
+    return Release8Candidate(gain, info, Split.threshold(attribute, ascending.largest_not_above(middle)))
 
 
 def smallest_side(known: float, n_classes: int, minimum: int) -> float:
@@ -151,7 +151,9 @@ def smallest_side(known: float, n_classes: int, minimum: int) -> float:
     return min(side, 25.0)
 
 
-def _sides(cases: Cases, ordered: Places, weights: Singles, counts: Singles, tries: Places) -> tuple[Singles, Singles]:
+def _sides(
+    cases: Release8Cases, ordered: CaseIndices, weights: Singles, counts: Singles, tries: CaseIndices
+) -> tuple[Singles, Singles]:
     """Return the class weights (rows) below and above each cut, added and subtracted case by case."""
     present = np.flatnonzero(counts)
     row_of = np.zeros(cases.n_classes, dtype=np.intp)
@@ -160,19 +162,19 @@ def _sides(cases: Cases, ordered: Places, weights: Singles, counts: Singles, tri
     moving = np.zeros((len(present), end + 1), dtype=np.float32)
     moving[row_of[cases.classes[ordered[:end]]], np.arange(1, end + 1)] = weights[:end]
     below = np.add.accumulate(moving, axis=1)[:, tries + 1]
-    if cases.whole:
+    if cases.unit_weights:
         return below, counts[present][:, None] - below
     moving[:, 0] = counts[present]
     above = np.subtract.accumulate(moving, axis=1)[:, tries + 1]
     return below, above
 
 
-class Evaluator:
+class Release8Evaluator:
     """Looks at all attributes of a node and chooses the test.
 
     Parameters
     ----------
-    cases : Cases
+    cases : Release8Cases
     criterion : {"gain_ratio", "gain"}
     subset : bool
         Whether values of nominal attributes are grouped.
@@ -180,7 +182,7 @@ class Evaluator:
         m, as long as nothing changes it.
     """
 
-    def __init__(self, cases: Cases, criterion: str, subset: bool, minimum: int) -> None:
+    def __init__(self, cases: Release8Cases, criterion: str, subset: bool, minimum: int) -> None:
         self.cases = cases
         self.by_ratio = criterion == "gain_ratio"
         self.subset = subset
@@ -221,19 +223,19 @@ class Evaluator:
         best, chosen = NO_GAIN, None
         for candidate in candidates.values():
             if candidate.is_possible:
-                value = worth(candidate.gain, candidate.info, average, by_ratio=self.by_ratio)
+                value = split_score(candidate.gain, candidate.info, average, by_ratio=self.by_ratio)
                 if value > best:
                     best, chosen = value, candidate.split
         return chosen
 
-    def bar(self, split: Split, tested: int) -> int:
+    def used_below(self, split: Split, tested: int) -> int:
         """Return `tested` for the branches of a node with this test."""
         attribute = split.attribute
         if self.cases.attributes[attribute].is_numeric or attribute in self.grouped:
             return tested
         return tested | 1 << attribute
 
-    def _candidate(self, attribute: int, first: int, stop: int, weight: float) -> Candidate:
+    def _candidate(self, attribute: int, first: int, stop: int, weight: float) -> Release8Candidate:
         if attribute in self.ascending:
             ascending = self.ascending[attribute]
             return numeric_candidate(self.cases, attribute, first, stop, self.minimum, ascending)
@@ -242,11 +244,11 @@ class Evaluator:
             return self._grouped_candidate(attribute, table)
         return nominal_candidate(table, attribute, self.minimum)
 
-    def _grouped_candidate(self, attribute: int, table: NodeTable) -> Candidate:
+    def _grouped_candidate(self, attribute: int, table: NodeTable) -> Release8Candidate:
         if table.known < EPSILON:
             self.minimum = 1  # the oversight of the original: m stays as it is during the evaluation
             return NOTHING
         found = grouping(table, self.minimum, by_ratio=self.by_ratio)
         if found is None:
             return NOTHING
-        return Candidate(found.gain, found.info, Split.subsets(attribute, found.branch_of))
+        return Release8Candidate(found.gain, found.info, Split.subsets(attribute, found.branch_of))

@@ -28,8 +28,8 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.grow.release8.arithmetic import EPSILON, Singles, run_stackless, single
-from treewright.grow.release8.cases import Cases, Division, Places
-from treewright.grow.release8.evaluate import Evaluator
+from treewright.grow.release8.cases import CaseIndices, Release8Cases, SlicePartition
+from treewright.grow.release8.evaluate import Release8Evaluator
 from treewright.grow.release8.options import Release8
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.tree import Stop, Tree
@@ -55,7 +55,7 @@ class Release8Growth:
     options: Release8
     records: list[NodeRecord]
     errors: list[float]
-    order: Places
+    order: CaseIndices
 
     @cached_property
     def tree(self) -> Tree:
@@ -93,7 +93,7 @@ def grow_release8(dataset: Dataset, options: Release8) -> Release8Growth:
     >>> growth.tree.n_nodes, growth.tree.node(0).attribute.name
     (8, 'Outlook')
     """
-    grower = _Grower(Cases(dataset), options)
+    grower = _Grower(Release8Cases(dataset), options)
     run_stackless(grower.grow(0, dataset.n_rows, 0))
     return Release8Growth(dataset.schema, options, grower.records, grower.errors, grower.cases.order)
 
@@ -101,9 +101,9 @@ def grow_release8(dataset: Dataset, options: Release8) -> Release8Growth:
 class _Grower:
     """The state of one run."""
 
-    def __init__(self, cases: Cases, options: Release8) -> None:
+    def __init__(self, cases: Release8Cases, options: Release8) -> None:
         self.cases = cases
-        self.evaluator = Evaluator(cases, options.criterion, options.subset, options.min_objects)
+        self.evaluator = Release8Evaluator(cases, options.criterion, options.subset, options.min_objects)
         self.records: list[NodeRecord] = []
         self.errors: list[float] = []
 
@@ -124,20 +124,20 @@ class _Grower:
             record.stop = Stop.NO_GAIN if self.evaluator.usable else Stop.NO_ATTRIBUTES
             return number
 
-        division = Division(self.cases, split, first, stop, weight=weight)
-        below = self.evaluator.bar(split, tested)
+        partition = SlicePartition(self.cases, split, first, stop, weight=weight)
+        below = self.evaluator.used_below(split, tested)
         children = []
         errors = 0.0
         for branch in range(split.n_branches):
-            if division.enter(branch):
-                child = yield self.grow(first, division.stop_of_branch, below)
-                division.leave()
+            if partition.enter(branch):
+                child = yield self.grow(first, partition.branch_stop, below)
+                partition.leave()
                 errors = single(errors + self.errors[child])
             else:
                 child = self._add(0.0, counts, outcome, 0.0)
                 self.records[child].stop = Stop.EMPTY
             children.append(child)
-        division.close()
+        partition.close()
         self.errors[number] = errors
         if errors >= own_errors - EPSILON:
             record.become_leaf(Stop.PRUNED)

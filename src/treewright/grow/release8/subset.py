@@ -8,7 +8,7 @@ left-over set
     The values that do not occur at the node (weight up to 0.5); they become one more, last branch.
 value
     Worth of a grouping against an average gain of 0.001, so that it needs a gain above 0.
-barred
+excluded
     While few blocks are large, the largest block is kept out of merging.
 
 Invariants
@@ -31,9 +31,9 @@ from treewright.grow.release8.arithmetic import (
     information_of_columns,
     single,
 )
-from treewright.grow.release8.table import NodeTable, gain_of, info_of, worth
+from treewright.grow.release8.table import NodeTable, gain_of, info_of, split_score
 
-ALWAYS = 1
+SEARCH_MINIMUM = 1
 """The minimum number of cases while values are being grouped."""
 
 OCCURS = 0.5
@@ -45,7 +45,7 @@ PURE_SLACK = 0.1
 BETTER = 1e-5
 """By this much merging must improve the ratio."""
 
-NO_AVERAGE = single(EPSILON)
+LEAST_AVERAGE = single(EPSILON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Blocks:
                 branches[value] = branch
         return tuple(branches)
 
-    def scores_of_pairs(self, pairs: npt.NDArray[np.intp]) -> list[Score]:
+    def scores_after_merging(self, pairs: npt.NDArray[np.intp]) -> list[Score]:
         """Return the score after merging each pair (rows of p, q); the blocks stay as they are."""
         into, other = pairs[:, 0], pairs[:, 1]
         last = len(self) - 1
@@ -173,20 +173,20 @@ class Blocks:
         left = np.add.accumulate(merged_insides, axis=1)[:, -1]
         known_share = np.float32(single(1.0 - table.unknown_rate))
         gains = known_share * (np.float32(table.base) - left / np.float32(table.known))
-        gains[np.count_nonzero(merged_totals >= ALWAYS, axis=1) < 2] = NO_GAIN
+        gains[np.count_nonzero(merged_totals >= SEARCH_MINIMUM, axis=1) < 2] = NO_GAIN
         unknown = np.full((1, len(pairs)), table.unknown, dtype=np.float32)
         infos = information_of_columns(np.vstack((unknown, merged_totals.T))) / np.float32(table.weight)
         return [
-            Score(gain, info, worth(gain, info, NO_AVERAGE, by_ratio=self.by_ratio))
+            Score(gain, info, split_score(gain, info, LEAST_AVERAGE, by_ratio=self.by_ratio))
             for gain, info in zip(gains.tolist(), infos.tolist(), strict=True)
         ]
 
 
 def scored(table: NodeTable, totals: list[float], inside: list[float], *, by_ratio: bool) -> Score:
     """Score branches with these totals and this information within each."""
-    gain = gain_of(table, totals, inside, ALWAYS)
+    gain = gain_of(table, totals, inside, SEARCH_MINIMUM)
     info = info_of(table, totals)
-    return Score(gain, info, worth(gain, info, NO_AVERAGE, by_ratio=by_ratio))
+    return Score(gain, info, split_score(gain, info, LEAST_AVERAGE, by_ratio=by_ratio))
 
 
 def grouping(table: NodeTable, minimum: int, *, by_ratio: bool) -> Grouping | None:
@@ -209,8 +209,8 @@ def grouping(table: NodeTable, minimum: int, *, by_ratio: bool) -> Grouping | No
     while len(blocks) > 2:
         large = sum(total >= minimum for total in blocks.totals)
         forced = not by_ratio or large < 2
-        barred = blocks.largest() if large < 3 else None
-        found = _best_pair(blocks, lowest_gain, barred=barred, forced=forced)
+        excluded = blocks.largest() if large < 3 else None
+        found = _best_pair(blocks, lowest_gain, excluded=excluded, forced=forced)
         if found is None or (not forced and found[1].value < score.value + BETTER):
             break
         pair, score = found
@@ -222,15 +222,15 @@ def grouping(table: NodeTable, minimum: int, *, by_ratio: bool) -> Grouping | No
 
 
 def _best_pair(
-    blocks: Blocks, lowest_gain: float, *, barred: int | None, forced: bool
+    blocks: Blocks, lowest_gain: float, *, excluded: int | None, forced: bool
 ) -> tuple[tuple[int, int], Score] | None:
     """Return the pair to merge and the score after it; the last of equals wins."""
-    free = np.array([place for place in range(len(blocks)) if place != barred], dtype=np.intp)
+    free = np.array([place for place in range(len(blocks)) if place != excluded], dtype=np.intp)
     first, second = np.triu_indices(len(free), 1)
     pairs = np.column_stack((free[first], free[second]))
     best = Score(NO_GAIN, 0.0, 0.0)
     found: int | None = None
-    for index, score in enumerate(blocks.scores_of_pairs(pairs)):
+    for index, score in enumerate(blocks.scores_after_merging(pairs)):
         enough_at_last = score.gain >= lowest_gain > best.gain
         if enough_at_last or score.value >= best.value or (found is None and forced):
             best, found = score, index

@@ -80,7 +80,7 @@ def info_of(table: NodeTable, totals: Sequence[float]) -> float:
     return single(information([table.unknown, *totals]) / table.weight)
 
 
-def worth(gain: float, info: float, average: float, *, by_ratio: bool) -> float:
+def split_score(gain: float, info: float, average: float, *, by_ratio: bool) -> float:
     """Return what a test with this gain and information is worth against the average gain."""
     if by_ratio:
         return single(gain / info) if gain >= average - EPSILON and info > EPSILON else NO_GAIN

@@ -26,7 +26,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.grow.rpart.nodes import RpartGrowth, RpartNode, RpartSplit, SubsetSearch
 from treewright.grow.rpart.options import Rpart
-from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Rows, Table
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Rows, RpartCases, RpartTable
 from treewright.grow.rpart.splits import SplitSearch
 from treewright.grow.rpart.surrogates import default_side, find_surrogates, place_cases
 from treewright.grow.rpart.target import ClassTarget, NumberTarget, Target
@@ -34,7 +34,7 @@ from treewright.model.tree import Stop
 
 
 @dataclass(frozen=True)
-class Prepared:
+class RpartData:
     """Cases made ready for growing once or, in cross-validation, several times.
 
     Parameters
@@ -45,18 +45,18 @@ class Prepared:
         The rows of the original table that are left.
     table, target
         Attributes and target, arranged.
-    cases : Cases
+    cases : RpartCases
         All cases in their orders.
     """
 
     dataset: Dataset
     kept: Rows
-    table: Table
+    table: RpartTable
     target: Target
-    cases: Cases
+    cases: RpartCases
 
 
-def prepare(dataset: Dataset, options: Rpart) -> Prepared:
+def prepare(dataset: Dataset, options: Rpart) -> RpartData:
     """Check and arrange the cases to grow from."""
     if dataset.target is None:
         raise DataError("rpart learns from cases with a target, and these have none", source=dataset.source)
@@ -80,8 +80,8 @@ def prepare(dataset: Dataset, options: Rpart) -> Prepared:
     else:
         classes = len(dataset.schema.classes)
         target = ClassTarget.of(y.astype(np.int32), weights, classes, options.priors, options.loss)
-    table = Table.of(dataset)
-    return Prepared(dataset, kept, table, target, table.all_cases(exact_sums=target.has_exact_sums))
+    table = RpartTable.of(dataset)
+    return RpartData(dataset, kept, table, target, table.all_cases(exact_sums=target.has_exact_sums))
 
 
 def usable_cases(dataset: Dataset) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -123,7 +123,7 @@ def grow_rpart(dataset: Dataset, options: Rpart) -> RpartGrowth:
 
 
 def grow_nodes(
-    ready: Prepared, cases: Cases, options: Rpart, alpha: float
+    ready: RpartData, cases: RpartCases, options: Rpart, alpha: float
 ) -> tuple[tuple[RpartNode, ...], SubsetSearch]:
     """Grow from some of the prepared cases, for a given least complexity."""
     grower = _Grower(ready, options, alpha)
@@ -135,10 +135,10 @@ class _Visit:
     """A node on the stack: its bound, and as growing goes on the cases of its branches and what they saved."""
 
     place: int
-    cases: Cases | None
+    cases: RpartCases | None
     depth: int
     bound: float
-    branches: dict[int, Cases] = field(default_factory=dict)
+    branches: dict[int, RpartCases] = field(default_factory=dict)
     risks: dict[int, float] = field(default_factory=dict)
     splits: dict[int, int] = field(default_factory=dict)
 
@@ -146,7 +146,7 @@ class _Visit:
 class _Grower:
     """Grows the nodes of one tree."""
 
-    def __init__(self, ready: Prepared, options: Rpart, alpha: float) -> None:
+    def __init__(self, ready: RpartData, options: Rpart, alpha: float) -> None:
         self._ready = ready
         self._options = options
         self._alpha = alpha
@@ -161,7 +161,7 @@ class _Grower:
         )
         self._sides = np.full(ready.dataset.n_rows, NEITHER, dtype=np.int8)
 
-    def run(self, cases: Cases) -> list[RpartNode]:
+    def run(self, cases: RpartCases) -> list[RpartNode]:
         """Return the nodes of the tree, depth first."""
         nodes, alpha = self._nodes, self._alpha
         root = self._add(1, cases)
@@ -195,7 +195,7 @@ class _Grower:
             side = RIGHT if LEFT in above.risks else LEFT
             above.risks[side], above.splits[side] = risk, splits
 
-    def _add(self, number: int, cases: Cases) -> int:
+    def _add(self, number: int, cases: RpartCases) -> int:
         value = self._ready.target.value(cases.first)
         node = RpartNode(number, len(cases), value.weight, value.counts, value.outcome, value.risk)
         self._nodes.append(node)
@@ -212,7 +212,7 @@ class _Grower:
             parent.right = place
         return _Visit(place, cases, visit.depth + 1, bound)
 
-    def _open(self, visit: _Visit, cases: Cases, bound: float) -> Stop | None:
+    def _open(self, visit: _Visit, cases: RpartCases, bound: float) -> Stop | None:
         """Divide the cases of a node; return the reason if they are not to be divided."""
         options, node = self._options, self._nodes[visit.place]
         if node.cases < options.min_split:
@@ -231,7 +231,7 @@ class _Grower:
         visit.cases = None
         return None
 
-    def _divide(self, node: RpartNode, cases: Cases, primary: RpartSplit) -> None:
+    def _divide(self, node: RpartNode, cases: RpartCases, primary: RpartSplit) -> None:
         """Find the side of every case of the node, and its surrogates on the way."""
         ready, options, sides = self._ready, self._options, self._sides
         rows, weights = cases.rows, ready.target.weights

@@ -104,7 +104,7 @@ def _partition(key: list[float], row: list[int], start: int, stop: int) -> tuple
 
 
 @dataclass(frozen=True)
-class Table:
+class RpartTable:
     """All cases, arranged for looking at many attributes at once.
 
     Parameters
@@ -128,7 +128,7 @@ class Table:
     has_missing: bool
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Table:
+    def of(cls, dataset: Dataset) -> RpartTable:
         """Arrange the attributes of a dataset."""
         attributes = dataset.schema.attributes
         numeric = tuple(index for index, column in enumerate(attributes) if column.is_numeric)
@@ -148,7 +148,7 @@ class Table:
         """Return the places of the declared values of a nominal attribute, without the one for missing."""
         return slice(int(self.level_start[place]), int(self.level_start[place + 1]) - 1)
 
-    def all_cases(self, *, exact_sums: bool) -> Cases:
+    def all_cases(self, *, exact_sums: bool) -> RpartCases:
         """Return all cases in their orders.
 
         Where all sums are of whole numbers (`exact_sums`) their order cannot matter, and the faster sort is used.
@@ -166,11 +166,11 @@ class Table:
                 first = order
             known[place] = n - np.count_nonzero(missing)
             orders[place] = np.concatenate((order[~missing[order]], order[missing[order]]))
-        return Cases(rows, first, orders, known)
+        return RpartCases(rows, first, orders, known)
 
 
 @dataclass(frozen=True)
-class Cases:
+class RpartCases:
     """The cases of one node.
 
     Parameters
@@ -193,7 +193,7 @@ class Cases:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def on(self, side: int, sides: Sides) -> Cases:
+    def on(self, side: int, sides: Sides) -> RpartCases:
         """Return the cases on a side, all orders kept; `sides` has that of every row of the table."""
         rows = self.rows[sides[self.rows] == side]
         first = rows if self.first is self.rows else self.first[sides[self.first] == side]
@@ -203,4 +203,4 @@ class Cases:
             known = np.full(len(self.known), len(rows), dtype=np.intp)
         else:
             known = np.count_nonzero(mask & (np.arange(len(self.rows)) < self.known[:, np.newaxis]), axis=1)
-        return Cases(rows, first, orders, known)
+        return RpartCases(rows, first, orders, known)

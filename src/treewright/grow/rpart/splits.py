@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.grow.rpart.nodes import RpartSplit, SubsetSearch, cut_between
-from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Table
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Floats, Rows, RpartCases, RpartTable
 from treewright.grow.rpart.target import ClassTarget, NumberTarget, Target
 
 SUBSET_LIMIT = 12
@@ -34,7 +34,7 @@ SUBSET_LIMIT = 12
 NEGLIGIBLE = 1e-10
 """An improvement must exceed this part of the largest one seen so far."""
 
-CELLS_AT_ONCE = 4_000_000
+CELLS_PER_BLOCK = 4_000_000
 """Bound on the cases times attributes that are looked at together."""
 
 Impurity = Callable[[Floats], Floats]
@@ -53,7 +53,7 @@ def information(shares: Floats) -> Floats:
     return np.array([-q * log(q) if q > 0.0 else 0.0 for q in shares.ravel().tolist()]).reshape(shares.shape)
 
 
-IMPURITIES: dict[str, Impurity] = {"gini": gini, "information": information}
+IMPURITY_TERMS: dict[str, Impurity] = {"gini": gini, "information": information}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _LevelTable:
+class _CategoryCounts:
     """The occurring values of a nominal attribute: class counts, altered weights, cases, and the altered total."""
 
     counts: Floats
@@ -86,7 +86,7 @@ class SplitSearch:
 
     Parameters
     ----------
-    table : Table
+    table : RpartTable
     target : Target
     criterion : str
         "gini" or "information" for classes; numbers have their own.
@@ -99,18 +99,18 @@ class SplitSearch:
     """
 
     def __init__(
-        self, table: Table, target: Target, criterion: str, min_bucket: int, kept: int, *, exact: bool
+        self, table: RpartTable, target: Target, criterion: str, min_bucket: int, kept: int, *, exact: bool
     ) -> None:
         self._table = table
         self._target = target
-        self._impurity = IMPURITIES.get(criterion, gini)
+        self._impurity = IMPURITY_TERMS.get(criterion, gini)
         self._min_bucket = min_bucket
         self._kept = kept
         self._exact = exact
         self._largest = 0.0
         self.subset_search = SubsetSearch.EXHAUSTIVE
 
-    def best(self, cases: Cases, risk: float) -> list[RpartSplit]:
+    def best(self, cases: RpartCases, risk: float) -> list[RpartSplit]:
         """Return the best split of each of the best attributes, the best first."""
         found: dict[int, tuple[_Found, int]] = {}
         for place, one in self._numeric(cases, risk):
@@ -128,8 +128,8 @@ class SplitSearch:
 
     # -- numbers -----------------------------------------------------------------------------------------------------
 
-    def _numeric(self, cases: Cases, risk: float) -> Iterator[tuple[int, _Found]]:
-        step = max(1, CELLS_AT_ONCE // max(1, len(cases)))
+    def _numeric(self, cases: RpartCases, risk: float) -> Iterator[tuple[int, _Found]]:
+        step = max(1, CELLS_PER_BLOCK // max(1, len(cases)))
         for start in range(0, len(cases.orders), step):
             block = _Block.of(self._table, cases, slice(start, start + step), self._target.weights)
             rows, places = np.nonzero(block.cuts(self._min_bucket))
@@ -189,7 +189,7 @@ class SplitSearch:
 
     # -- nominal attributes ------------------------------------------------------------------------------------------
 
-    def _nominal(self, cases: Cases, risk: float) -> Iterator[tuple[int, _Found, int]]:
+    def _nominal(self, cases: RpartCases, risk: float) -> Iterator[tuple[int, _Found, int]]:
         table, target = self._table, self._target
         if not table.nominal:
             return
@@ -208,7 +208,7 @@ class SplitSearch:
                 continue
             if isinstance(target, ClassTarget):
                 counts, altered = (array[levels][occurring] for array in tables)
-                level_table = _LevelTable(counts, altered, here[occurring], float(totals[place]))
+                level_table = _CategoryCounts(counts, altered, here[occurring], float(totals[place]))
                 found = self._class_subset(target, level_table, last_occurs=bool(here[-1]))
             else:
                 found = self._mean_subset(target, codes[place] - levels.start, cases.rows, here, risk)
@@ -225,7 +225,7 @@ class SplitSearch:
         totals: Floats = np.cumsum(np.where(known, altered, 0.0), axis=1)[:, -1]
         return totals
 
-    def _class_subset(self, target: ClassTarget, levels: _LevelTable, *, last_occurs: bool) -> _Subset | None:
+    def _class_subset(self, target: ClassTarget, levels: _CategoryCounts, *, last_occurs: bool) -> _Subset | None:
         """Return the best division of the values; None if there is none.
 
         The last declared value is the one that never moves. If it is absent, all that occur move, and every subset is
@@ -247,7 +247,7 @@ class SplitSearch:
                 best = found
         return best
 
-    def _best_moves(self, target: ClassTarget, levels: _LevelTable, moved: Rows, signs: Floats) -> _Subset | None:
+    def _best_moves(self, target: ClassTarget, levels: _CategoryCounts, moved: Rows, signs: Floats) -> _Subset | None:
         """Move one value after the other (back, where the sign is -1) to the left; return the best state on the way."""
         counts, altered, numbers, total = levels.counts, levels.altered, levels.numbers, levels.total or 1.0
         cases = np.cumsum(signs * numbers[moved])
@@ -318,7 +318,7 @@ class _Block:
     weights: Floats
 
     @classmethod
-    def of(cls, table: Table, cases: Cases, places: slice, weights: Floats) -> _Block:
+    def of(cls, table: RpartTable, cases: RpartCases, places: slice, weights: Floats) -> _Block:
         orders, known = cases.orders[places], cases.known[places]
         values = np.take_along_axis(table.values[places], orders, axis=1)
         ordered = weights[orders]

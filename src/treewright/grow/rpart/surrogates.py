@@ -24,7 +24,7 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.grow.rpart.nodes import RpartSplit, cut_between
-from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Cases, Floats, Rows, Sides, Table
+from treewright.grow.rpart.order import LEFT, NEITHER, RIGHT, Floats, Rows, RpartCases, RpartTable, Sides
 
 LEAST_CASES = 2
 """Cases that a surrogate needs on each side."""
@@ -46,14 +46,14 @@ def default_side(sides: Sides, weights: Floats) -> int:
 
 
 def find_surrogates(
-    table: Table, cases: Cases, sides: Sides, weights: Floats, primary: int, limit: int, *, faults: bool
+    table: RpartTable, cases: RpartCases, sides: Sides, weights: Floats, primary: int, limit: int, *, faults: bool
 ) -> list[RpartSplit]:
     """Return the best surrogates of a split, the best first.
 
     Parameters
     ----------
-    table : Table
-    cases : Cases
+    table : RpartTable
+    cases : RpartCases
         Those of the node.
     sides : array of int
         The side to which the primary split sends each row of the table, `NEITHER` where it cannot tell.
@@ -84,7 +84,9 @@ def find_surrogates(
     return surrogates[:limit]
 
 
-def _numeric(table: Table, cases: Cases, sides: Sides, weights: Floats, *, exact: bool) -> Iterator[RpartSplit]:
+def _numeric(
+    table: RpartTable, cases: RpartCases, sides: Sides, weights: Floats, *, exact: bool
+) -> Iterator[RpartSplit]:
     """Yield the best cut of each numeric attribute that beats the more frequent side, with its agreement.
 
     Cases that the primary cannot place do not count, but their values are there: cuts lie between any two neighbours.
@@ -115,7 +117,7 @@ def _numeric(table: Table, cases: Cases, sides: Sides, weights: Floats, *, exact
             yield RpartSplit(table.numeric[place], 0, float(most), cut, lower, strict)
 
 
-def _nominal(table: Table, rows: Rows, sides: Sides, weights: Floats, *, faults: bool) -> Iterator[RpartSplit]:
+def _nominal(table: RpartTable, rows: Rows, sides: Sides, weights: Floats, *, faults: bool) -> Iterator[RpartSplit]:
     """Yield for each nominal attribute the division that sends each value to its more frequent side."""
     if not table.nominal:
         return
