@@ -1,11 +1,7 @@
-"""Learning where the data live: a database, files larger than memory, a cluster. The same model as in memory.
+"""Train out of core: on a database, on files larger than memory, or on a cluster. The model is the same as in memory.
 
-Vocabulary
-----------
-engine
-    Counts outside memory (`treewright.counts.engine.DistantEngine`); the decisions are made here, by the same code.
-state file
-    The tree so far after each level, itself a model file; learning that was broken off goes on from it.
+An engine (`treewright.counts.engine.DistantEngine`) counts; the same code as in memory chooses the splits. The state
+file holds the tree after each level and is itself a model file; interrupted training resumes from it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Growing over an engine whose data are outside memory: few passes, small nodes finished in memory, and a way back in.
+"""Grow a tree out of core, over an engine that counts where the data are.
 
-Vocabulary
-----------
-finishing
-    A node with few cases is fetched and its subtree is grown in memory, many of them in one pass.
-state
-    What is known after a level: the tree so far and its open nodes. Growing can go on from it in another process.
+The cases of small nodes are fetched, many nodes in one pass, and their subtrees are grown in memory. The state after
+each level is the tree so far with its open nodes; another process can resume from it.
 """
 
 from __future__ import annotations

@@ -3,10 +3,7 @@
 Every partition is encoded, routed and counted where it is; only tables travel. Which case is at which node is kept
 beside the partitions (`dask.persist`), so that a worker that is lost costs Dask the time to make its share again.
 
-Vocabulary
-----------
-scan
-    A pass over the partitions (`treewright.counts.dask_engine.passes`).
+A scan is one pass over the partitions (`treewright.counts.dask_engine.passes`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Columns of a database: what their type means to us, and how their values become texts and literals.
 
-Vocabulary
-----------
-family
-    The types that are treated alike.
-stored name
-    What the engine calls a column; it differs from ours where an engine renames what differs in case only.
+Types that are treated alike form a family. The stored name of a column is the engine's name for it; it differs from the
+schema's name where an engine renames columns whose names differ in case only.
 """
 
 from __future__ import annotations

@@ -3,10 +3,7 @@
 Names and texts come from the data, so they are hostile: sqlglot quotes them, and nothing else puts them into a
 statement.
 
-Vocabulary
-----------
-number
-    Always written as a text that is cast to a double, so that no dialect takes it for a decimal and rounds it.
+A number is always written as a text that is cast to a double, so that no dialect reads it as a decimal and rounds it.
 """
 
 from __future__ import annotations

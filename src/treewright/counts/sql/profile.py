@@ -1,9 +1,6 @@
-"""What has to be known of a table before it is counted: kinds of columns, how many numbers differ, whole weights.
+"""Profile a table before it is counted: kinds of columns, numbers of distinct values, whether weights are integers.
 
-Vocabulary
-----------
-facts
-    What one or two statements tell about all columns.
+One or two statements fetch this for all columns.
 """
 
 from __future__ import annotations
