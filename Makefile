@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bytes test check kernels fast test-engines bench bench-scale pictures format lock clean
+.PHONY: help demo bytes test test-all test-long check kernels bench bench-scale pictures format lock clean
 
 help:            ## List the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -29,13 +29,37 @@ demo: $(VENV)/installed   ## Install, train C4.5 on a bundled table, print tree,
 # Compiled kernels leave no trace for the coverage tool; their tests run once more with the kernels as plain Python.
 KERNEL_TESTS := tests/grow/compiled tests/counts/compiled tests/prune/test_error_based_compiled.py
 
+# With COVERAGE=1 the short tier also notes which lines it ran, for the report at the end of `make test-all`.
+COVERAGE ?=
+SHORT_LINES := .coverage.short
+SHORT_TIER := $(BIN)/python -m pytest -n $(WORKERS) -m "not full"
+
+# Written only if all tests pass, so that the file is as good as a passed run.
+define short_tier_with_coverage
+	COVERAGE_FILE=$(SHORT_LINES).new $(SHORT_TIER) --cov --cov-report= --cov-fail-under=0
+	mv $(SHORT_LINES).new $(SHORT_LINES)
+endef
+
+test: $(VENV)/installed-dev   ## Install with the development tools, run the checks and the short tier: about five minutes.
+	$(MAKE) --jobs 2 check kernels
+ifeq ($(COVERAGE),)
+	$(SHORT_TIER)
+else
+	$(short_tier_with_coverage)
+endif
+
+# What the short tier ran is taken over unless a file has changed since.
+$(SHORT_LINES): $(VENV)/installed-dev $(shell find src tests docs README.md pyproject.toml -name '*.py' -o -name '*.md' -o -name '*.toml')
+	$(MAKE) kernels
+	$(short_tier_with_coverage)
+
 # The recorded results of the original programs lie outside this repository, so no line may depend on them to be covered:
 # their tests run without the coverage tool, in half the time, and so do the slow ones; file by file, as the tests of one
 # share their results.
-test: $(VENV)/installed-dev   ## Install with the development tools, run every check and every test.
-	$(MAKE) --jobs 2 check kernels
-	$(BIN)/python -m pytest -n $(WORKERS) -m "oracle or slow" --dist loadfile tests
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not oracle and not slow" --cov --cov-report= --cov-fail-under=0
+test-all: $(SHORT_LINES)   ## The rest of the tests (servers, browser, all recorded sets), and the coverage of both tiers.
+	$(BIN)/python -m pytest -n $(WORKERS) -m "full and (oracle or slow)" --dist loadfile tests
+	cp $(SHORT_LINES) .coverage
+	$(BIN)/python -m pytest -n $(WORKERS) -m "full and not oracle and not slow" tests --cov --cov-append --cov-report= --cov-fail-under=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(KERNEL_TESTS) --cov --cov-append --cov-report=term
 
 bytes: $(VENV)/installed-dev   ## Compare the hashes of models, SQL statements and drawings, also of all recorded sets.
@@ -50,10 +74,7 @@ check: $(VENV)/installed-dev   ## Formatting, lint, types and the direction of i
 kernels: $(VENV)/installed-dev   ## Compile the kernels, which several processes would do each for itself.
 	$(BIN)/python scripts/compile_kernels.py
 
-fast: $(VENV)/installed-dev   ## The tests that take seconds.
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
-
-test-engines: $(VENV)/installed-dev   ## Compare all engines on all recorded sets; says what is missing.
+test-long: $(VENV)/installed-dev bytes   ## By hand, an hour or more: all engines on all recorded sets, all hashes; says what is missing.
 	TREEWRIGHT_ALL_ENGINES=1 TREEWRIGHT_ENGINES=required $(BIN)/python -m pytest -n $(WORKERS) -rs tests/conformance tests/counts tests/test_engine_servers.py
 
 bench: $(VENV)/installed-dev   ## Compare with the installed peers on the full data: an hour or more.
@@ -80,4 +101,4 @@ lock:   ## Upgrade the development tools and write their versions to requirement
 	@touch $(VENV)/installed-dev $(VENV)/installed
 
 clean:   ## Remove the environment and the caches.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.short .coverage.short.new

@@ -36,6 +36,8 @@ def main() -> int:
             fit(data, plan, keep_working=False).predict(data.X)
     for data in (classes, made(0.0), made(0.0, names=0)):
         fit(data.take(slice(0, 1000)), forest(trees=2))
+    for numbers in (made(0.1, numbers=True), made(0.0, numbers=True), made(0.0, numbers=True, names=0)):
+        fit(numbers.take(slice(0, 1000)), forest(trees=2))
     sys.stdout.write(f"kernels are compiled ({time.perf_counter() - start:.0f} s)\n")
     return 0
 

@@ -36,6 +36,7 @@ PLANS: dict[str, Any] = {
 }
 
 
+@pytest.mark.server
 @pytest.mark.slow
 @pytest.mark.parametrize("few_numbers", [20_000, 3])
 @pytest.mark.parametrize("name", PLANS)
@@ -46,6 +47,7 @@ def test_postgresql_gives_the_same_bytes(name: str, few_numbers: int) -> None:
     assert model_to_json(there) == model_to_json(fit(data, PLANS[name]))
 
 
+@pytest.mark.server
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_spark_gives_the_same_bytes(name: str) -> None:
@@ -56,6 +58,7 @@ def test_spark_gives_the_same_bytes(name: str) -> None:
     assert model_to_json(there) == model_to_json(fit(data, plan))
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_types_of_postgresql_are_understood() -> None:
     import psycopg
@@ -81,6 +84,7 @@ def test_types_of_postgresql_are_understood() -> None:
     assert schema.classes == ("glad", "sad")
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_the_password_is_in_no_message_and_no_model() -> None:
     table = fill_postgresql(sample("play-tennis"), "weather")
@@ -97,6 +101,7 @@ def test_the_password_is_in_no_message_and_no_model() -> None:
     assert "topsecret" not in str(caught.value)
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_nothing_but_reading_is_allowed_in_the_session() -> None:
     table = fill_postgresql(sample("play-tennis"), "weather")
@@ -109,6 +114,7 @@ def test_nothing_but_reading_is_allowed_in_the_session() -> None:
     allowed.close()
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_temporary_tables_of_postgresql_change_nothing_and_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
     import psycopg
@@ -142,6 +148,7 @@ class _Killed(PostgreSQLConnection):
         return super().ask(statement)
 
 
+@pytest.mark.server
 @pytest.mark.slow
 @pytest.mark.parametrize("finish", [0, 25])
 def test_learning_goes_on_after_the_server_ended_the_session(tmp_path: Path, finish: int) -> None:
@@ -184,6 +191,7 @@ class _KilledInside(PostgreSQLConnection):
             other.execute("SELECT pg_terminate_backend(%s)", [number])
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_learning_goes_on_after_the_session_was_ended_inside_a_statement_of_level_three(tmp_path: Path) -> None:
     data = random_table(303, rows=250)
@@ -203,6 +211,7 @@ def test_learning_goes_on_after_the_session_was_ended_inside_a_statement_of_leve
     assert not state.exists()
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_spark_frames_and_selects_work_and_leave_no_view() -> None:
     session = spark_session()
@@ -219,6 +228,7 @@ def test_spark_frames_and_selects_work_and_leave_no_view() -> None:
     assert {table.name for table in session.catalog.listTables()} == before
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_spark_reads_files_and_tables_of_its_catalogue(tmp_path: Path) -> None:
     session = spark_session()

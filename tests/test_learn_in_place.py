@@ -45,8 +45,13 @@ PLANS: dict[str, Any] = {
     "chaid pruned": chaid(min_samples_split=10, min_samples_leaf=2, alpha_split=0.5, prune="mdl"),
 }
 
+SHORT = ("id3", "id3 pruned", "c45 unpruned", "chaid")
+"""Plans of the short tier: those that take a tenth of the time of the others."""
 
-@pytest.mark.parametrize("name", PLANS)
+
+@pytest.mark.parametrize(
+    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.full) for name in PLANS]
+)
 def test_the_saved_model_is_that_of_memory_byte_for_byte(name: str) -> None:
     data = random_table(101, rows=120, missing="c45" not in name)
     expected = model_to_json(fit(data, PLANS[name]))
@@ -245,7 +250,7 @@ def test_huge_counts_are_exact() -> None:
     assert np.array_equal(tree.counts[1] + tree.counts[2], tree.counts[0])
 
 
-@pytest.mark.parametrize("few_numbers", [20_000, 5])
+@pytest.mark.parametrize("few_numbers", [20_000, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["id3", "c45", "c45 unpruned", "c45 without raising", "cart", "number"])
 def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_numbers: int) -> None:
     for seed in (101, 109) if few_numbers > 5 else (101,):

@@ -82,6 +82,7 @@ def test_without_a_folder_of_its_own_code_is_kept_in_the_home_folder(installed: 
     assert Path(done.stdout.strip()).is_relative_to(home / ".cache" / "treewright")
 
 
+@pytest.mark.slow
 def test_the_first_compilation_is_told_once_on_a_terminal_and_not_in_a_pipe(installed: dict[str, str]) -> None:
     import pty
 

@@ -53,6 +53,7 @@ class Workers:
 # -- real processes ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_each_competitor_is_measured_in_processes_of_its_own() -> None:
     seen: list[tuple[int, int]] = []
     result = run_case(one("continuous-8"), TINY, lambda done, total: seen.append((done, total)))

@@ -111,6 +111,7 @@ def test_a_select_is_for_trees(shell: Shell) -> None:
     assert "--in-database is for trees" in shell("predict", "r.json", "weather.csv", "--in-database").err
 
 
+@pytest.mark.server
 @pytest.mark.slow
 def test_the_command_line_learns_and_predicts_in_postgresql(shell: Shell) -> None:
     import psycopg

@@ -112,10 +112,18 @@ OUTSIDE = [name for name in OTHERS if name != "compiled"]
 SLOW = ("spark", "dask cluster")
 """Engines that take their time to start."""
 
+SERVERS = ("postgresql", *SLOW)
+"""Engines that are processes of their own."""
+
+
+def marks_of(engine: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a test that needs an engine."""
+    return [pytest.mark.server] * (engine in SERVERS) + [pytest.mark.slow] * (engine in SLOW)
+
 
 def marked(names: Iterable[str]) -> list[Any]:
-    """Return engines as parameters, the slow ones marked."""
-    return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
+    """Return engines as parameters, servers and slow ones marked."""
+    return [pytest.param(name, marks=marks_of(name)) for name in names]
 
 
 def saved(model: TreeModel | Forest) -> str:

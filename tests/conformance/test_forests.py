@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.engines import ALL, marked, saved
+from conformance.engines import ALL, marked, marks_of, saved
 from engine_tables import random_table
 from keyed_tables import KEY, KEYED, at_work
 from treewright._base.errors import DataError, ParameterError
@@ -41,7 +41,7 @@ NAMED = {
 }
 
 CASES = [
-    pytest.param(engine, name, marks=[pytest.mark.slow] if engine in ("spark", "dask cluster") else [])
+    pytest.param(engine, name, marks=marks_of(engine))
     for engine in KEYED
     for name in PLANS
     if ALL or name in NAMED[engine]
@@ -112,7 +112,7 @@ def test_kernels_and_interpreter_grow_the_same_from_the_same_keys(least: int, mo
     assert saved(_there("duckdb", data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "postgresql", "dask"])
+@pytest.mark.parametrize("engine", marked(["duckdb", "postgresql", "dask"]))
 def test_numbers_to_predict_agree_to_a_billionth(engine: str) -> None:
     data, plan = random_table(15, rows=70, regression=True), PLANS["forest"]
     keys = _keys(data.n_rows)

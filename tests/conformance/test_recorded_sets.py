@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from conformance.engines import ALL, ENGINES, OTHERS, OUTSIDE, REFERENCE, SLOW, saved
+from conformance.engines import ALL, ENGINES, OTHERS, OUTSIDE, REFERENCE, marks_of, saved
 from conformance.likeness import differences
 from oracle_sets import load_set, set_names
 from treewright._base.errors import ParameterError
@@ -33,16 +33,16 @@ NAMED = {
     "dask by runs": ("iris", "weather-numeric", "glass"),
     "dask cluster": FEW,
 }
-"""The sets of an ordinary run; all of them with ``TREEWRIGHT_ALL_ENGINES=1`` (``make test-engines``)."""
+"""The sets of an ordinary run; all of them with ``TREEWRIGHT_ALL_ENGINES=1`` (``make test-long``)."""
 
 CLASSIFICATION = [
-    pytest.param(engine, name, marks=[pytest.mark.slow] if engine in SLOW else [])
+    pytest.param(engine, name, marks=marks_of(engine))
     for name in set_names("classification")
     for engine in OTHERS
     if ALL or name in NAMED[engine]
 ]
 REGRESSION = [
-    pytest.param(engine, name, marks=[pytest.mark.slow] if engine in SLOW else [])
+    pytest.param(engine, name, marks=marks_of(engine))
     for name in set_names("regression")
     for engine in OTHERS
     if ALL or (name in ("auto-mpg", "cpu") and engine in ("compiled", "duckdb", "dask"))

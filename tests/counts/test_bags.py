@@ -99,6 +99,7 @@ def test_duckdb_draws_as_we_do(keys: Keys) -> None:
     assert _drawn_by(DuckDBRelation(duckdb_relation(keys)), keys) == _drawn_here(keys)
 
 
+@pytest.mark.server
 @settings(settled, max_examples=15)
 @given(keys=whole | texts)
 def test_postgresql_draws_as_we_do(keys: Keys) -> None:
@@ -109,6 +110,7 @@ def test_postgresql_draws_as_we_do(keys: Keys) -> None:
         connection.close()
 
 
+@pytest.mark.server
 @pytest.mark.slow
 @settings(settled, max_examples=4)
 @given(keys=whole | texts)

@@ -35,7 +35,6 @@ def granted(estimator: Any) -> dict[str, str]:
     [
         BaggedTreesClassifier(5),
         BaggedTreesRegressor(5),
-        RandomForestClassifier(5),
         RandomForestRegressor(5),
         AdaBoostClassifier(5),
         ForestEmbedding(n_estimators=5),
@@ -43,4 +42,12 @@ def granted(estimator: Any) -> dict[str, str]:
     expected_failed_checks=granted,
 )
 def test_scikit_learns_checks_pass(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [RandomForestClassifier(5)], expected_failed_checks=granted
+)
+def test_scikit_learns_checks_pass_for_a_forest_of_classes(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

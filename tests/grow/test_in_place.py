@@ -41,7 +41,7 @@ def _in_memory(data: Dataset, recipe: Recipe) -> Grown:
     return grow(MemoryEngine(data), recipe)
 
 
-@pytest.mark.parametrize("few_numbers", [20_000, 3])
+@pytest.mark.parametrize("few_numbers", [20_000, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_tree_and_its_working_are_those_of_memory(name: str, few_numbers: int) -> None:
     data = random_table(11, rows=120, missing=name != "c45")
@@ -130,7 +130,7 @@ def test_a_level_of_nominal_attributes_is_one_scan() -> None:
         assert engine.scans <= tree.depth + 1
 
 
-@pytest.mark.parametrize("few_numbers", [20_000, 5])
+@pytest.mark.parametrize("few_numbers", [20_000, pytest.param(5, marks=pytest.mark.full)])
 def test_a_level_with_numbers_is_two_scans_at_most(few_numbers: int) -> None:
     data = random_table(52, rows=400, missing=False)
     for depth in (1, 2, 4):
