@@ -78,7 +78,7 @@ def test_the_lecture_tables_give_the_same_bytes() -> None:
 def test_pruning_reads_the_table_once_more_and_examining_does_not() -> None:
     data = random_table(101, rows=120, missing=False)
     plain, pruned = duckdb_engine(data), duckdb_engine(data)
-    fit_in_place(plain, c45(prune=False, collapse=False, raising=False), finish_rows=0)
+    fit_in_place(plain, c45(prune=False, collapse=False), finish_rows=0)
     fit_in_place(pruned, c45(raising=False), finish_rows=0)
     assert pruned.scans == plain.scans + 1
 

@@ -24,7 +24,7 @@ from treewright.learn import fit
 from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.model.model import Voting
 from treewright.model.split import Test
-from treewright.plans import Plan, cal2, cal3, chaid, id3, without_pruning
+from treewright.plans import Plan, cal2, cal3, chaid, id3
 from treewright.prune.method import MDL, ChiSquare
 
 PLANS = [chaid(min_samples_split=5, min_samples_leaf=2), chaid(exhaustive=True), cal2(), cal3()]
@@ -57,19 +57,20 @@ def test_a_plan_answers_for_its_learner() -> None:
         assert plan.nominal_limit == 10
         assert plan.voting is Voting.SHARES
     assert [plan.criterion for plan in PLANS] == ["chi2", "chi2", "", ""]
-    judge = chaid().judge
-    assert (judge.criterion, judge.nominal, judge.missing) == ("chi2", NominalTest.MULTIWAY, MissingPolicy.MAJORITY)
+    reference = chaid().reference
+    assert (reference.criterion, reference.nominal) == ("chi2", NominalTest.MULTIWAY)
+    assert reference.missing is MissingPolicy.MAJORITY
     by_variance = replace(chaid(), task=Task.REGRESSION)
-    assert (by_variance.criterion, by_variance.judge.criterion) == ("variance", "variance")
-    assert by_variance.judge.missing is MissingPolicy.MAJORITY
-    assert (cal3().judge.criterion, cal3().judge.choice) == ("gain", Choice.HIGHEST)
+    assert (by_variance.criterion, by_variance.reference.criterion) == ("variance", "variance")
+    assert by_variance.reference.missing is MissingPolicy.MAJORITY
+    assert (cal3().reference.criterion, cal3().reference.choice) == ("gain", Choice.HIGHEST)
 
 
 def test_options_of_chaid_and_of_pruning_are_told_apart() -> None:
     plan = chaid(alpha_merge=0.1, prune="chi_square", significance=0.01, bonferroni=True)
     assert plan == Plan(CHAID(alpha_merge=0.1), (ChiSquare(0.01, True),))
-    assert without_pruning(plan) == Plan(CHAID(alpha_merge=0.1))
-    assert without_pruning(cal2()) == cal2()
+    assert plan.unpruned() == Plan(CHAID(alpha_merge=0.1))
+    assert cal2().unpruned() == cal2()
     with pytest.raises(TypeError, match="alpha_merg"):
         chaid(alpha_merg=0.1)
 

@@ -72,7 +72,27 @@ def test_pruning_by_name_takes_the_parameters_that_belong_to_it() -> None:
     )
     assert pruning_from(MDL()) == (MDL(),)
     assert pruning_from(None) == pruning_from(False) == ()
-    assert pruning_from("cost_complexity") == (CostComplexity(0.0),)
+
+
+def test_an_option_of_pruning_implies_its_method_or_is_refused() -> None:
+    assert pruning_from(None, alpha=0.1) == (CostComplexity(0.1),)
+    assert pruning_from(None, bonferroni=True) == (ChiSquare(bonferroni=True),)
+    assert cart(alpha=0.01).pruning == (CostComplexity(0.01),)
+    for refused in (
+        lambda: pruning_from("mdl", alpha=0.1),
+        lambda: pruning_from(False, significance=0.0001),
+        lambda: pruning_from(MDL(), confidence=0.1),
+        lambda: c45(alpha=0.5),
+        lambda: c45(significance=0.0001),
+        lambda: c45(bonferroni=True),
+        lambda: c45(prune="mdl", confidence=0.1),
+    ):
+        with pytest.raises(ParameterError, match="has an effect only on prune="):
+            refused()
+    with pytest.raises(ParameterError, match="needs alpha"):
+        cart(prune="cost_complexity")
+    with pytest.raises(ParameterError, match="different prunings"):
+        cart(alpha=0.1, significance=0.01)
 
 
 def test_a_bare_recipe_is_a_plan_without_pruning() -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from treewright._base.errors import ParameterError
-from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.options import CAL2, CAL3
-from treewright.learn import described, provenance_of, require_something, warn_of_names
-from treewright.learn_working import Working, examined
+from treewright.grow.learner import TreeLearner, Working
+from treewright.grow.tracing import counted_traces
+from treewright.learn import require_something, warn_of_names
 from treewright.model.model import Smoothing, TreeModel
-from treewright.plans import Learner, Plan, as_plan
+from treewright.plans import Plan, as_plan, provenance, provenance_of
 from treewright.prune.method import prune
 
 
 def fit_case_by_case(
-    dataset: Dataset, recipe: Plan | Learner, *, smoothing: Smoothing = None, keep_trace: bool = False
+    dataset: Dataset, recipe: Plan | TreeLearner, *, smoothing: Smoothing = None, keep_trace: bool = False
 ) -> tuple[TreeModel, CaseByCase]:
     """Learn by CAL2 or CAL3 as `fit` does, and return the learner, too: it has the steps and can go on learning.
 
@@ -44,7 +40,7 @@ def fit_case_by_case(
     return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
 
 
-def begin_case_by_case(first: Dataset, recipe: Plan | Learner, *, keep_trace: bool = False) -> CaseByCase:
+def begin_case_by_case(first: Dataset, recipe: Plan | TreeLearner, *, keep_trace: bool = False) -> CaseByCase:
     """Return a learner for CAL2 or CAL3 that cases like these can be presented to; nothing is learned yet.
 
     Parameters
@@ -56,14 +52,13 @@ def begin_case_by_case(first: Dataset, recipe: Plan | Learner, *, keep_trace: bo
         Whether every step is kept, with the whole tree after it.
     """
     plan = as_plan(recipe)
-    if not isinstance(plan.learner, (CAL2, CAL3)):
-        raise ParameterError(f"{plan.name} learns from all cases at once; CAL2 and CAL3 learn case by case")
-    require_something(first)
-    return CaseByCase.begin(first, plan.learner, keep_trace=keep_trace)
+    if plan.abilities.grows_on:
+        require_something(first)
+    return plan.learner.begin(first, keep_trace=keep_trace)
 
 
 def model_so_far(
-    learner: CaseByCase, recipe: Plan | Learner, *, data: Dataset | None = None, smoothing: Smoothing = None
+    learner: CaseByCase, recipe: Plan | TreeLearner, *, data: Dataset | None = None, smoothing: Smoothing = None
 ) -> TreeModel:
     """Return the model of a learner as it is now; what it learns later does not change it.
 
@@ -89,9 +84,9 @@ def model_so_far(
     tree = learner.tree
     for method in plan.pruning:
         tree = prune(tree, method, data)
-    provenance: dict[str, Any] = {"treewright": __version__, "rows": learner.learner.steps, "source": None}
+    origin = provenance(learner.learner.steps, None)
     working: Working = {}
     if data is not None:
-        provenance = provenance_of(data)
-        working = examined(data, plan, tree)
-    return TreeModel(tree, described(plan), provenance, working, smoothing, plan.voting)
+        origin = provenance_of(data)
+        working = counted_traces(plan.learner, data, tree, plan.task)
+    return TreeModel(tree, plan.record(), origin, working, smoothing, plan.learner.voting)

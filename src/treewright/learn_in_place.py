@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from treewright._base.errors import DataWarning, ParameterError
-from treewright._base.version import __version__
+from treewright.algorithms import Learner, as_learner
 from treewright.counts.engine import DistantEngine
 from treewright.counts.opening import engine_over, is_outside_memory
 from treewright.data.dataset import Dataset
@@ -21,34 +22,26 @@ from treewright.data.infer import Overrides
 from treewright.data.schema import Kind, Schema
 from treewright.data.table import ENGINES, Table, is_address
 from treewright.ensemble.by_key import bags_of, joined, recipes_of, require_possible
-from treewright.ensemble.plan import BoostPlan, EnsemblePlan, ForestPlan
-from treewright.grow.bins_of_numbers import bins_of_learner
-from treewright.grow.chaid.options import CHAID
+from treewright.ensemble.plan import ForestPlan
 from treewright.grow.forest_in_place import grow_forest_over
-from treewright.grow.grower import Grown, Progress
 from treewright.grow.growth_state import GrowthFile
-from treewright.grow.in_place import FINISH_ROWS, OnLevel, examine_in_place, grow_in_place
-from treewright.grow.placing import place_cuts
-from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
-from treewright.learn import MANY_VALUES, VALUES_PER_ROW, described, fit
-from treewright.learn_working import as_it_was_done
+from treewright.grow.in_place import FINISH_ROWS, OnLevel
+from treewright.grow.learner import Grown, Progress, TreeLearner, Working
+from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement
+from treewright.learn import MANY_VALUES, VALUES_PER_ROW, fit
 from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.tree import Tree
-from treewright.model.working import EvaluatedSplit
-from treewright.plans import Learner, Plan, as_plan, for_task
+from treewright.plans import Costs, Plan, as_plan, provenance
 from treewright.prune.method import ErrorBased, Method, ReducedError, prune
-from treewright.rule_plan import RulePlan
 
 DISTINCT_ROWS = 2_000_000
 """Pruning by subtree raising is done with at most so many different cases."""
 
-Costs = tuple[tuple[float, ...], ...]
-
 
 def fit_table(
     source: Any,
-    recipe: Plan | Learner | RulePlan | EnsemblePlan,
+    recipe: Learner | TreeLearner | str,
     *,
     target: str | None = None,
     schema: Schema | None = None,
@@ -98,7 +91,8 @@ def fit_table(
     >>> fit_table(rows, id3(), target="fourth", finish_rows=0).tree.n_leaves
     2
     """
-    if isinstance(recipe, (RulePlan, BoostPlan)):
+    plan = as_learner(recipe)
+    if not plan.abilities.out_of_core and (plan.abilities.many_trees or not plan.abilities.probabilities):
         raise ParameterError(
             "rules and boosted trees are made from cases in memory; read the table and learn from the dataset"
         )
@@ -111,28 +105,10 @@ def fit_table(
             "learn from a treewright.Dataset, a treewright.Table, a DuckDB relation, a Spark frame or a Dask frame, "
             f"not {type(source).__name__}; treewright.read reads files, and estimators take frames"
         )
-    plan = recipe if isinstance(recipe, ForestPlan) else as_plan(recipe)
-    named = source.key if key is None and isinstance(source, Table) else key
-    with engine_over(
-        source,
-        target,
-        schema,
-        overrides,
-        nominal_limit=plan.nominal_limit,
-        class_weights=class_weights,
-        temporary=temporary,
-        bags=bags_of(plan, named) if isinstance(plan, ForestPlan) else None,
-        key=named,
-    ) as distant:
-        if isinstance(plan, ForestPlan):
-            if state is not None:
-                raise ParameterError("forests outside memory keep no state: they start again")
-            return fit_forest_in_place(
-                distant, plan, named, smoothing=smoothing, costs=costs, progress=progress, finish_rows=finish_rows
-            )
-        return fit_in_place(
-            distant,
-            plan,
+    with opened_table(
+        source, plan, target, schema, overrides, class_weights=class_weights, temporary=temporary, key=key
+    ) as table:
+        return table.fit(
             smoothing=smoothing,
             costs=costs,
             progress=progress,
@@ -142,9 +118,80 @@ def fit_table(
         )
 
 
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table outside memory with an engine that counts it for a learner.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    plan : Learner
+    key : str or None
+        Of a forest: the column by which rows are sampled.
+    """
+
+    engine: DistantEngine
+    plan: Learner
+    key: str | None
+
+    def fit(
+        self,
+        *,
+        smoothing: Smoothing = None,
+        costs: Costs | None = None,
+        progress: Progress | None = None,
+        keep_working: bool = True,
+        finish_rows: int = FINISH_ROWS,
+        state: str | os.PathLike[str] | None = None,
+        on_level: OnLevel | None = None,
+    ) -> TreeModel | Forest:
+        """Learn a tree or a forest; the parameters are those of `fit_in_place` and `fit_forest_in_place`."""
+        how: dict[str, Any] = {
+            "smoothing": smoothing,
+            "costs": costs,
+            "progress": progress,
+            "finish_rows": finish_rows,
+            "on_level": on_level,
+        }
+        if not self.plan.abilities.many_trees:
+            return fit_in_place(self.engine, self.plan.tree, keep_working=keep_working, state=state, **how)
+        if state is not None:
+            raise ParameterError("forests outside memory keep no state: they start again")
+        return fit_forest_in_place(self.engine, cast("ForestPlan", self.plan), self.key, **how)
+
+
+@contextmanager
+def opened_table(
+    source: Any,
+    plan: Learner,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    temporary: bool = False,
+    key: str | None = None,
+) -> Iterator[OpenedTable]:
+    """Open a table outside memory for a learner; the parameters are those of `fit_table`."""
+    named = source.key if key is None and isinstance(source, Table) else key
+    bags = bags_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
+    with engine_over(
+        source,
+        target,
+        schema,
+        overrides,
+        nominal_limit=plan.nominal_limit,
+        class_weights=class_weights,
+        temporary=temporary,
+        bags=bags,
+        key=named,
+    ) as engine:
+        yield OpenedTable(engine, plan, named)
+
+
 def fit_in_place(
     engine: DistantEngine,
-    recipe: Plan | Learner,
+    recipe: Plan | TreeLearner,
     *,
     smoothing: Smoothing = None,
     costs: Costs | None = None,
@@ -170,31 +217,31 @@ def fit_in_place(
         Called before each level with its depth and the number of open nodes.
     """
     _check_finish_rows(finish_rows)
-    plan = for_task(as_plan(recipe), engine.schema)
+    plan = as_plan(recipe).for_schema(engine.schema)
     _require_possible(plan, engine)
     _warn_of_names(engine)
     if engine.n_cases <= finish_rows:
         return _fit_fetched(engine, plan, smoothing, costs, progress, keep_working=keep_working)
+    if plan.reference.missing is MissingPolicy.FRACTIONAL:
+        _require_no_missing(engine, plan)
     kept = None
-    if isinstance(plan.learner, CHAID):
-        grown = _grown_by_chaid(engine, plan.learner, keep_working=keep_working)
-    else:
-        if state is not None:
-            told = described(plan) | {"finish_rows": finish_rows}
-            kept = GrowthFile(state, told, _provenance(engine), engine.schema)
-        grown = _grown(engine, plan, finish_rows, progress, kept, on_level)
+    if state is not None:
+        kept = GrowthFile(state, plan.record() | {"finish_rows": finish_rows}, _provenance(engine), engine.schema)
+    grown = plan.learner.grow_over(
+        engine, finish_rows=finish_rows, progress=progress, state=kept, on_level=on_level, keep_trace=keep_working
+    )
     tree = grown.tree
     for method in plan.pruning:
         tree = _pruned(tree, method, engine, plan)
-    working: Mapping[int, tuple[EvaluatedSplit, ...]] = {}
+    working: Working = {}
     if keep_working:
-        working = grown.working if tree is grown.tree else _examined(engine, plan, tree)
-    if isinstance(plan.learner, Recipe):
-        grown = place_cuts(Grown(tree, dict(working)), plan.learner, engine)
-        tree, working = grown.tree, grown.working
+        working = grown.working if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
+    grown = plan.learner.finish_over(engine, Grown(tree, dict(working)))
     if kept is not None:
         kept.remove()
-    return TreeModel(tree, described(plan), _provenance(engine), working, smoothing, plan.voting, costs)
+    return TreeModel(
+        grown.tree, plan.record(), _provenance(engine), grown.working, smoothing, plan.learner.voting, costs
+    )
 
 
 def fit_forest_in_place(
@@ -244,7 +291,7 @@ def _check_finish_rows(finish_rows: int) -> None:
         raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
 
 
-def most_scans(engine: DistantEngine, recipe: Plan | Learner | ForestPlan, depth: int) -> int:
+def most_scans(engine: DistantEngine, recipe: Learner | TreeLearner, depth: int) -> int:
     """Return how many scans learning to a depth takes at most, those that were made already included.
 
     Tables that are too large for one answer, and nodes that are finished in memory, take more.
@@ -264,9 +311,9 @@ def most_scans(engine: DistantEngine, recipe: Plan | Learner | ForestPlan, depth
     >>> most_scans(engine_over(rows, "y"), id3(), 4)
     5
     """
-    plan = for_task(recipe.tree if isinstance(recipe, ForestPlan) else as_plan(recipe), engine.schema)
+    plan = as_learner(recipe).tree.for_schema(engine.schema)
     scans = engine.scans + engine.scans_ahead + depth * engine.scans_per_level
-    cuts = plan.learner.numeric if isinstance(plan.learner, Recipe) else None
+    cuts = None if plan.learner.recipe is None else plan.learner.recipe.numeric
     placed = isinstance(cuts, Cuts) and cuts.placement is Placement.DATA_VALUE
     if engine.scans_per_level > 1 and (placed or isinstance(cuts, Intervals)):
         scans += 1  # the numbers next to the cuts, or all numbers to make intervals of
@@ -274,16 +321,16 @@ def most_scans(engine: DistantEngine, recipe: Plan | Learner | ForestPlan, depth
 
 
 def _provenance(engine: DistantEngine) -> dict[str, Any]:
-    return {"treewright": __version__, "rows": engine.n_rows, "source": engine.source}
+    return provenance(engine.n_rows, engine.source)
 
 
 def _require_possible(plan: Plan, engine: DistantEngine) -> None:
-    if not isinstance(plan.learner, (Recipe, CHAID)):
+    if not plan.abilities.out_of_core:
         raise ParameterError(
             f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
             "ID3, C4.5 (dialect 'c45'), CART and CHAID learn there"
         )
-    if bins_of_learner(plan.learner) is not None:
+    if plan.learner.numeric_bins is not None:
         raise ParameterError(f"bins are made from numbers in memory, and not by {engine.name}: leave bins out")
     held_out = [method for method in plan.pruning if isinstance(method, ReducedError)]
     if held_out:
@@ -322,32 +369,6 @@ def _fit_fetched(
     return replace(model, provenance=_provenance(engine))
 
 
-def _grown(
-    engine: DistantEngine,
-    plan: Plan,
-    finish_rows: int,
-    progress: Progress | None,
-    kept: GrowthFile | None,
-    on_level: OnLevel | None,
-) -> Grown:
-    learner = plan.learner
-    if not isinstance(learner, Recipe):
-        raise ParameterError(f"{plan.name} does not grow by a recipe")
-    if learner.missing is MissingPolicy.FRACTIONAL:
-        _require_no_missing(engine, plan)
-    if kept is None:
-        return grow_in_place(engine, learner, finish_rows=finish_rows, progress=progress, on_level=on_level)
-    return grow_in_place(
-        engine,
-        learner,
-        finish_rows=finish_rows,
-        progress=progress,
-        checkpoint=kept.save,
-        state=kept.load(),
-        on_level=on_level,
-    )
-
-
 def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
     """Refuse at once what would be refused after hours."""
     incomplete = engine.incomplete()
@@ -358,14 +379,6 @@ def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
             f"there are values missing in {told}: leave these columns out, fill them, use CART, "
             "or read the table into memory"
         )
-
-
-def _grown_by_chaid(engine: DistantEngine, options: CHAID, *, keep_working: bool) -> Grown:
-    from treewright.grow.chaid.growing import grow_chaid_over
-    from treewright.grow.chaid.working import chaid_traces_over
-
-    growth = grow_chaid_over(engine, options)
-    return Grown(growth.tree, chaid_traces_over(engine, growth) if keep_working else {})
 
 
 def _pruned(tree: Tree, method: Method, engine: DistantEngine, plan: Plan) -> Tree:
@@ -390,15 +403,3 @@ def _cases_for(tree: Tree, engine: DistantEngine) -> Dataset | None:
             cuts.setdefault(split.attribute, [])
             cuts[split.attribute] += [split.cut] if split.cut is not None else list(split.bounds)
     return engine.distinct_rows(cuts, DISTINCT_ROWS)
-
-
-def _examined(engine: DistantEngine, plan: Plan, tree: Tree) -> Mapping[int, tuple[EvaluatedSplit, ...]]:
-    if isinstance(plan.learner, CHAID):
-        engine.use_numbers()  # its intervals are those of the whole table; the judge cuts numbers in two
-    working = examine_in_place(engine, plan.judge, tree)
-    if not isinstance(plan.learner, CHAID):
-        return working
-    return {
-        node: tuple(as_it_was_done(one, tree.node(node).stop, merges_missing=True) for one in entries)
-        for node, entries in working.items()
-    }

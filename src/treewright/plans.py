@@ -1,42 +1,37 @@
 """What to learn, as a value: a learner and the pruning that follows it.
 
 Estimators and the command line turn their options into a `Plan` here, so that both refuse the same combinations with
-the same words.
-
-Vocabulary
-----------
-learner
-    A recipe for our own grower, the options of a learner that follows an original program (Release 8, J48), or those
-    of a procedure of its own (CHAID, CAL2, CAL3).
-dialect
-    Whose C4.5: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to
-    the last bit, ``"j48"`` is Weka's.
+the same words. C4.5 has three dialects: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is
+Quinlan's Release 8 to the last bit, ``"j48"`` is Weka's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from treewright._base.errors import ParameterError
+from treewright._base.interrupt import run_in_worker
 from treewright._base.near_names import did_you_mean
-from treewright.data.infer import NOMINAL_LIMIT
+from treewright._base.version import __version__
+from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.chaid.options import CHAID
+from treewright.grow.engines import UNINTERRUPTED_CASES, is_compiled
 from treewright.grow.j48.options import J48
+from treewright.grow.learner import Abilities, Grown, Run, TreeLearner
 from treewright.grow.own_criterion import CriterionFunction
-from treewright.grow.recipe import C45, CART, ID3, MissingPolicy, NominalTest, Recipe, for_regression
+from treewright.grow.recipe import C45, ID3, Recipe, Stopping
+from treewright.grow.registry import Algorithm, register
 from treewright.grow.release8.options import Release8
-from treewright.model.model import Voting
-from treewright.prune.method import Collapse, ErrorBased, Method, pruning_from
-from treewright.rpart_plan import CartLearner, MedianLearner, RpartLearner, cart_learner
+from treewright.model.model import Smoothing, TreeModel, Voting
+from treewright.prune.method import Collapse, ErrorBased, Method, ReducedError, prune, pruning_from, split_off
+from treewright.rpart_plan import cart_learner
 
-Learner = Recipe | Release8 | J48 | CHAID | CAL2 | CAL3 | CartLearner
+Costs = tuple[tuple[float, ...], ...]
 
 DIALECTS = ("c45", "r8", "j48")
 
@@ -47,10 +42,11 @@ class Plan:
 
     Parameters
     ----------
-    learner : Recipe, Release8, J48, CHAID, CAL2, CAL3, RpartLearner or MedianLearner
+    learner : TreeLearner
+        Such as a `Recipe`, `Release8`, `J48`, `CHAID`, `CAL2` or `CAL3`.
     pruning : tuple of pruning methods
     task : Task
-        What CHAID is to predict, which its options do not say; `treewright.fit` sets it by the data.
+        What is to be predicted; `for_schema` sets it by the data.
 
     Examples
     --------
@@ -59,90 +55,99 @@ class Plan:
     ('C4.5', ['Collapse', 'ErrorBased'])
     """
 
-    learner: Learner
+    learner: TreeLearner
     pruning: tuple[Method, ...] = ()
     task: Task = Task.CLASSIFICATION
 
     @property
     def name(self) -> str:
         """The name for people."""
-        if isinstance(self.learner, (Recipe, CAL2, CAL3, RpartLearner, MedianLearner)):
-            return self.learner.name
-        if isinstance(self.learner, CHAID):
-            return "exhaustive CHAID" if self.learner.exhaustive else "CHAID"
-        return "C4.5 Release 8" if isinstance(self.learner, Release8) else "J48"
+        return self.learner.title
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the learner can take."""
+        return self.learner.abilities
 
     @property
     def nominal_limit(self) -> int:
         """Whole-number columns with at most this many values are proposed as nominal."""
-        if isinstance(self.learner, (CHAID, CAL2, CAL3)):
-            return NOMINAL_LIMIT
-        return self.learner.nominal_limit if isinstance(self.learner, Recipe) else 0
+        return self.learner.nominal_limit
 
     @property
     def criterion(self) -> str:
-        """The criterion by name; empty for CAL2 and CAL3, which choose nothing."""
-        if isinstance(self.learner, CHAID):
-            return "chi2" if self.task is Task.CLASSIFICATION else "variance"
-        if isinstance(self.learner, (CAL2, CAL3)):
-            return ""
-        return "gain_ratio" if isinstance(self.learner, J48) else self.learner.criterion
+        """The criterion by name; empty for a learner that scores no splits."""
+        return self.learner.criterion_for(self.task)
 
     @property
     def voting(self) -> Voting:
-        """How the model puts divided cases together."""
-        votes: dict[type, Voting] = {Release8: Voting.RELEASE8, J48: Voting.J48}
-        return votes.get(type(self.learner), Voting.SHARES)
+        """How the model combines the leaves of a fractional case."""
+        return self.learner.voting
 
     @property
-    def judge(self) -> Recipe:
-        """The recipe by which the working of nodes is examined."""
-        if isinstance(self.learner, Recipe):
-            return self.learner
-        if isinstance(self.learner, (RpartLearner, MedianLearner)):
-            return self.learner.judge
-        if isinstance(self.learner, (CHAID, CAL2, CAL3)):
-            return self._judge_of_a_procedure()
-        subset = isinstance(self.learner, Release8) and self.learner.subset
-        correction = not isinstance(self.learner, J48) or self.learner.mdl_correction
-        return C45(
-            min_objects=self.learner.min_objects,
-            criterion=self.criterion,
-            subset=subset,
-            mdl_correction=correction,
-        )
+    def reference(self) -> Recipe:
+        """The recipe that scores the splits in traces and explanations."""
+        return self.learner.reference(self.task)
 
-    def _judge_of_a_procedure(self) -> Recipe:
-        """Return the nearest recipe; numbers are cut in two, so that tables can be counted for any intervals."""
-        if isinstance(self.learner, CHAID):
-            if self.task is Task.REGRESSION:
-                return replace(for_regression(CART(missing=MissingPolicy.MAJORITY)), nominal_limit=NOMINAL_LIMIT)
-            return Recipe(self.name, self.criterion, once_per_path=False, nominal_limit=NOMINAL_LIMIT)
-        return Recipe(self.name, "gain", nominal_limit=NOMINAL_LIMIT)
+    @staticmethod
+    def learner_kinds() -> Mapping[str, type[TreeLearner]]:
+        """Return all learners of single trees by the name that model files keep."""
+        return TreeLearner.kinds
+
+    @property
+    def tree(self) -> Plan:
+        """How one tree is learned: the plan itself."""
+        return self
 
     def describe(self) -> str:
-        """Say the criterion and the pruning in a few words."""
-        pruned = [method.describe() for method in self.pruning if not isinstance(method, Collapse)]
-        if isinstance(self.learner, (CHAID, CAL2, CAL3)):  # nobody expects them to be pruned
-            return ", ".join([*_told(self.learner), *pruned])
-        if isinstance(self.learner, (RpartLearner, MedianLearner)):
-            return ", ".join([*self.learner.told(), *pruned])
-        told = self.learner.criterion_label if isinstance(self.learner, Recipe) else self.criterion.replace("_", " ")
-        words = [told]
-        bins = bins_of_learner(self.learner)
-        if bins is not None:
-            words.append(f"cuts at the borders of {bins} bins")
-        if not isinstance(self.learner, Recipe) and self.learner.prune:
-            pruned.append(ErrorBased(self.learner.confidence).describe())
-        return ", ".join([*words, *(pruned or ["unpruned"])])
+        """Describe the learner and the pruning in a few words."""
+        return self.learner.describe([one.describe() for one in self.pruning if not isinstance(one, Collapse)])
+
+    def limits(self) -> list[str]:
+        """Return the limits on growing, in a few words each."""
+        recipe = self.learner.recipe
+        stopping = Stopping() if recipe is None else recipe.stopping
+        limits = (("depth at most", stopping.max_depth), ("leaves at most", stopping.max_leaves))
+        return [f"{label} {value}" for label, value in limits if value is not None]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
-        plain: dict[str, Any] = {**self.judge.to_dict(), "name": self.name}
-        if not isinstance(self.learner, Recipe):
-            options = {name: _plain(value) for name, value in asdict(self.learner).items()}
-            plain["options"] = {"learner": type(self.learner).__name__, **options}
-        return plain | {"pruning": [method.to_dict() for method in self.pruning]}
+        return self.learner.to_dict(self.task) | {"pruning": [method.to_dict() for method in self.pruning]}
+
+    def record(self) -> dict[str, Any]:
+        """Return what a model of one tree keeps of the plan: also how its splits were searched."""
+        return self.to_dict() | self.learner.search_report()
+
+    def for_schema(self, schema: Schema) -> Plan:
+        """Return the plan for classes or for numbers, whichever the target holds, or refuse the task."""
+        return replace(self, learner=self.learner.for_task(schema.task, schema.target), task=schema.task)
+
+    def unpruned(self) -> Plan:
+        """Return the plan without its pruning."""
+        kept = tuple(method for method in self.pruning if isinstance(method, Collapse))
+        return Plan(self.learner.unpruned(), kept)
+
+    def grow_and_prune(self, cases: Dataset, run: Run) -> Grown:
+        """Return the pruned tree, with split traces if they are wanted."""
+        held_out = next((method for method in self.pruning if isinstance(method, ReducedError)), None)
+        part, validation = (cases, None) if held_out is None else split_off(cases, held_out.share, held_out.seed)
+        grown = self.learner.grow(part, run)
+        counted = part if grown.cases is None else grown.cases
+        tree = grown.tree
+        for method in self.pruning:
+            if is_compiled(run.engine, counted) and counted.n_rows > UNINTERRUPTED_CASES:
+                tree = run_in_worker(partial(prune, engine=run.engine), tree, method, counted, validation)
+            else:
+                tree = prune(tree, method, counted, validation, engine=run.engine)
+        working = self.learner.trace(grown, counted, tree, self.task, run) if run.keep_trace else {}
+        return Grown(tree, working, cases=counted, statistics=grown.statistics)
+
+    def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> TreeModel:
+        """Learn a tree from cases whose target the plan is for (`for_schema`)."""
+        grown = self.grow_and_prune(cases, run)
+        costs = self.learner.loss if costs is None else costs
+        record = self.record() | dict(grown.statistics)
+        return TreeModel(grown.tree, record, provenance_of(cases), grown.working, smoothing, self.learner.voting, costs)
 
 
 def id3(
@@ -201,7 +206,7 @@ def c45(
     max_depth: int | None = None,
     max_leaves: int | None = None,
     grow_significance: float | None = None,
-    alpha: float = 0.0,
+    alpha: float | None = None,
     significance: float = 0.05,
     bonferroni: bool = False,
 ) -> Plan:
@@ -255,10 +260,11 @@ def c45(
                 f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
             )
     by_program = dialect != "c45" and prune is True
+    ours = dialect == "c45" or prune not in (True, False)  # confidence and raising belong to the program otherwise
     pruning = pruning_from(
         False if by_program else prune,
-        confidence=confidence,
-        raising=raising,
+        confidence=confidence if ours else 0.25,
+        raising=raising if ours else True,
         alpha=alpha,
         significance=significance,
         bonferroni=bonferroni,
@@ -325,58 +331,25 @@ def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None, **prunin
     return Plan(CAL3(s1, s2, max_steps), pruning_from(pruning.pop("prune", None), **pruning))
 
 
-def _told(learner: CHAID | CAL2 | CAL3) -> list[str]:
-    """Return the options that matter in a few words each."""
-    if isinstance(learner, CHAID):
-        merged = [] if learner.exhaustive else [f"groups merged at {100 * learner.alpha_merge:g} %"]
-        words = [*merged, f"tests significant at {100 * learner.alpha_split:g} %"]
-        words += [word for word, wanted in (("as R's program", learner.like_r), ("resplit", learner.resplit)) if wanted]
-        return words if learner.max_depth is None else [*words, f"depth at most {learner.max_depth}"]
-    words = ["one case at a time"] if isinstance(learner, CAL2) else [f"s1 {learner.s1}, s2 {learner.s2:g}"]
-    return words if learner.max_steps is None else [*words, f"steps at most {learner.max_steps}"]
-
-
-def _plain(value: Any) -> Any:
-    """Return the number of Python's own for one of NumPy's, which a model file has no form for."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _whole(min_objects: float) -> int:
     if isinstance(min_objects, bool) or int(min_objects) != min_objects:
         raise ParameterError(f"min_objects must be a whole number in this dialect, not {min_objects!r}")
     return int(min_objects)
 
 
-def as_plan(learner: Plan | Learner) -> Plan:
-    """Wrap a bare learner."""
+def as_plan(learner: Plan | TreeLearner) -> Plan:
+    """Return the plan of a bare learner, which grows without pruning."""
     return learner if isinstance(learner, Plan) else Plan(learner)
 
 
-def for_task(plan: Plan, schema: Schema) -> Plan:
-    """Return the plan for classes or for numbers, whichever the target holds, or say that it is not for them."""
-    learner = plan.learner
-    if isinstance(learner, (RpartLearner, MedianLearner)):
-        return replace(plan, learner=learner.for_task(schema.task))
-    if schema.task is Task.CLASSIFICATION:
-        if isinstance(learner, Recipe) and learner.criterion == "variance":
-            raise ParameterError("variance is for a numeric target; this one has classes")
-        return plan
-    if isinstance(learner, CHAID):
-        return replace(plan, task=Task.REGRESSION)
-    if not isinstance(learner, Recipe) or learner.nominal is not NominalTest.SUBSETS:
-        raise ParameterError(
-            f"{plan.name} predicts classes, and the target {schema.target!r} is a number: "
-            "use CART or CHAID, or declare the target a class"
-        )
-    return replace(plan, learner=for_regression(learner))
+def provenance_of(cases: Dataset) -> dict[str, Any]:
+    """Return what a model keeps of the data it was learned from."""
+    return provenance(cases.n_rows, cases.source)
 
 
-def without_pruning(plan: Plan) -> Plan:
-    """Return the plan with its growing only."""
-    learner = plan.learner
-    if isinstance(learner, (Release8, J48)):
-        learner = replace(learner, prune=False)
-    return Plan(learner, tuple(method for method in plan.pruning if isinstance(method, Collapse)))
+def provenance(rows: int, source: str | None) -> dict[str, Any]:
+    """Return what a model keeps of the data it was learned from, wherever they were."""
+    return {"treewright": __version__, "rows": rows, "source": source}
 
 
 def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) -> tuple[tuple[float, ...], ...] | None:
@@ -400,3 +373,58 @@ def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) 
         return tuple(tuple(float(cost) for cost in row) for row in costs)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"costs must be a table of numbers: {error}") from error
+
+
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+
+def _id3(*, min_split: int = 2, **options: Any) -> Plan:
+    return id3(min_cases=min_split, **options)
+
+
+def _cart(*, missing_values: str | None = None, **options: Any) -> Plan:
+    criterion = options.get("criterion", "gini")
+    if not callable(criterion) and criterion not in CART_CRITERIA:
+        hint = did_you_mean(str(criterion), CART_CRITERIA)
+        raise ParameterError(f"criterion must be one of {', '.join(CART_CRITERIA)} for cart, not {criterion!r}{hint}")
+    limits = {
+        "max_depth": "max_depth",
+        "max_leaves": "max_leaves",
+        "min_split": "min_cases",
+        "min_leaf": "min_leaf",
+        "min_decrease": "min_decrease",
+        "grow_significance": "significance",
+    }
+    stopping = {limits[name]: options.pop(name) for name in limits.keys() & options.keys()}
+    return cart(stopping=Stopping(**stopping), missing=missing_values, **options)
+
+
+def _rpart() -> Plan:
+    stopping = Stopping(max_depth=30, min_cases=20, min_leaf=7)
+    return cart(missing="surrogate", stopping=stopping, cp=0.01, xval=0, faults=True)
+
+
+def _chaid(*, min_split: int = 20, min_leaf: int = 7, **options: Any) -> Plan:
+    return chaid(min_samples_split=min_split, min_samples_leaf=min_leaf, **options)
+
+
+CART_CRITERIA = ("gini", "entropy", "chi2")
+"""What CART is asked to split classes by; numbers are split by their variance."""
+
+C45_OPTIONS = ("criterion", "dialect", "min_objects", "confidence", "subset")
+_PRUNING = ("prune", "significance", "bonferroni", "alpha")
+_LIMITS = ("max_depth", "max_leaves", "grow_significance")
+_RPART = ("max_surrogates", "cp", "choose", "xval")
+_C45_ONLY = ("binary", "raising", "mdl_correction", "collapse", "bins")
+_CART_ONLY = ("criterion", "missing_values", "min_split", "min_leaf", "min_decrease", "bins")
+_CHAID = ("max_depth", "alpha_merge", "alpha_split", "resplit", "exhaustive", "min_split", "min_leaf", "bins")
+
+register(Algorithm("c45", c45, (*C45_OPTIONS, *_C45_ONLY, *_PRUNING, *_LIMITS)))
+register(Algorithm("id3", _id3, ("criterion", "min_split", "min_decrease", *_PRUNING, *_LIMITS)))
+register(Algorithm("cart", _cart, (*_CART_ONLY, *_RPART, *_PRUNING, *_LIMITS), seeded=True))
+register(Algorithm("chaid", _chaid, (*_CHAID, *_PRUNING)))
+register(Algorithm("cal2", cal2, ("max_steps",)))
+register(Algorithm("cal3", cal3, ("s1", "s2", "max_steps")))
+register(Algorithm("r8", partial(c45, dialect="r8"), variant=True))
+register(Algorithm("j48", partial(c45, dialect="j48"), variant=True))
+register(Algorithm("rpart", _rpart, variant=True))

@@ -17,16 +17,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
 from treewright._base.near_names import did_you_mean
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
+from treewright.grow.grower import trace_tree
+from treewright.grow.learner import Abilities, Grown, Run, TreeLearner, Working, as_tuples
 from treewright.grow.median_cart import MedianCart, grow_median_cart
 from treewright.grow.monotonic import constraints_from
 from treewright.grow.own_criterion import CriterionFunction
 from treewright.grow.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.grow.rpart.options import Rpart
+from treewright.grow.tree_engine import engine_for
 from treewright.model.tree import Tree
 from treewright.prune.method import ErrorBased, Method
 
@@ -47,26 +51,21 @@ RPART_CRITERIA: dict[str, Literal["gini", "information", "variance"]] = {
 CHOICES = ("min", "1se")
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What a learner comes to.
+class CartProgram(TreeLearner):
+    """What rpart's CART and CART by absolute error share."""
 
-    Parameters
-    ----------
-    tree : Tree
-    facts : dict
-        Plain data about it.
-    cases : Dataset
-        The cases as they count in the tree: usable ones, weighted by priors.
-    """
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return "CART"
 
-    tree: Tree
-    facts: dict[str, Any]
-    cases: Dataset
+    def trace(self, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> Working:
+        """Return the split traces, with the cases sent where the tree sends them, also by its surrogates."""
+        return trace_tree(engine_for(cases, tree, fractional=False), self.reference(task), tree)
 
 
 @dataclass(frozen=True)
-class RpartLearner:
+class RpartLearner(CartProgram):
     """CART as rpart has it, with the choice of cp.
 
     Parameters
@@ -84,8 +83,8 @@ class RpartLearner:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> learned = RpartLearner(Rpart(min_split=2, cp=0.0), choose="1se", folds=7).learn(sample("play-tennis"))
-    >>> learned.tree.n_leaves, len(learned.facts["cp_table"])
+    >>> grown = RpartLearner(Rpart(min_split=2, cp=0.0), choose="1se", folds=7).grow(sample("play-tennis"), Run())
+    >>> grown.tree.n_leaves, len(grown.statistics["cp_table"])
     (1, 3)
     """
 
@@ -109,32 +108,74 @@ class RpartLearner:
             raise ParameterError(f"choose={self.choose!r} needs xval of at least 2 groups, not {self.folds!r}")
 
     @property
-    def name(self) -> str:
-        """The name for people."""
-        return "CART"
+    def abilities(self) -> Abilities:
+        """What it can take: classes and numbers."""
+        return Abilities(tasks=frozenset(Task))
 
     @property
-    def criterion(self) -> str:
-        """The criterion by our name."""
+    def order(self) -> str:
+        """Each branch to its end."""
+        return "depth"
+
+    @property
+    def prunes_itself(self) -> bool:
+        """True: splits that do not save cp are removed."""
+        return True
+
+    @property
+    def loss(self) -> tuple[tuple[float, ...], ...] | None:
+        """The costs of mistakes that splits are chosen by."""
+        return self.options.loss
+
+    def criterion_for(self, task: Task) -> str:
+        """Return the criterion by our name."""
         return next(ours for ours, theirs in RPART_CRITERIA.items() if theirs == self.options.criterion)
 
-    @property
-    def judge(self) -> Recipe:
-        """The recipe by which the working of nodes is examined; losses do not count there."""
+    def reference(self, task: Task) -> Recipe:
+        """Return the recipe that scores splits in traces; it does not know losses."""
         options = self.options
         stopping = Stopping(options.max_depth, None, max(2, options.min_split), options.least_bucket)
-        return CART(criterion=self.criterion, missing=MissingPolicy.MAJORITY, stopping=stopping)
+        return CART(criterion=self.criterion_for(task), missing=MissingPolicy.MAJORITY, stopping=stopping)
 
-    def for_task(self, task: Task) -> RpartLearner:
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> RpartLearner:
+        """Make the learner again from the options in a model file."""
+        plain = {name: as_tuples(value) for name, value in options.items()}
+        own = Rpart(**{name: as_tuples(value) for name, value in dict(plain["options"]).items()})
+        return cls(own, plain.get("choose"), plain.get("folds", 10), plain.get("seed", 0))
+
+    def for_class_order(self, codes: npt.NDArray[np.integer[Any]], n_classes: int) -> RpartLearner:
+        """Return the learner with priors and losses in category order."""
+        options = self.options
+        if options.priors is not None:
+            priors = np.zeros(n_classes)
+            priors[codes] = options.priors
+            options = replace(options, priors=tuple(priors.tolist()))
+        if options.loss is not None:
+            loss = 1.0 - np.eye(n_classes)
+            loss[np.ix_(codes, codes)] = options.loss
+            options = replace(options, loss=tuple(tuple(row) for row in loss.tolist()))
+        return replace(self, options=options)
+
+    def for_task(self, task: Task, target: str | None = None) -> RpartLearner:
         """Return the learner with the criterion of a numeric target, if it is one."""
         if task is Task.CLASSIFICATION:
             return self
         return replace(self, options=replace(self.options, criterion="variance"))
 
-    def told(self) -> list[str]:
+    @property
+    def relearnable(self) -> bool:
+        """False: groups of cross-validation, losses and priors are those of certain cases."""
+        return False
+
+    def trace_notes(self) -> tuple[str, ...]:
+        """Return a note where losses decided."""
+        return () if self.options.loss is None else ("losses",)
+
+    def words(self) -> list[str]:
         """Return the options that matter in a few words each."""
         options = self.options
-        words = [self.criterion]
+        words = [self.criterion_for(Task.CLASSIFICATION)]
         words += [f"{options.max_surrogates} surrogates at most"] if options.max_surrogates else []
         words += [name for name, given in (("priors", options.priors), ("losses", options.loss)) if given is not None]
         words += [f"cp {options.cp:g}"] if options.cp else []
@@ -153,32 +194,54 @@ class RpartLearner:
             raise ParameterError(f"xval has {len(self.folds)} groups for {dataset.n_rows} cases")
         return cross_validated(dataset, self.options, growth, groups=np.array(self.folds))
 
-    def learn(self, dataset: Dataset) -> Learned:
+    def growth(self, dataset: Dataset) -> RpartGrowth:
+        """Return the tree before cp is chosen, with what rpart computes on the way."""
+        from treewright.grow.rpart.growing import grow_rpart
+
+        return grow_rpart(dataset, self.options)
+
+    def grow_unpruned(self, cases: Dataset) -> Tree:
+        """Return the tree before cp is chosen."""
+        return self.growth(cases).tree
+
+    def counted(self, cases: Dataset, tree: Tree) -> Dataset:
+        """Return the usable cases, weighted so that the shares of the root are the priors."""
+        from treewright.grow.rpart.growing import usable_cases
+
+        cases = cases.take(usable_cases(cases))
+        if self.options.priors is None:
+            return cases
+        own = np.bincount(np.asarray(cases.target), cases.weights, len(tree.schema.classes)).astype(np.float64)
+        factors = np.divide(tree.counts[0], own, out=np.zeros_like(own), where=own > 0)
+        weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+        return replace(cases, weights=weights * factors[cases.target])
+
+    def grow(self, dataset: Dataset, run: Run) -> Grown:
         """Grow, and prune by the choice of cp."""
-        from treewright.grow.rpart.growing import grow_rpart, usable_cases
+        from treewright.grow.rpart.growing import usable_cases
         from treewright.prune.rpart import choose_cp, cp_table, importance, prune_to_cp
 
         options = self.options
-        growth = grow_rpart(dataset, options)
+        growth = self.growth(dataset)
         tree, cp, table = growth.tree, None, cp_table(growth)
         if self.choose is not None or (options.faults and self.folds not in (0, 1) and dataset.n_rows > 1):
             table = self._cross_validated(dataset, growth)
         if self.choose is not None:
             cp = choose_cp(table, self.choose)
             tree = prune_to_cp(growth, cp)
-        facts = {
+        statistics = {
             "cp_table": [list(row) for row in table.rows()],
             "importance": _shares(importance(growth, cp)),
             "subset_search": str(growth.subset_search),
         }
         cases = dataset.take(usable_cases(dataset))
         if options.priors is None:
-            return Learned(tree, facts, cases)
-        return _with_priors(tree, facts, cases, options.priors)
+            return Grown(tree, traced=False, cases=cases, statistics=statistics)
+        return _with_priors(tree, statistics, cases, options.priors)
 
 
 @dataclass(frozen=True)
-class MedianLearner:
+class MedianLearner(CartProgram):
     """CART by absolute error.
 
     Parameters
@@ -189,37 +252,52 @@ class MedianLearner:
     options: MedianCart = field(default_factory=MedianCart)
 
     @property
-    def name(self) -> str:
-        """The name for people."""
-        return "CART"
+    def abilities(self) -> Abilities:
+        """What it can take: numbers."""
+        return Abilities(tasks=frozenset({Task.REGRESSION}))
 
     @property
-    def criterion(self) -> str:
-        """The criterion by name."""
+    def order(self) -> str:
+        """Level by level or, under a limit on leaves, the node of the highest gain first."""
+        return "levels" if self.options.stopping.max_leaves is None else "best"
+
+    def criterion_for(self, task: Task) -> str:
+        """Return the criterion by name."""
         return "absolute_error"
 
-    @property
-    def judge(self) -> Recipe:
-        """The recipe by which the working of nodes is examined: squared error, which frequency tables can tell."""
+    def reference(self, task: Task) -> Recipe:
+        """Return the recipe that scores splits in traces: by squared error, which frequency tables can tell."""
         return for_regression(CART(missing=self.options.missing, stopping=self.options.stopping))
 
-    def for_task(self, task: Task) -> MedianLearner:
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> MedianLearner:
+        """Make the learner again from the options in a model file."""
+        own = dict(options["options"])
+        return cls(MedianCart(Stopping(**dict(own["stopping"])), MissingPolicy(own["missing"])))
+
+    def for_task(self, task: Task, target: str | None = None) -> MedianLearner:
         """Return the learner itself; classes have no absolute error."""
         if task is Task.CLASSIFICATION:
             raise ParameterError("absolute_error is for a numeric target; this one has classes")
         return self
 
-    def told(self) -> list[str]:
-        """Return the options that matter in a few words each."""
+    @property
+    def relearnable(self) -> bool:
+        """False: a report estimates by squared error."""
+        return False
+
+    def trace_notes(self) -> tuple[str, ...]:
+        """Return a note that traces are by squared error."""
+        return ("squared_error",)
+
+    def words(self) -> list[str]:
+        """Return the criterion."""
         return ["absolute error"]
 
-    def learn(self, dataset: Dataset) -> Learned:
-        """Grow."""
+    def grow(self, dataset: Dataset, run: Run) -> Grown:
+        """Grow by absolute error."""
         growth = grow_median_cart(dataset, self.options)
-        return Learned(growth.tree, {"importance": _shares(growth.importance)}, dataset)
-
-
-CartLearner = RpartLearner | MedianLearner
+        return Grown(growth.tree, traced=False, statistics={"importance": _shares(growth.importance)})
 
 
 def _shares(amounts: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
@@ -227,7 +305,7 @@ def _shares(amounts: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
     return [float(amount) / total if total > 0 else 0.0 for amount in amounts]
 
 
-def _with_priors(tree: Tree, facts: dict[str, Any], cases: Dataset, priors: tuple[float, ...]) -> Learned:
+def _with_priors(tree: Tree, statistics: dict[str, Any], cases: Dataset, priors: tuple[float, ...]) -> Grown:
     """Let cases weigh in the tree by the prior of their class over its share: shares of leaves become probabilities."""
     counts = tree.counts[0].astype(np.float64)
     present = counts > 0
@@ -235,10 +313,11 @@ def _with_priors(tree: Tree, facts: dict[str, Any], cases: Dataset, priors: tupl
     factor = np.divide(prior / prior.sum() * counts.sum(), counts, out=np.zeros_like(counts), where=present)
     weighted = tree.counts * factor
     own = np.ones(cases.n_rows) if cases.weights is None else cases.weights
-    return Learned(
+    return Grown(
         replace(tree, counts=weighted, weight=weighted.sum(axis=1)),
-        facts,
-        replace(cases, weights=own * factor[cases.target]),
+        traced=False,
+        cases=replace(cases, weights=own * factor[cases.target]),
+        statistics=statistics,
     )
 
 
@@ -262,7 +341,7 @@ def cart_learner(
     faults: bool = False,
     bins: int | None = None,
     pruning: Sequence[Method] = (),
-) -> Recipe | CartLearner:
+) -> Recipe | RpartLearner | MedianLearner:
     """Return the learner that options of CART mean; those that do not go together are refused.
 
     Parameters

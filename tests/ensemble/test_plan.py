@@ -61,7 +61,7 @@ def test_cases_drawn() -> None:
         (lambda: forest(ID3(), random_cuts=True), "not intervals"),
         (lambda: bagging(bootstrap=False, max_samples=0.5), "bootstrap is False"),
         (lambda: bagging(bootstrap=False, balanced=True), "bootstrap is False"),
-        (lambda: bagging("oak"), "must be one of 'cart', 'c45'"),
+        (lambda: bagging("oak"), "must be one of 'c45', 'id3'"),
         (lambda: adaboost(max_resets=-1), "max_resets must be"),
         (lambda: adaboost(trees=True), "trees must be"),
     ],

@@ -226,7 +226,7 @@ def test_small_samples_grow_too() -> None:
 
 def test_options_of_forests_are_refused_for_one_tree() -> None:
     with pytest.raises(ParameterError, match="are for forests"):
-        fit(DATA, CART(), time_limit=2.0)  # type: ignore[call-overload]
+        fit(DATA, CART(), time_limit=2.0)
 
 
 def test_progress_is_told_for_each_tree() -> None:

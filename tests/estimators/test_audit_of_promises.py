@@ -68,7 +68,12 @@ def test_like_rpart_tells_the_cross_validated_errors_also_of_given_groups() -> N
 @pytest.mark.parametrize("prune", [None, "chi_square", "mdl", "cost_complexity", "error_based", "simplify"])
 def test_every_tree_estimator_takes_every_pruning(estimator: Any, prune: Any) -> None:
     data = treewright.read("sample:contact-lenses")
-    clf = estimator(prune=prune).fit(data.X, data.y)
+    if prune == "cost_complexity" and "ccp_alpha" not in estimator().get_params():
+        with pytest.raises(treewright.ParameterError, match="needs alpha"):
+            estimator(prune=prune).fit(data.X, data.y)
+        prune = treewright.CostComplexity(0.01)
+    options = {"ccp_alpha": 0.01} if prune == "cost_complexity" else {}
+    clf = estimator(prune=prune, **options).fit(data.X, data.y)
     assert clf.tree_.n_nodes <= estimator(prune=None).fit(data.X, data.y).tree_.n_nodes
     assert len(clf.predict(data.X)) == 24
 

@@ -22,6 +22,7 @@ from treewright._base.errors import ParameterError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.node import explain_node
+from treewright.grow.learner import Run as GrowRun
 from treewright.grow.rpart.growing import grow_rpart
 from treewright.grow.rpart.options import Rpart
 from treewright.grow.tree_engine import TreeEngine, engine_for
@@ -223,8 +224,8 @@ def test_the_choice_is_that_of_the_parts() -> None:
     data = sample("restaurant")
     growth = grow_rpart(data, learner.options)
     table = cross_validated(data, learner.options, growth, folds=7, seed=1)
-    learned = learner.learn(data)
-    assert learned.facts["cp_table"] == [list(row) for row in table.rows()]
+    learned = learner.grow(data, GrowRun())
+    assert learned.statistics["cp_table"] == [list(row) for row in table.rows()]
     assert learned.tree.to_dict() == prune_to_cp(growth, choose_cp(table)).to_dict()
 
 

@@ -25,7 +25,7 @@ from treewright.evaluate.curves import (
 from treewright.evaluate.learners import Learn
 from treewright.learn import fit
 from treewright.model.predictor import Predictor
-from treewright.plans import c45, cart, without_pruning
+from treewright.plans import c45, cart
 from treewright.prune.method import CostComplexity, ErrorBased, prune
 from treewright.rule_plan import c45_rules
 
@@ -115,7 +115,7 @@ def test_validation_by_hand() -> None:
 def test_along_confidence() -> None:
     data = cases(150, 2)
     curve = complexity_curve(data, c45(), folds=3, along="confidence")
-    tree = fit(data, without_pruning(c45())).tree
+    tree = fit(data, c45().unpruned()).tree
     assert [point.strength for point in curve.points][:2] == [1.0, 0.75]
     for point in curve.points:
         assert prune(tree, ErrorBased(point.strength), data).n_leaves == point.leaves

@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from evaluate.test_resampling import cases, line
 from treewright._base.errors import DataError, ParameterError
+from treewright.algorithms import algorithm_names, as_learner
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.ensemble.plan import forest
@@ -24,7 +25,7 @@ from treewright.estimators.rules import C45RulesClassifier
 from treewright.estimators.trees import C45Classifier
 from treewright.evaluate.compare import compare
 from treewright.evaluate.curves import complexity_curve, learning_curve
-from treewright.evaluate.learners import NAMED, Learn, LearnByEstimator, fit_of, named_learners, plan_named, plan_of
+from treewright.evaluate.learners import Learn, LearnByEstimator, fit_of, named_learners, plan_of
 from treewright.evaluate.report import evaluate_model
 from treewright.evaluate.resampling import KFold, estimate
 from treewright.evaluate.tune import tune
@@ -58,7 +59,7 @@ def test_a_recipe_grows_without_pruning() -> None:
     assert estimate(data, C45(), KFold(4)).size == estimate(data, c45(prune=False, collapse=False), KFold(4)).size
 
 
-@pytest.mark.parametrize("name", list(NAMED))
+@pytest.mark.parametrize("name", algorithm_names())
 def test_every_name_learns(name: str) -> None:
     assert estimate(sample("play-tennis"), name, KFold(3)).tested == 14
 
@@ -149,7 +150,7 @@ def test_forests_are_learners_too() -> None:
 
 def test_names_are_checked() -> None:
     with pytest.raises(ParameterError, match="did you mean 'cart'"):
-        plan_named("carts")
+        as_learner("carts")
     with pytest.raises(ParameterError, match="a list such as"):
         named_learners(3)
 

@@ -16,7 +16,7 @@ from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.ensemble.plan import bagging
 from treewright.explain.node import explain_node
 from treewright.explain.recount import counted_again
-from treewright.grow.bins_of_numbers import bin_tops, bins_of_learner, in_bins
+from treewright.grow.bins_of_numbers import bin_tops, in_bins
 from treewright.grow.engines import grow_tree
 from treewright.grow.recipe import C45, CART, Draw, MissingPolicy, Recipe, for_regression, recipe_from_dict
 from treewright.learn import fit
@@ -67,7 +67,7 @@ def test_both_engines_grow_the_same_tree_with_cuts_at_borders_only(seed: int, re
     for attribute, column in enumerate(table.schema.attributes):
         if column.is_numeric:
             tops = {float(number) for number in binned.columns[attribute] if not np.isnan(number)}
-            assert len(tops) <= (bins_of_learner(recipe) or 0)
+            assert len(tops) <= (recipe.numeric_bins or 0)
             assert cuts_of(interpreted, attribute) <= tops
 
 
@@ -101,7 +101,7 @@ def test_what_a_node_compared_are_borders_too_also_counted_again(plan: Plan) -> 
     data = two_numbers()
     model = fit(data, plan)
     tops = [set(column.tolist()) for column in in_bins(data, plan.learner).columns]
-    recounted, _ = counted_again(model, plan.judge, 0, data)
+    recounted, _ = counted_again(model, plan.reference, 0, data)
     for examined in (model.working[0], recounted or ()):
         assert len(examined) == 2
         for one in examined:

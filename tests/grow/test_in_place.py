@@ -14,9 +14,10 @@ from treewright.counts.memory import MemoryEngine
 from treewright.counts.sql.connect import connect
 from treewright.counts.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
-from treewright.grow.grower import Grown, grow
+from treewright.grow.grower import grow
 from treewright.grow.growth_state import GrowthFile
 from treewright.grow.in_place import GrowthState, grow_in_place
+from treewright.grow.learner import Grown
 from treewright.grow.placing import place_cuts
 from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping, for_regression
 from treewright.model.format import model_to_json

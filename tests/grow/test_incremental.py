@@ -16,7 +16,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.cal.learner import CalLearner
-from treewright.grow.cal.options import CAL2, CAL3, CalOptions
+from treewright.grow.cal.options import CAL2, CAL3, CaseByCaseLearner
 from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.model import TreeModel
 from treewright.model.notation import parse_notation, to_notation
@@ -38,7 +38,7 @@ def cases_of(schema: Schema, rows: Sequence[tuple[int, ...]]) -> Dataset:
     return Dataset(schema, tuple(columns[:-1]), len(rows), columns[-1])
 
 
-def learned(dataset: Dataset, options: CalOptions) -> tuple[CalLearner, Run]:
+def learned(dataset: Dataset, options: CaseByCaseLearner) -> tuple[CalLearner, Run]:
     learner = CalLearner(dataset.schema, options, keep_trace=True)
     return learner, learner.learn_all(dataset)
 
@@ -167,7 +167,7 @@ def test_cal3_counts_what_comes_to_every_node() -> None:
 
 
 @pytest.mark.parametrize("options", [CAL2(), CAL3()])
-def test_before_the_first_case_the_tree_is_an_open_leaf(options: CalOptions) -> None:
+def test_before_the_first_case_the_tree_is_an_open_leaf(options: CaseByCaseLearner) -> None:
     tree = CalLearner(schema_of((2,)), options).tree
     assert to_notation(tree) == "*"
     assert (tree.weight[0], tree.outcome[0], tree.node(0).stop) == (0.0, 0, Stop.OPEN)
@@ -427,7 +427,7 @@ OPTIONS = st.just(CAL2()) | st.builds(CAL3, st.integers(1, 5), st.sampled_from((
 
 
 @given(tables(), OPTIONS)
-def test_one_case_at_a_time_is_one_pass(data: Dataset, options: CalOptions) -> None:
+def test_one_case_at_a_time_is_one_pass(data: Dataset, options: CAL2 | CAL3) -> None:
     whole = CalLearner(data.schema, replace(options, max_steps=data.n_rows), keep_trace=True)
     run = whole.learn_all(data)
     single = CalLearner(data.schema, options, keep_trace=True)
@@ -441,7 +441,7 @@ def test_one_case_at_a_time_is_one_pass(data: Dataset, options: CalOptions) -> N
 
 
 @given(tables(), OPTIONS)
-def test_learning_always_ends_with_a_tree_that_keeps_the_rules(data: Dataset, options: CalOptions) -> None:
+def test_learning_always_ends_with_a_tree_that_keeps_the_rules(data: Dataset, options: CaseByCaseLearner) -> None:
     learner, run = learned(data, options)
     assert run.ended in {options.ended, Ended.EXHAUSTED}
     assert run.steps == run.passes * data.n_rows
@@ -455,7 +455,7 @@ def test_learning_always_ends_with_a_tree_that_keeps_the_rules(data: Dataset, op
 
 
 @given(tables(), OPTIONS)
-def test_learning_again_changes_no_form(data: Dataset, options: CalOptions) -> None:
+def test_learning_again_changes_no_form(data: Dataset, options: CaseByCaseLearner) -> None:
     learner, run = learned(data, options)
     before = to_notation(learner.tree)
     if run.ended is not Ended.EXHAUSTED:

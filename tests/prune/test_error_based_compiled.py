@@ -114,7 +114,7 @@ def test_a_digest_distinguishes_other_cases_and_other_weights() -> None:
 def test_the_engine_of_a_fit_prunes_too(engine: str, missing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treewright.grow.engines.COMPILED_CELLS", 1)
     # Beyond this number of rows compiled pruning runs in a thread of its own.
-    monkeypatch.setattr("treewright.learn.UNINTERRUPTED_CASES", 350)
+    monkeypatch.setattr("treewright.plans.UNINTERRUPTED_CASES", 350)
     tables = (made_table(seed, rows=400) for seed in range(100))
     table = next(t for t in tables if t.has_missing and t.n_rows > 350)
     table = replace(table if missing else without_holes(table), weights=None)

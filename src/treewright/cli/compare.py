@@ -257,9 +257,10 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
 def _plan(name: str, seed: int) -> AnyPlan:
     if name not in ORIGINALS:
         return plan_for(name, {}, seed)
-    from treewright.evaluate.learners import plan_named
+    from treewright.grow.registry import algorithm_named
 
-    return plan_named(name)
+    found: AnyPlan = algorithm_named(name).make()
+    return found
 
 
 def _read(

@@ -180,6 +180,7 @@ def boost(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
+    engine: str = "auto",
 ) -> Forest:
     """Learn boosted trees.
 
@@ -198,6 +199,8 @@ def boost(
         As in `Forest`.
     progress : callable or None
         Called with rounds done and rounds in all.
+    engine : {"auto", "interpreted", "compiled"}
+        What grows the trees; the forest is the same.
 
     Raises
     ------
@@ -216,7 +219,7 @@ def boost(
     check_time_limit(time_limit)
     digest = DataDigest(dataset)
     begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
-    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs)).prepare()
+    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs), engine).prepare()
     quick = maker.compiled and dataset.n_rows >= MANY_CASES
     target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target
     tally = (QuickTally if quick else Tally)(target, begin, len(dataset.schema.classes))

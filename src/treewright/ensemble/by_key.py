@@ -22,7 +22,6 @@ from treewright.data.schema import Schema
 from treewright.ensemble.bootstrap import ATTRIBUTES, tree_key
 from treewright.ensemble.growing import TreeMaker
 from treewright.ensemble.plan import ForestPlan
-from treewright.grow.bins_of_numbers import bins_of_learner
 from treewright.grow.recipe import Intervals, Recipe
 from treewright.model.forest import Combining, Forest
 from treewright.model.grove import pack_trees
@@ -57,13 +56,14 @@ def require_possible(plan: ForestPlan, schema: Schema, name: str) -> None:
         raise ParameterError(
             f"{name} draws every row by itself: leave out max_samples, balanced and balanced_weights, or read the table"
         )
-    if not isinstance(tree.learner, Recipe):
+    recipe = tree.learner.recipe
+    if recipe is None:
         raise ParameterError(f"{tree.name} trees of a forest are not grown by {name}: ID3, C4.5 and CART are")
-    if bins_of_learner(tree.learner) is not None:
+    if recipe.numeric_bins is not None:
         raise ParameterError(f"bins are made from numbers in memory, and not by {name}: leave bins out")
-    if tree.learner.stopping.max_leaves is not None:
+    if recipe.stopping.max_leaves is not None:
         raise ParameterError("under a limit of leaves trees cannot share a scan: limit the depth instead")
-    if isinstance(tree.learner.numeric, Intervals) and any(column.is_numeric for column in schema.attributes):
+    if isinstance(recipe.numeric, Intervals) and any(column.is_numeric for column in schema.attributes):
         raise ParameterError(
             f"{tree.name} makes intervals of numbers, for every tree of a forest its own, which {name} does not count: "
             "use C4.5 or CART"
@@ -74,13 +74,13 @@ def require_possible(plan: ForestPlan, schema: Schema, name: str) -> None:
 
 def recipes_of(plan: ForestPlan, n_attributes: int) -> list[Recipe]:
     """Return the recipe of each tree: they differ in what is left to chance."""
-    learner = plan.tree.learner
-    if not isinstance(learner, Recipe):
+    recipe = plan.tree.learner.recipe
+    if recipe is None:
         raise ParameterError(f"{plan.tree.name} does not grow by a recipe")
     recipes = []
     for tree in range(plan.trees):
         draw = plan.draw(tree_key(plan.seed, tree, ATTRIBUTES), n_attributes)
-        recipes.append(learner if draw is None else replace(learner, draw=draw))
+        recipes.append(recipe if draw is None else replace(recipe, draw=draw))
     return recipes
 
 

@@ -15,16 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.ensemble.bootstrap import CASES, drawn, shares, tree_key
 from treewright.ensemble.growing import TreeMaker
 from treewright.grow.drawing import child_key
+from treewright.grow.learner import TreeLearner
 from treewright.grow.recipe import Stopping
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
-from treewright.plans import Learner, Plan, as_plan, c45, cart, for_task
+from treewright.plans import Plan, as_plan, c45, cart, provenance_of
 
 REPLACED = 0.5
 """Share of the cells of a made case that come from other cases."""
@@ -90,7 +90,7 @@ def distil(
     data: Dataset,
     *,
     test: Dataset | None = None,
-    plan: Plan | Learner | None = None,
+    plan: Plan | TreeLearner | None = None,
     made: int | None = None,
     seed: int = 0,
 ) -> Distilled:
@@ -127,7 +127,7 @@ def distil(
     if forest.schema.attributes != data.schema.attributes:
         raise ParameterError("the forest was learned from other attributes than these data have")
     numbers = data.schema.task is Task.REGRESSION
-    chosen = for_task(as_plan(plan) if plan is not None else _usual(numbers=numbers), data.schema)
+    chosen = (as_plan(plan) if plan is not None else _usual(numbers=numbers)).for_schema(data.schema)
     cases = with_made_cases(data, max(1000, data.n_rows) if made is None else made, seed)
     labelled = replace(cases, target=_said(forest, cases))
     model = _model(labelled, chosen, data, made=cases.n_rows - data.n_rows)
@@ -176,8 +176,8 @@ def _said(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
 
 def _model(cases: Dataset, plan: Plan, data: Dataset, **told: int) -> TreeModel:
     tree = TreeMaker(cases, plan).make(None)
-    provenance = {"treewright": __version__, "rows": data.n_rows, "source": data.source, **told}
-    return TreeModel(tree, plan.to_dict(), provenance, {}, None, plan.voting)
+    record = provenance_of(data) | told
+    return TreeModel(tree, plan.to_dict(), record, {}, None, plan.learner.voting)
 
 
 def _agreement(first: npt.NDArray[Any], second: npt.NDArray[Any], *, numbers: bool) -> float:

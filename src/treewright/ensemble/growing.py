@@ -21,21 +21,18 @@ from treewright._base.errors import ParameterError
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.options import CAL2, CAL3
-from treewright.grow.chaid.options import CHAID
 from treewright.grow.engines import announce_compilation, with_compiled_criterion
 from treewright.grow.grower import grow
+from treewright.grow.learner import Run, TreeLearner, Weights
 from treewright.grow.recipe import Draw, MissingPolicy, Recipe
-from treewright.grow.release8.options import Release8
 from treewright.model.tree import Tree
 from treewright.plans import Plan
 from treewright.prune.method import ReducedError, prune, split_off
-from treewright.rpart_plan import MedianLearner, RpartLearner
 
 if TYPE_CHECKING:
     from treewright.grow.compiled.growing import CompiledGrower
 
-Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+CaseWeights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Leaves = npt.NDArray[np.int32]
 
 COMPILED_FOREST_CELLS = 1_000
@@ -48,7 +45,7 @@ class InterpretedGrower:
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
 
-    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
+    def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
         """Grow by a recipe; cases of weight zero are left out."""
         data = self._dataset if weights is None else replace(self._dataset, weights=weights.astype(np.float64))
         return grow(MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
@@ -60,17 +57,18 @@ class SharedGrower:
     The choice depends on the cases and the recipe only, so that a run that goes on later grows by the same engine.
     """
 
-    def __init__(self, dataset: Dataset, n_jobs: int = 1) -> None:
+    def __init__(self, dataset: Dataset, n_jobs: int = 1, engine: str = "auto") -> None:
         self._interpreted = InterpretedGrower(dataset)
         self._n_rows = dataset.n_rows
         self._compiled: CompiledGrower | None = None
-        if dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FOREST_CELLS:
+        large = dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FOREST_CELLS
+        if engine == "compiled" or (engine == "auto" and large):
             announce_compilation()
             from treewright.grow.compiled.growing import CompiledGrower
 
             self._compiled = CompiledGrower(dataset, n_jobs)
 
-    def grow(self, recipe: Recipe, weights: Weights | None = None) -> Tree:
+    def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
         """Grow by a recipe; cases of weight zero are left out."""
         if self._compiled is None:
             return self._interpreted.grow(recipe, weights)
@@ -85,7 +83,7 @@ class SharedGrower:
         """Whether kernels grow the trees that they understand."""
         return self._compiled is not None
 
-    def grow_and_route(self, recipe: Recipe, weights: Weights) -> tuple[Tree, Leaves | None]:
+    def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
         """Grow as above; return the leaf of each case, too, if the grower came to know it."""
         from treewright.grow.compiled.options import understood
 
@@ -104,7 +102,7 @@ class TreeMaker:
     dataset : Dataset
         With a target; its weights count beside those of each tree.
     plan : Plan
-        For the task of the dataset (see `treewright.plans.for_task`).
+        For the task of the dataset (see `treewright.plans.Plan.for_schema`).
     n_jobs : int
         Threads that grow one tree.
 
@@ -117,61 +115,63 @@ class TreeMaker:
     (5, 3)
     """
 
-    def __init__(self, dataset: Dataset, plan: Plan, n_jobs: int = 1) -> None:
+    def __init__(self, dataset: Dataset, plan: Plan, n_jobs: int = 1, engine: str = "auto") -> None:
         self._dataset = in_bins(dataset, plan.learner)
         self._plan = plan
         self._n_jobs = n_jobs
+        self._engine = engine
         self._grower: SharedGrower | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_dataset": self._dataset, "_plan": self._plan, "_n_jobs": self._n_jobs, "_grower": None}
+        return {**self.__dict__, "_grower": None}
 
     def prepare(self) -> TreeMaker:
         """Encode the cases now, before threads share them."""
-        if isinstance(self._plan.learner, Recipe):
+        if self._plan.learner.recipe is not None:
             self._shared()
         return self
 
     def dividing_from(self, weight: float) -> TreeMaker:
         """Return a maker that divides no node lighter than this; the encoded cases are shared. For recipes only."""
-        learner = self._plan.learner
-        if not isinstance(learner, Recipe):
+        recipe = self._plan.learner.recipe
+        if recipe is None:
             raise ParameterError(f"{self._plan.name} has no least weight of a node that is divided")
-        stopping = replace(learner.stopping, min_weight=max(weight, learner.stopping.min_weight))
+        stopping = replace(recipe.stopping, min_weight=max(weight, recipe.stopping.min_weight))
         other = copy(self)
-        other._plan = replace(self._plan, learner=replace(learner, stopping=stopping))
+        other._plan = replace(self._plan, learner=replace(recipe, stopping=stopping))
         other._grower = self._grower
         return other
 
     def _shared(self) -> SharedGrower:
         if self._grower is None:
-            self._grower = SharedGrower(self._dataset, self._n_jobs)
+            self._grower = SharedGrower(self._dataset, self._n_jobs, self._engine)
         return self._grower
 
     @property
     def compiled(self) -> bool:
         """Whether kernels grow the trees."""
-        return isinstance(self._plan.learner, Recipe) and self._shared().compiled
+        return self._plan.learner.recipe is not None and self._shared().compiled
 
-    def make_and_route(self, weights: Weights) -> tuple[Tree, Leaves | None]:
+    def make_and_route(self, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
         """Return the tree of these weights, and the leaf of each case if it became known while the tree grew."""
-        learner, own = self._plan.learner, self._dataset.weights
-        if not isinstance(learner, Recipe) or self._plan.pruning or own is not None:
+        recipe, own = self._plan.learner.recipe, self._dataset.weights
+        if recipe is None or self._plan.pruning or own is not None:
             return self.make(weights), None
-        return self._shared().grow_and_route(learner, weights)
+        return self._shared().grow_and_route(recipe, weights)
 
-    def make(self, weights: Weights | None, draw: Draw | None = None) -> Tree:
+    def make(self, weights: CaseWeights | None, draw: Draw | None = None) -> Tree:
         """Return the tree of one draw of weights (whole ones are numbers of copies)."""
-        plan, learner = self._plan, self._plan.learner
+        plan, recipe = self._plan, self._plan.learner.recipe
         own = _times(self._dataset.weights, weights)
-        if isinstance(learner, Recipe):
-            learner = replace(learner, draw=learner.draw if draw is None else draw)
-            if not any(isinstance(method, ReducedError) for method in plan.pruning):
-                tree = self._shared().grow(learner, own)
-                return self._pruned(tree, self._part(own)) if plan.pruning else tree
-        return self._made(learner, self._part(own))
+        if recipe is None:
+            return self._made(plan.learner, self._part(own))
+        recipe = recipe if draw is None else replace(recipe, draw=draw)
+        if any(isinstance(method, ReducedError) for method in plan.pruning):
+            return self._made(recipe, self._part(own))
+        tree = self._shared().grow(recipe, own)
+        return self._pruned(tree, self._part(own)) if plan.pruning else tree
 
-    def _part(self, weights: Weights | None) -> Dataset:
+    def _part(self, weights: CaseWeights | None) -> Dataset:
         """Return the cases that weigh anything, with their weights."""
         if weights is None:
             return self._dataset
@@ -183,53 +183,25 @@ class TreeMaker:
             tree = prune(tree, method, cases)
         return tree
 
-    def _made(self, learner: Any, cases: Dataset) -> Tree:
+    def _made(self, learner: TreeLearner, cases: Dataset) -> Tree:
+        """Grow and prune by any learner; those that take no weights see a case as often as it was sampled."""
         held_out = next((method for method in self._plan.pruning if isinstance(method, ReducedError)), None)
         validation = None
         if held_out is not None:
             cases, validation = split_off(cases, held_out.share, held_out.seed)
-        tree, cases = self._grown(learner, cases)
+        if learner.abilities.weights is Weights.NONE:
+            cases = _repeated(cases, self._plan.name)
+        grown = learner.grow(cases, Run(engine="interpreted", keep_trace=False))
+        tree = grown.tree
         for method in self._plan.pruning:
-            tree = prune(tree, method, cases, validation)
+            tree = prune(tree, method, cases if grown.cases is None else grown.cases, validation)
         return tree
 
-    def _grown(self, learner: Any, cases: Dataset) -> tuple[Tree, Dataset]:
-        """Grow by any learner; those that know no weights see a case as often as it was drawn.
 
-        A learner's module is imported when it is used: trees by recipes, also those out of core, need none of them.
-        """
-        if isinstance(learner, Recipe):
-            return InterpretedGrower(cases).grow(learner, cases.weights), cases
-        if isinstance(learner, CHAID):
-            from treewright.grow.chaid.growing import grow_chaid
-
-            return grow_chaid(cases, learner).tree, cases
-        if isinstance(learner, (RpartLearner, MedianLearner)):
-            learned = learner.learn(cases)
-            return learned.tree, learned.cases
-        cases = _repeated(cases, self._plan.name)
-        if isinstance(learner, (CAL2, CAL3)):
-            from treewright.grow.cal.case_by_case import CaseByCase
-
-            case_by_case = CaseByCase.begin(cases, learner)
-            case_by_case.learn_all(cases)
-            return case_by_case.tree, cases
-        if isinstance(learner, Release8):
-            from treewright.grow.release8.growing import grow_release8
-            from treewright.prune.release8 import prune_release8
-
-            grown = grow_release8(cases, learner)
-            return (prune_release8(cases, grown, learner.confidence) if learner.prune else grown.tree), cases
-        from treewright.grow.j48.growing import grow_j48
-        from treewright.prune.j48 import prune_j48
-
-        return prune_j48(cases, grow_j48(cases, learner), learner), cases
-
-
-def _times(own: Weights | None, drawn: Weights | None) -> Weights | None:
+def _times(own: CaseWeights | None, drawn: CaseWeights | None) -> CaseWeights | None:
     if own is None or drawn is None:
         return drawn if own is None else own
-    product: Weights = own * drawn
+    product: CaseWeights = own * drawn
     return product
 
 

@@ -14,22 +14,27 @@ AdaBoost
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor, log2, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.grow.recipe import CART, Draw, Recipe, Stopping
-from treewright.plans import Learner, Plan, as_plan, c45, cart, chaid, for_task, id3
+from treewright.grow.learner import Abilities, Run, TreeLearner
+from treewright.grow.recipe import CART, Draw, Stopping
+from treewright.grow.registry import Algorithm, algorithm_named, algorithm_names, refuse_unknown, register
+from treewright.model.model import Smoothing
+from treewright.plans import Costs, Plan, as_plan, c45
+
+if TYPE_CHECKING:
+    from treewright.model.forest import Forest
 
 MOST_TREES = 1_000_000
 """More are refused."""
-
-TREES = ("cart", "c45", "id3", "chaid")
-"""The learners of single trees that can be named."""
 
 
 def _check_whole(name: str, value: Any, least: int, most: int) -> None:
@@ -129,10 +134,11 @@ class ForestPlan:
         number_of_cases(self.max_samples, 1)
         if self.per not in ("node", "tree"):
             raise ParameterError(f"per must be 'node' or 'tree', not {self.per!r}")
-        if self.draws and not isinstance(self.tree.learner, Recipe):
+        recipe = self.tree.learner.recipe
+        if self.draws and not self.tree.abilities.sampled_attributes:
             raise ParameterError(f"{self.tree.name} draws no attributes and no cuts; only ID3, C4.5 and CART do")
-        if isinstance(self.tree.learner, Recipe) and self.random_cuts:
-            replace(self.tree.learner, draw=Draw(1, 0, random_cuts=True))  # raises where numbers are not cut in two
+        if recipe is not None and self.random_cuts:
+            replace(recipe, draw=Draw(1, 0, random_cuts=True))  # raises where numbers are not cut in two
         if not self.bootstrap and (self.max_samples is not None or self.balanced):
             raise ParameterError("max_samples and balanced say what a bootstrap draws, and bootstrap is False")
 
@@ -176,7 +182,29 @@ class ForestPlan:
         """Return the plan with trees for classes or for numbers, whichever the target holds."""
         if self.balanced or self.balanced_weights:
             _require_classes(schema, "balanced classes")
-        return replace(self, tree=for_task(self.tree, schema))
+        return replace(self, tree=self.tree.for_schema(schema))
+
+    @property
+    def abilities(self) -> Abilities:
+        """What its trees can take."""
+        trees = self.tree.abilities
+        return Abilities(trees.tasks, engines=trees.engines, out_of_core=trees.out_of_core, many_trees=True)
+
+    def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> Forest:
+        """Grow the trees from cases with a target."""
+        from treewright.ensemble.random_forest import grow_forest
+
+        return grow_forest(
+            cases,
+            self,
+            n_jobs=run.n_jobs,
+            resume=run.resume,
+            time_limit=run.time_limit,
+            smoothing=smoothing,
+            costs=costs,
+            progress=run.progress,
+            engine=run.engine,
+        )
 
     def draw(self, key: int, n_attributes: int) -> Draw | None:
         """Return what is left to chance in one tree."""
@@ -259,7 +287,7 @@ class BoostPlan:
             raise ParameterError("learning_rate is for reweighting='factor': the midway rule has its own pace")
         if isinstance(self.coarseness, bool) or not 0 <= self.coarseness < float("inf"):
             raise ParameterError(f"coarseness must be a number of at least 0, not {self.coarseness!r}")
-        if self.coarseness and not isinstance(self.tree.learner, Recipe):
+        if self.coarseness and self.tree.learner.recipe is None:
             raise ParameterError(f"{self.tree.name} knows no coarseness; only ID3, C4.5 and CART do")
 
     @property
@@ -291,7 +319,28 @@ class BoostPlan:
     def for_schema(self, schema: Schema) -> BoostPlan:
         """Return the plan; AdaBoost is for classes."""
         _require_classes(schema, self.name)
-        return replace(self, tree=for_task(self.tree, schema))
+        return replace(self, tree=self.tree.for_schema(schema))
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: classes, with trees in memory."""
+        return Abilities(engines=self.tree.abilities.engines, many_trees=True)
+
+    def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> Forest:
+        """Grow one tree after the other from cases with classes; the threads of the run share each tree."""
+        from treewright.ensemble.adaboost import boost
+
+        return boost(
+            cases,
+            self,
+            n_jobs=run.n_jobs,
+            resume=run.resume,
+            time_limit=run.time_limit,
+            smoothing=smoothing,
+            costs=costs,
+            progress=run.progress,
+            engine=run.engine,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
@@ -313,23 +362,34 @@ class BoostPlan:
 EnsemblePlan = ForestPlan | BoostPlan
 
 
-def tree_plan(tree: Plan | Learner | str | None, usual: Plan) -> Plan:
+def tree_plan(tree: Plan | TreeLearner | str | None, usual: Plan) -> Plan:
     """Return the plan of single trees that was given as such, as a bare recipe, by its name, or not at all."""
     if tree is None:
         return usual
     if not isinstance(tree, str):
         return as_plan(tree)
-    makers: dict[str, Any] = {"cart": cart, "c45": c45, "id3": id3, "chaid": chaid}
-    if tree not in makers:
+    if tree not in tree_algorithms():
         raise ParameterError(
-            f"the trees must be one of {', '.join(map(repr, makers))}, a recipe or a plan, not {tree!r}"
+            f"the trees must be one of {', '.join(map(repr, tree_algorithms()))}, a learner of trees or a plan, "
+            f"not {tree!r}"
         )
-    made: Plan = makers[tree]()
-    return made
+    return as_plan(algorithm_named(tree).make())
+
+
+def tree_algorithms() -> tuple[str, ...]:
+    """Return the algorithms of single trees by name.
+
+    Examples
+    --------
+    >>> tree_algorithms()[:4]
+    ('c45', 'id3', 'cart', 'chaid')
+    """
+    known = (algorithm_named(name) for name in algorithm_names(variants=False))
+    return tuple(one.key for one in known if one.makes == "tree")
 
 
 def forest(
-    tree: Plan | Learner | str | None = None,
+    tree: Plan | TreeLearner | str | None = None,
     *,
     trees: int = 100,
     max_features: int | float | str | None = "sqrt",
@@ -353,7 +413,7 @@ def forest(
     return ForestPlan(tree_plan(tree, Plan(CART())), trees, max_features, **options)
 
 
-def bagging(tree: Plan | Learner | str | None = None, *, trees: int = 100, **options: Any) -> ForestPlan:
+def bagging(tree: Plan | TreeLearner | str | None = None, *, trees: int = 100, **options: Any) -> ForestPlan:
     """Return bagged trees: C4.5 unpruned unless other trees are given (bagging likes trees that vary).
 
     Examples
@@ -364,7 +424,7 @@ def bagging(tree: Plan | Learner | str | None = None, *, trees: int = 100, **opt
     return ForestPlan(tree_plan(tree, c45(prune=False)), trees, **options)
 
 
-def adaboost(tree: Plan | Learner | str | None = None, *, trees: int = 50, **options: Any) -> BoostPlan:
+def adaboost(tree: Plan | TreeLearner | str | None = None, *, trees: int = 50, **options: Any) -> BoostPlan:
     """Return AdaBoost: over stumps (CART of depth one) unless other trees are given.
 
     Examples
@@ -382,3 +442,50 @@ def _require_classes(schema: Schema, what: str) -> None:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+
+def _named(make: Callable[..., EnsemblePlan], usual: str, of_trees: Mapping[str, Any]) -> Callable[..., EnsemblePlan]:
+    """Return a function that makes an ensemble of its own options and those of its trees.
+
+    Parameters
+    ----------
+    make : callable
+        `forest`, `bagging` or `adaboost`.
+    usual : str
+        The algorithm of the trees where `base` does not say another.
+    of_trees : dict
+        The options that the usual trees have here.
+    """
+
+    def named(
+        *, base: str | None = None, seed: int = 0, features_per: str | None = None, **options: Any
+    ) -> EnsemblePlan:
+        own = {name: options.pop(name) for name in OWN_OPTIONS & options.keys()}
+        if features_per is not None:
+            own["per"] = features_per
+        algorithm = algorithm_named(base or usual)
+        if algorithm.makes != "tree":
+            raise ParameterError(f"an ensemble is made of trees, not of {algorithm.key}")
+        refuse_unknown(algorithm, options)
+        given = {**(of_trees if base is None else {}), **options}
+        tree = algorithm.make(**given, **({"seed": seed} if algorithm.seeded else {}))
+        return make(as_plan(tree), seed=seed, **own)
+
+    return named
+
+
+_FOREST = ("max_features", "features_per", "random_cuts")
+_SAMPLED = ("max_samples", "balanced")
+_BOOSTED = ("learning_rate", "votes", "reweighting", "coarseness", "max_resets")
+OWN_OPTIONS = {"trees", "max_features", "random_cuts", *_SAMPLED, *_BOOSTED}
+"""The options of ensembles, which are not passed on to their trees; `base` and `features_per` beside them."""
+
+for _key, _make, _base, _trees, _own in (
+    ("forest", forest, "cart", {}, (*_FOREST, *_SAMPLED)),
+    ("bagging", bagging, "c45", {"prune": False}, _SAMPLED),
+    ("adaboost", adaboost, "cart", {"max_depth": 1}, _BOOSTED),
+):
+    register(Algorithm(_key, _named(_make, _base, _trees), ("trees", "base", *_own), seeded=True, makes="ensemble"))

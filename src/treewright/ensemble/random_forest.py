@@ -17,7 +17,7 @@ from treewright._base.errors import ParameterError
 from treewright._base.version import __version__
 from treewright.data.dataset import Dataset
 from treewright.ensemble.bootstrap import ATTRIBUTES, Longs, balanced_bootstrap, bootstrap, tree_key
-from treewright.ensemble.growing import TreeMaker, Weights
+from treewright.ensemble.growing import CaseWeights, TreeMaker
 from treewright.ensemble.plan import EnsemblePlan, ForestPlan, number_of_cases
 from treewright.ensemble.running import Interrupted, Progress, Run, run_trees
 from treewright.model.forest import Combining, Forest
@@ -60,7 +60,7 @@ class Sampling:
             return balanced_bootstrap(key, _codes(self.dataset), size)
         return bootstrap(key, n, size)
 
-    def weights(self, tree: int) -> Weights | None:
+    def weights(self, tree: int) -> CaseWeights | None:
         """Return the weights by which a tree is grown, beside those of the cases."""
         if not self.plan.bootstrap and not self.plan.balanced_weights:
             return None
@@ -71,7 +71,7 @@ class Sampling:
         counts = np.bincount(codes, times)
         present = np.count_nonzero(counts)
         factor = times.sum() / (present * np.where(counts > 0, counts, 1.0))
-        balanced: Weights = times * factor[codes]
+        balanced: CaseWeights = times * factor[codes]
         return balanced
 
 
@@ -101,6 +101,7 @@ def grow_forest(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
+    engine: str = "auto",
 ) -> Forest:
     """Grow a forest.
 
@@ -119,6 +120,8 @@ def grow_forest(
         As in `Forest`.
     progress : callable or None
         Called with trees done and trees in all.
+    engine : {"auto", "interpreted", "compiled"}
+        What grows the trees; the forest is the same.
 
     Raises
     ------
@@ -128,7 +131,7 @@ def grow_forest(
     fitting = plan.for_schema(dataset.schema)
     digest = DataDigest(dataset)
     before = [] if resume is None else list(taken_over(resume, fitting, dataset, digest))
-    job = _Job(TreeMaker(dataset, fitting.tree).prepare(), Sampling(fitting, dataset))
+    job = _Job(TreeMaker(dataset, fitting.tree, engine=engine).prepare(), Sampling(fitting, dataset))
     run = Run([])
     if len(before) < plan.trees:
         run = run_trees(job, len(before), plan.trees, n_jobs=n_jobs, time_limit=time_limit, progress=progress)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ParameterError
@@ -21,10 +20,9 @@ from treewright.data.schema import Schema
 from treewright.estimators.base import TreeClassifier, TreeRegressor
 from treewright.estimators.cart_base import CARTEstimator
 from treewright.grow.own_criterion import CriterionFunction
-from treewright.grow.recipe import Recipe
 from treewright.model.model import TreeModel
 from treewright.plans import Plan, costs_from
-from treewright.rpart_plan import RpartLearner, priors_from
+from treewright.rpart_plan import priors_from
 
 CLASS_CRITERIA = ("gini", "entropy", "chi2")
 NUMBER_CRITERIA = {"squared_error": "variance", "absolute_error": "absolute_error"}
@@ -193,23 +191,9 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
         return {"priors": priors_from(self.priors, labels), "loss": _loss_from(self.loss, labels)}
 
     def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        """Reorder values from the order of `classes_` to the class order of the schema."""
-        places, declared, learner = self._columns, len(dataset.schema.classes), plan.learner
-        if isinstance(learner, Recipe) and learner.monotonic and places.tolist() == [1, 0]:
-            turned = tuple((name, -sign) for name, sign in learner.monotonic)
-            plan = replace(plan, learner=replace(learner, monotonic=turned))
-        if isinstance(learner, RpartLearner):
-            options = learner.options
-            if options.priors is not None:
-                priors = np.zeros(declared)
-                priors[places] = options.priors
-                options = replace(options, priors=tuple(priors.tolist()))
-            if options.loss is not None:
-                loss = 1.0 - np.eye(declared)
-                loss[np.ix_(places, places)] = options.loss
-                options = replace(options, loss=tuple(tuple(row) for row in loss.tolist()))
-            plan = replace(plan, learner=replace(learner, options=options))
-        return super()._learned(dataset, plan)
+        """Put what was said in the order of `classes_` into declared order."""
+        declared = len(dataset.schema.classes)
+        return super()._learned(dataset, replace(plan, learner=plan.learner.for_class_order(self._columns, declared)))
 
 
 class CARTRegressor(CARTEstimator, TreeRegressor):

@@ -62,7 +62,7 @@ class EnsembleEstimator(TableEstimator):
                 f"n_estimators={plan.trees} is less than the {before.n_trees} trees there are, and warm_start only adds"
             )
         try:
-            return fit_model(
+            grown: Forest = fit_model(
                 dataset,
                 plan,
                 smoothing=self.smoothing,
@@ -74,6 +74,7 @@ class EnsembleEstimator(TableEstimator):
         except Interrupted as stop:
             self.model_ = stop.forest
             raise
+        return grown
 
     # -- prediction --------------------------------------------------------------------------------------------------
 

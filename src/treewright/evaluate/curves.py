@@ -31,7 +31,6 @@ from treewright.evaluate.runs import predictions, score_of
 from treewright.evaluate.ways import HoldOut, check_whole, seeds, target_of
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
-from treewright.plans import Plan, without_pruning
 from treewright.prune.cost_complexity import cost_complexity_path
 from treewright.prune.method import CostComplexity, ErrorBased, prune
 
@@ -313,14 +312,14 @@ def complexity_curve(
     """
     target_of(dataset)
     plan = plan_of(learner, dataset)
-    if not isinstance(plan, Plan):
+    if plan.tree is not plan:
         raise ParameterError("a complexity curve is of trees, one at a time; rules and forests have none")
     check_whole("the number of points", points, 2)
     if along not in ("cost_complexity", "confidence"):
         raise ParameterError(f"along must be 'cost_complexity' or 'confidence', not {along!r}")
     if along == "confidence" and dataset.schema.task is Task.REGRESSION:
         raise ParameterError("pruning by confidence is for classes; a numeric target has 'cost_complexity'")
-    learn = Learn(without_pruning(plan))
+    learn = Learn(plan.tree.unpruned())
     whole = _tree(learn, dataset)
     methods: Sequence[CostComplexity | ErrorBased] = _methods(whole, along, points)
     trees = list(_pruned(whole, methods, dataset))

@@ -11,49 +11,23 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright import plans, rule_plan
 from treewright._base.errors import DataError, ParameterError
-from treewright._base.near_names import unknown_name
+from treewright.algorithms import Learner, as_learner, is_learner
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.ensemble import plan as ensemble_plan
-from treewright.ensemble.plan import EnsemblePlan
 from treewright.evaluate.estimate import Fit
-from treewright.grow.recipe import Stopping
+from treewright.grow.learner import TreeLearner
 from treewright.model.forest import Forest
 from treewright.model.model import Smoothing, TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
-from treewright.plans import Learner, Plan
-from treewright.rule_plan import RulePlan
-
-_RPART = Stopping(max_depth=30, min_cases=20, min_leaf=7)
-
-AnyPlan = Plan | RulePlan | EnsemblePlan
-
-NAMED: dict[str, Callable[[], AnyPlan]] = {
-    "c45": plans.c45,
-    "id3": plans.id3,
-    "cart": plans.cart,
-    "chaid": plans.chaid,
-    "cal2": plans.cal2,
-    "cal3": plans.cal3,
-    "rules": rule_plan.c45_rules,
-    "r8": lambda: plans.c45(dialect="r8"),
-    "j48": lambda: plans.c45(dialect="j48"),
-    "rpart": lambda: plans.cart(missing="surrogate", stopping=_RPART, cp=0.01, xval=0, faults=True),
-    "forest": ensemble_plan.forest,
-    "bagging": ensemble_plan.bagging,
-    "adaboost": ensemble_plan.adaboost,
-}
-"""The algorithms by the names that the command line has for them, with their usual options."""
 
 EXPECTED = "a plan, a recipe, the name of an algorithm, an estimator or a function from a dataset to a model"
 
@@ -66,16 +40,17 @@ class Learn:
     ----------
     plan : Plan, RulePlan, ForestPlan, BoostPlan or recipe
     class_weights, smoothing, costs, n_jobs
-        As of `treewright.fit`; not for rules.
+        As of `treewright.fit`; rules take none of the first three.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> Learn(plans.c45())(sample("play-tennis")).tree.n_leaves
+    >>> from treewright.plans import c45
+    >>> Learn(c45())(sample("play-tennis")).tree.n_leaves
     5
     """
 
-    plan: AnyPlan | Learner
+    plan: Learner | TreeLearner
     class_weights: Mapping[str, float] | None = None
     smoothing: Smoothing = None
     costs: tuple[tuple[float, ...], ...] | None = None
@@ -85,8 +60,6 @@ class Learn:
         """Learn from these cases, without the working that only an explanation needs."""
         from treewright.learn import fit
 
-        if isinstance(self.plan, RulePlan):
-            return fit(part, self.plan)
         return fit(
             part,
             self.plan,
@@ -186,13 +159,12 @@ def fit_of(learner: Any, name: str | None = None) -> Fit:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> [fit_of(one)(sample("play-tennis")).tree.n_leaves for one in ("c45", plans.id3(), Learn(plans.cart()))]
+    >>> from treewright.plans import cart, id3
+    >>> [fit_of(one)(sample("play-tennis")).tree.n_leaves for one in ("c45", id3(), Learn(cart()))]
     [5, 5, 7]
     """
-    if isinstance(learner, str):
-        return Learn(plan_named(learner))
-    if is_plan(learner):
-        return Learn(learner)
+    if isinstance(learner, str) or is_learner(learner):
+        return Learn(as_learner(learner))
     if is_estimator(learner):
         return LearnByEstimator(learner)
     if not callable(learner) or isinstance(learner, type):
@@ -203,20 +175,17 @@ def fit_of(learner: Any, name: str | None = None) -> Fit:
     return function
 
 
-def plan_of(learner: Any, dataset: Dataset) -> AnyPlan:
+def plan_of(learner: Any, dataset: Dataset) -> Learner:
     """Return the plan of a learner that has one: a plan, a recipe, a name, a `Learn`, one of our estimators."""
-    if isinstance(learner, str):
-        return plan_named(learner)
     if isinstance(learner, Learn):
         return plan_of(learner.plan, dataset)
-    if is_plan(learner):
-        plan: AnyPlan = Plan(learner) if isinstance(learner, get_args(Learner)) else learner
-        return plan
+    if isinstance(learner, str) or is_learner(learner):
+        return as_learner(learner)
     if is_estimator(learner) and _is_ours(learner):
         from sklearn.base import clone
 
         fitted = clone(learner).fit(dataset.X, dataset.y)  # some parameters are about the classes, known only then
-        own: AnyPlan = fitted._recipe(dataset.n_rows, len(dataset.columns))
+        own: Learner = fitted._recipe(dataset.n_rows, len(dataset.columns))
         return own
     raise ParameterError(
         "this needs a learner whose pruning can be changed: a plan, a recipe, the name of an algorithm or one of "
@@ -224,25 +193,13 @@ def plan_of(learner: Any, dataset: Dataset) -> AnyPlan:
     )
 
 
-def plan_named(name: str) -> AnyPlan:
-    """Return the usual plan of an algorithm.
-
-    Examples
-    --------
-    >>> plan_named("r8").name
-    'C4.5 Release 8'
-    """
-    if name not in NAMED:
-        raise ParameterError(unknown_name("algorithm", name, NAMED))
-    return NAMED[name]()
-
-
 def named_learners(learners: Any) -> dict[str, Any]:
     """Return learners under their names, which a list makes of what it holds.
 
     Examples
     --------
-    >>> list(named_learners(["c45", plans.id3(), plans.id3(criterion="gini")]))
+    >>> from treewright.plans import id3
+    >>> list(named_learners(["c45", id3(), id3(criterion="gini")]))
     ['c45', 'ID3', 'ID3 (2)']
     """
     if isinstance(learners, Mapping):
@@ -261,11 +218,6 @@ def named_learners(learners: Any) -> dict[str, Any]:
         same = sum(other == name or other.startswith(f"{name} (") for other in found)
         found[f"{name} ({same + 1})" if same else name] = learner
     return found
-
-
-def is_plan(learner: Any) -> bool:
-    """Return True if `treewright.fit` accepts this as a plan."""
-    return isinstance(learner, (*get_args(AnyPlan), *get_args(Learner)))
 
 
 def is_estimator(learner: Any) -> bool:

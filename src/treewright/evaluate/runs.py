@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from treewright._base.errors import DataWarning, ParameterError
 from treewright._base.processors import processors
+from treewright.algorithms import as_learner
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.ensemble.running import by_threads
@@ -31,12 +32,10 @@ from treewright.evaluate.estimate import Fit, Rows
 from treewright.evaluate.learners import Learn, LearnByEstimator
 from treewright.evaluate.ways import target_of
 from treewright.grow.engines import by_kernels
-from treewright.grow.recipe import Recipe
 from treewright.model.forest import Forest
 from treewright.model.model import TreeModel
 from treewright.model.predictor import Predictor
 from treewright.model.rule_model import RuleModel
-from treewright.plans import Plan
 
 NumberedPairs = Iterable[tuple[int, tuple[Rows, Rows]]]
 
@@ -168,9 +167,10 @@ def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_j
 
 
 def _by_kernels(cases: Dataset, fit: Learn) -> bool:
-    """Return True if compiled kernels do most of the training on such cases."""
-    learner = fit.plan.learner if isinstance(fit.plan, Plan) else fit.plan
-    return isinstance(learner, Recipe) and by_kernels("auto", cases, learner)
+    """Tell whether kernels do most of the learning from such cases."""
+    plan = as_learner(fit.plan)
+    recipe = None if plan.abilities.many_trees else plan.tree.learner.recipe
+    return recipe is not None and by_kernels("auto", cases, recipe)
 
 
 def _pays(fit: Fit, seconds: float, left: int) -> bool:

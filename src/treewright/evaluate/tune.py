@@ -24,17 +24,18 @@ from typing import Any
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright.algorithms import Learner
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluate.estimate import Rows, fold_pairs, stratified_folds
 from treewright.evaluate.grids import grid_for
-from treewright.evaluate.learners import AnyPlan, Learn, named_learners, plan_of
+from treewright.evaluate.learners import Learn, named_learners, plan_of
 from treewright.evaluate.resampling import Progress, summed_up
 from treewright.evaluate.runs import FoldRun, run_pair, score_of
 from treewright.evaluate.tuned import Candidate, Tuned
 from treewright.evaluate.ways import check_whole, target_of
 
-Candidates = Mapping[str, AnyPlan]
+Candidates = Mapping[str, Learner]
 
 LEAST_OUTER = 2
 """Outer folds that rounds of the choice are given up for."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treewright._base.printable import printable
-from treewright.evaluate.learners import AnyPlan
+from treewright.algorithms import Learner
 from treewright.evaluate.resampled import Estimate
 from treewright.evaluate.result import Report, percentage
 from treewright.evaluate.result import Rows as Table
@@ -53,7 +53,7 @@ class Tuned(Report):
     """
 
     chosen: str
-    plan: AnyPlan
+    plan: Learner
     measure: str
     candidates: tuple[Candidate, ...]
     not_tried: tuple[str, ...]

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
 from treewright.explain.attribute import AttributeExplanation, Branch, explain_attribute
 from treewright.explain.condition import Condition, condition_of, conditions_to
 from treewright.explain.document import Document
 from treewright.explain.explanation import Explanation
 from treewright.explain.language import Words
 from treewright.explain.recount import counted_again
-from treewright.explain.training import learner_name, understood
-from treewright.grow.bins_of_numbers import bins_of_learner
+from treewright.explain.training import learner_of
 from treewright.grow.choice import MANY_VALUES
 from treewright.grow.criteria import entropy, gini
 from treewright.grow.recipe import Choice, NominalTest, Recipe, recipe_from_dict
@@ -143,7 +143,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    working, notes = model.working.get(node), _notes_on(model, recipe)
+    working, notes = model.working.get(node), learner_of(model).trace_notes()
     if working is None and (data is not None or view.stop is None):
         working, further = counted_again(model, recipe, node, data)
         notes += further
@@ -181,21 +181,8 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     )
 
 
-def _notes_on(model: TreeModel, recipe: Recipe) -> tuple[str, ...]:
-    """Return the notes where a learner used other numbers than its tables, or fewer thresholds than there are."""
-    name = learner_name(model)
-    if bins_of_learner(recipe) is not None:
-        return ("bins",)
-    if name == "MedianLearner":
-        return ("squared_error",)
-    if name != "RpartLearner":
-        return ()
-    with understood("options"):
-        return ("losses",) if dict(model.recipe["options"]["options"]).get("loss") is not None else ()
-
-
 def _worth(model: TreeModel, recipe: Recipe, explained: Sequence[AttributeExplanation]) -> str:
-    if learner_name(model) in ("CAL2", "CAL3"):
+    if learner_of(model).criterion_for(Task.CLASSIFICATION) == "":
         return "order"
     if any(one.adjusted_p is not None for one in explained):
         return "adjusted_p"

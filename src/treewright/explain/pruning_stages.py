@@ -21,7 +21,15 @@ from treewright.explain.pruning_formulas import (
     link_strength,
     sum_of,
 )
-from treewright.explain.training import grown_again, learner_name, parts, rpart_growth, training_cases, understood
+from treewright.explain.training import (
+    grown_again,
+    learner_name,
+    learner_of,
+    parts,
+    rpart_growth,
+    training_cases,
+    understood,
+)
 from treewright.grow.criteria import chi_square
 from treewright.grow.rpart.nodes import RpartGrowth
 from treewright.model.model import TreeModel
@@ -64,13 +72,12 @@ class Stage:
 def methods_of(model: TreeModel) -> list[dict[str, Any]]:
     """Return the methods that pruned a model, the learner's own first."""
     own: list[dict[str, Any]] = []
-    name = learner_name(model)
+    learner = learner_of(model)
     with understood("pruning"):
         options = dict(model.recipe.get("options") or {})
-        if name in ("Release8", "J48") and options.get("prune"):
-            raising = bool(options.get("raising", True))
-            own.append({"method": "error_based", "confidence": float(options["confidence"]), "raising": raising})
-        if name == "RpartLearner":
+        if learner.own_pruning is not None:
+            own.append(learner.own_pruning)
+        if learner_name(model) == "RpartLearner":
             cp = float(dict(options["options"])["cp"])
             if options.get("choose") is not None:
                 cp = choose_cp(CpTable.from_rows(model.recipe["cp_table"]), options["choose"])

@@ -26,14 +26,9 @@ from treewright.explain.document import Document
 from treewright.explain.explanation import Explanation, plain_data
 from treewright.explain.language import Words
 from treewright.explain.pruning_stages import Pass, passes_again
-from treewright.explain.training import grown_again, learner_name, learner_of, training_cases, was_pruned
+from treewright.explain.training import grown_again, learner_of, training_cases, was_pruned
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.options import CAL2, CAL3
 from treewright.grow.cal.trace import Step
-from treewright.grow.chaid.growing import grow_chaid
-from treewright.grow.chaid.options import CHAID
-from treewright.grow.chaid.working import chaid_traces
 from treewright.grow.criteria import total_entropy, total_gini
 from treewright.grow.grower import trace_tree
 from treewright.grow.recipe import MissingPolicy, recipe_from_dict
@@ -167,7 +162,7 @@ def growth_steps(model: TreeModel, data: Dataset | None = None) -> Growth:
     >>> [(step.event, step.node, step.attribute) for step in growth.steps[:3]]
     [('split', 0, 'Outlook'), ('split', 1, 'Humidity'), ('leaf', 4, None)]
     """
-    case_by_case = isinstance(learner_of(model), (CAL2, CAL3))
+    case_by_case = learner_of(model).abilities.grows_on
     if data is not None and case_by_case:
         return _case_by_case(model, data)
     notes: tuple[str, ...] = ("cases_need_data",) if case_by_case else ()
@@ -194,18 +189,17 @@ def growth_steps(model: TreeModel, data: Dataset | None = None) -> Growth:
 def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[str, ...]]:
     """Return the model as it was before it was pruned, with the working of its nodes."""
     cases, notes = training_cases(model, data)
-    options, tree = learner_of(model), grown_again(model, data)
-    if isinstance(options, CHAID):
-        return replace(model, tree=tree, working=chaid_traces(cases, grow_chaid(cases, options))), notes
+    tree = grown_again(model, data)
+    own = learner_of(model).trace_grown(cases, tree)
+    if own is not None:
+        return replace(model, tree=tree, working=own), notes
     recipe = recipe_from_dict(model.recipe)
     engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     return replace(model, tree=tree, working=trace_tree(engine, recipe, tree)), notes
 
 
 def _order(model: TreeModel) -> str:
-    if learner_name(model) not in ("", "CHAID", "MedianLearner"):
-        return "depth"
-    return "levels" if recipe_from_dict(model.recipe).stopping.max_leaves is None else "best"
+    return learner_of(model).order
 
 
 def _grown_steps(model: TreeModel, order: str) -> Iterator[GrowthStep]:
@@ -352,8 +346,8 @@ def case_steps(model: TreeModel, data: Dataset) -> list[Step]:
     3. case 3, at the root (A 2, B 1): split -> x1(B,*)
     """
     learner = learner_of(model)
-    if not isinstance(learner, (CAL2, CAL3)):
+    if not learner.abilities.grows_on:
         raise ParameterError(f"cases are presented one by one to CAL2 and CAL3, not to {model.recipe.get('name')}")
-    replayed = CaseByCase.begin(data, learner, keep_trace=True)
+    replayed = learner.begin(data, keep_trace=True)
     replayed.learn_all(data)
     return list(replayed.trace)

@@ -8,41 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright._base.errors import ModelFormatError, ParameterError
-from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
-from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.options import CAL2, CAL3
-from treewright.grow.chaid.growing import grow_chaid
-from treewright.grow.chaid.options import CHAID
-from treewright.grow.grower import grow
-from treewright.grow.j48.growing import grow_j48
-from treewright.grow.j48.options import J48
-from treewright.grow.recipe import MissingPolicy, recipe_from_dict
-from treewright.grow.release8.growing import grow_release8
-from treewright.grow.release8.options import Release8
-from treewright.grow.rpart.growing import grow_rpart, usable_cases
-from treewright.grow.rpart.nodes import RpartGrowth
-from treewright.grow.rpart.options import Rpart
+from treewright.grow.learner import TreeLearner
+from treewright.grow.recipe import recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.tree import Tree
+from treewright.plans import Plan
 from treewright.prune.method import split_off
 
-LEARNERS: dict[str, type[Any]] = {
-    "Release8": Release8,
-    "J48": J48,
-    "CHAID": CHAID,
-    "CAL2": CAL2,
-    "CAL3": CAL3,
-}
-"""Learners that are made again from the options in a model, by the name that is kept there."""
+if TYPE_CHECKING:
+    from treewright.grow.rpart.nodes import RpartGrowth
+
+KNOWN_LEARNERS = Plan.learner_kinds()
+"""All learners of trees by the name that model files keep."""
 
 CLASS_WEIGHTS = "class_weights"
 """Where a model keeps what its classes weigh, in its provenance."""
@@ -63,21 +48,17 @@ def understood(what: str) -> Iterator[None]:
         raise ModelFormatError(f"the {what} in the model cannot be understood: {error}") from error
 
 
-def learner_of(model: TreeModel) -> Any:
-    """Return the options of the learner as its own class has them; None for a recipe and for absolute error."""
-    name = learner_name(model)
+def learner_of(model: TreeModel) -> TreeLearner:
+    """Return the learner of a model, made again from its options.
+
+    A learner that is not known here, because the model comes from elsewhere, is replaced by the reference recipe that
+    the model keeps.
+    """
+    kind = KNOWN_LEARNERS.get(learner_name(model))
+    if kind is None:
+        return recipe_from_dict(model.recipe)
     with understood("options"):
-        options = dict(model.recipe.get("options") or {})
-        if name == "RpartLearner":
-            return Rpart(**{key: _tuples(value) for key, value in dict(options["options"]).items()})
-        if name not in LEARNERS:
-            return None
-        known = {field.name for field in fields(LEARNERS[name])}
-        return LEARNERS[name](**{key: _tuples(value) for key, value in options.items() if key in known})
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+        return kind.from_options({key: value for key, value in model.recipe["options"].items() if key != "learner"})
 
 
 def training_cases(model: TreeModel, data: Dataset) -> tuple[Dataset, tuple[str, ...]]:
@@ -103,13 +84,7 @@ def training_cases(model: TreeModel, data: Dataset) -> tuple[Dataset, tuple[str,
     if data.target is None:
         raise ParameterError("the training data need their target to be counted again")
     cases = _by_class_weights(model, parts(model, data)[0])
-    options = learner_of(model) if learner_name(model) == "RpartLearner" else None
-    if isinstance(options, Rpart):
-        cases = cases.take(usable_cases(cases))
-        if options.priors is not None:
-            own = np.bincount(np.asarray(cases.target), cases.weights, len(model.schema.classes)).astype(np.float64)
-            factors = np.divide(model.tree.counts[0], own, out=np.zeros_like(own), where=own > 0)
-            cases = _by_class(cases, factors)
+    cases = learner_of(model).counted(cases, model.tree)
     return cases, _notes(model, cases)
 
 
@@ -160,21 +135,17 @@ def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
 
 
 def was_pruned(model: TreeModel) -> bool:
-    """Return True if the tree was pruned after it was grown."""
-    options = model.recipe.get("options")
-    own = isinstance(options, Mapping) and (
-        (learner_name(model) in ("Release8", "J48") and bool(options.get("prune")))
-        or learner_name(model) == "RpartLearner"
-    )
-    return bool(own or model.recipe.get("pruning"))
+    """Tell whether something was done to the tree after it was grown."""
+    return bool(learner_of(model).prunes_itself or model.recipe.get("pruning"))
 
 
 def rpart_growth(model: TreeModel, data: Dataset) -> RpartGrowth:
     """Return what rpart left behind when it grew the tree of a model."""
-    options = learner_of(model)
-    if not isinstance(options, Rpart):
+    growth = getattr(learner_of(model), "growth", None)
+    if growth is None:
         raise ParameterError(f"{model.recipe.get('name')} was not grown as rpart grows trees")
-    return grow_rpart(_by_class_weights(model, data), options)
+    found: RpartGrowth = growth(_by_class_weights(model, data))
+    return found
 
 
 def grown_again(model: TreeModel, data: Dataset) -> Tree:
@@ -196,22 +167,4 @@ def grown_again(model: TreeModel, data: Dataset) -> Tree:
     >>> len(model.tree), len(grown_again(model, lenses))
     (5, 15)
     """
-    cases = _by_class_weights(model, parts(model, data)[0])
-    learner = learner_of(model)
-    match learner:
-        case Release8():
-            return grow_release8(cases, replace(learner, prune=False)).tree
-        case J48():
-            return grow_j48(cases, replace(learner, prune=False)).tree
-        case CHAID():
-            return grow_chaid(cases, learner).tree
-        case CAL2() | CAL3():
-            case_by_case = CaseByCase.begin(cases, learner)
-            case_by_case.learn_all(cases)
-            return case_by_case.tree
-        case Rpart():
-            return rpart_growth(model, data).tree
-    recipe = recipe_from_dict(model.recipe)
-    return grow(
-        MemoryEngine(in_bins(cases, recipe), fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe
-    ).tree
+    return learner_of(model).grow_unpruned(_by_class_weights(model, parts(model, data)[0]))

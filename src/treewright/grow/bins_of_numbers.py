@@ -8,32 +8,17 @@ themselves as it sends those that stand for them: whoever grows it, it is grown 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
-from treewright.grow.recipe import Cuts, Recipe
+from treewright.grow.learner import TreeLearner
 
 Floats = npt.NDArray[np.float64]
 
 
-def bins_of_learner(learner: Any) -> int | None:
-    """Return how many bins a learner puts numbers into, None if it takes them as they are.
-
-    Examples
-    --------
-    >>> from treewright.grow.recipe import CART, ID3
-    >>> bins_of_learner(CART(bins=255)), bins_of_learner(CART()), bins_of_learner(ID3())
-    (255, None, None)
-    """
-    if isinstance(learner, Recipe) and isinstance(learner.numeric, Cuts):
-        return learner.numeric.bins
-    return None
-
-
-def in_bins(dataset: Dataset, learner: Any) -> Dataset:
+def in_bins(dataset: Dataset, learner: TreeLearner) -> Dataset:
     """Return the cases with their numbers in bins, if the learner asks for that; otherwise the dataset itself.
 
     Examples
@@ -44,7 +29,7 @@ def in_bins(dataset: Dataset, learner: Any) -> Dataset:
     >>> in_bins(restaurant, CART()) is restaurant
     True
     """
-    bins = bins_of_learner(learner)
+    bins = learner.numeric_bins
     if bins is None:
         return dataset
     columns = tuple(

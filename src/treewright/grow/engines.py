@@ -19,7 +19,8 @@ from treewright._base.processors import processors
 from treewright.counts.memory import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.grow.bins_of_numbers import in_bins
-from treewright.grow.grower import Progress, grow
+from treewright.grow.grower import grow
+from treewright.grow.learner import Grown, Progress, Run
 from treewright.grow.recipe import MissingPolicy, Recipe
 from treewright.model.tree import Tree
 
@@ -98,6 +99,18 @@ def with_compiled_criterion(recipe: Recipe) -> Recipe:
 
     scan = compiled_scan(recipe.own.name, recipe.own.function)
     return replace(recipe, own=replace(recipe.own, scan=scan))
+
+
+def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
+    """Grow by kernels or by the interpreter, whichever the engine of the run and the size of the data ask for."""
+    cases = in_bins(cases, recipe)
+    if by_kernels(run.engine, cases, recipe):
+        tree = grow_tree(cases, recipe, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
+        return Grown(tree, traced=False, cases=cases)
+    counting = counting_engine(cases, run.engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(run.engine, cases):
+        recipe = with_compiled_criterion(recipe)
+    return replace(grow(counting, recipe, progress=run.progress), cases=cases)
 
 
 def grow_tree(

@@ -17,8 +17,8 @@ from treewright.counts.table import FrequencyTable
 from treewright.counts.tree_view import TreeView
 from treewright.data.dataset import Dataset
 from treewright.grow.deciding import GrowingNode
-from treewright.grow.grower import Grown
 from treewright.grow.in_place import FETCHED_ROWS, FINISH_ROWS, OnLevel, _InPlaceGrower
+from treewright.grow.learner import Grown
 from treewright.grow.placing import by_middles, cuts_to_place, place_cuts
 from treewright.grow.recipe import Recipe
 from treewright.grow.sieve import NumberSieve

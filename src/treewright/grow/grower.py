@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -22,6 +22,7 @@ from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.deciding import Decider, Decision, GrowingNode
 from treewright.grow.discretise import mdl_bounds
 from treewright.grow.drawing import child_key, root_key
+from treewright.grow.learner import Grown, Progress
 from treewright.grow.monotonic import Span, signs_for, values_of
 from treewright.grow.recipe import Intervals, Recipe
 from treewright.grow.trace_reuse import NO_TRACES, ReusableTraces, reusable_traces
@@ -40,17 +41,6 @@ cost more than the tree. `trace_tree` finds it for any node."""
 TRACE_NUMBERS = 5_000_000
 """Numbers (cases times numeric attributes) up to which a tree that cuts them keeps its working: a table of every
 different number of every attribute takes longer than the tree."""
-
-Progress = Callable[[int, int], None]
-"""Called with the number of cases in finished leaves and the number of all cases."""
-
-
-@dataclass(frozen=True)
-class Grown:
-    """A tree and, for its nodes, the working that was kept."""
-
-    tree: Tree
-    working: Mapping[int, tuple[EvaluatedSplit, ...]]
 
 
 def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:

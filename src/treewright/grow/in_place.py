@@ -19,7 +19,8 @@ from treewright.data.dataset import Dataset
 from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.deciding import GrowingNode
 from treewright.grow.engines import counting_engine
-from treewright.grow.grower import TRACE_CELLS, Grown, Progress, _Grower
+from treewright.grow.grower import TRACE_CELLS, _Grower
+from treewright.grow.learner import Grown, Progress
 from treewright.grow.monotonic import Span
 from treewright.grow.placing import by_middles
 from treewright.grow.recipe import MissingPolicy, Recipe

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from treewright.counts.engine import DistantEngine
-from treewright.grow.grower import Grown
+from treewright.grow.learner import Grown
 from treewright.grow.recipe import Cuts, Placement, Recipe
 from treewright.model.build import build_tree, records_of
 from treewright.model.split import KNOWN, Split

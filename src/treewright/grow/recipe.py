@@ -7,15 +7,21 @@ makes another one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from treewright._base.errors import ModelFormatError, ParameterError
 from treewright._base.near_names import did_you_mean
+from treewright.data.dataset import Dataset
 from treewright.data.infer import NOMINAL_LIMIT
+from treewright.data.schema import Task
 from treewright.grow.criteria import criterion_named
+from treewright.grow.learner import Abilities, Grown, Progress, Run, TreeLearner
 from treewright.grow.monotonic import Constraints
 from treewright.grow.own_criterion import OWN, CriterionFunction, OwnCriterion, named_or_own
 
@@ -180,7 +186,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(TreeLearner):
     """An algorithm as a value.
 
     Parameters
@@ -257,7 +263,115 @@ class Recipe:
         """The criterion for people to read; a custom criterion by the name of its function."""
         return self.criterion.replace("_", " ") if self.own is None else f"{self.own.name} (own criterion)"
 
-    def to_dict(self) -> dict[str, Any]:
+    # -- the learner (see `TreeLearner`) -------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.name
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: tests with two sets of values serve a numeric target, too."""
+        both = self.nominal is NominalTest.SUBSETS
+        return Abilities(
+            tasks=frozenset({Task.CLASSIFICATION, Task.REGRESSION} if both else {Task.CLASSIFICATION}),
+            engines=frozenset({"interpreted", "compiled"}),
+            out_of_core=True,
+            sampled_attributes=True,
+        )
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe itself."""
+        return self
+
+    @property
+    def numeric_bins(self) -> int | None:
+        """The number of bins that numeric attributes are put into before growing."""
+        return self.numeric.bins if isinstance(self.numeric, Cuts) else None
+
+    @property
+    def order(self) -> str:
+        """Level by level or, under a limit on leaves, the node of the highest gain first."""
+        return "levels" if self.stopping.max_leaves is None else "best"
+
+    def criterion_for(self, task: Task) -> str:
+        """Return the criterion by name."""
+        return self.criterion
+
+    def reference(self, task: Task) -> Recipe:
+        """Return the recipe itself."""
+        return self
+
+    def words(self) -> list[str]:
+        """Return the criterion and the bins."""
+        bins = self.numeric_bins
+        return [self.criterion_label, *([] if bins is None else [f"cuts at the borders of {bins} bins"])]
+
+    def describe(self, pruned: Sequence[str]) -> str:
+        """Describe the recipe and the prunings that follow it in one line."""
+        return ", ".join([*self.words(), *(pruned or ["unpruned"])])
+
+    def search_report(self) -> dict[str, Any]:
+        """Return how two sets of categories were searched."""
+        from treewright.grow.subsets import SEARCH, SEARCH_BY_OWN
+
+        if self.nominal is not NominalTest.SUBSETS:
+            return {}
+        return {"subset_search": SEARCH if self.own is None else SEARCH_BY_OWN}
+
+    def for_task(self, task: Task, target: str | None = None) -> Recipe:
+        """Return the recipe for classes or, with variance as its criterion, for numbers."""
+        if task is Task.CLASSIFICATION and self.criterion == "variance":
+            raise ParameterError("variance is for a numeric target; this one has classes")
+        super().for_task(task, target)
+        return self if task is Task.CLASSIFICATION else for_regression(self)
+
+    def for_class_order(self, codes: npt.NDArray[np.integer[Any]], n_classes: int) -> Recipe:
+        """Return the recipe whose monotonic signs are for the second of two classes in category order."""
+        if not self.monotonic or codes.tolist() != [1, 0]:
+            return self
+        return replace(self, monotonic=tuple((name, -sign) for name, sign in self.monotonic))
+
+    def grow(self, cases: Dataset, run: Run) -> Grown:
+        """Grow by the shared grower."""
+        from treewright.grow.engines import grow_by_recipe
+
+        return grow_by_recipe(self, cases, run)
+
+    def trace_notes(self) -> tuple[str, ...]:
+        """Return a note where only the borders of bins were tried."""
+        return () if self.numeric_bins is None else ("bins",)
+
+    @property
+    def relearnable(self) -> bool:
+        """True unless the criterion is the user's own, of which a model file has only the name."""
+        return self.own is None
+
+    def grow_over(
+        self,
+        engine: Any,
+        *,
+        finish_rows: int,
+        progress: Progress | None = None,
+        state: Any = None,
+        on_level: Callable[[int, int], None] | None = None,
+        keep_trace: bool = True,
+    ) -> Grown:
+        """Grow level by level over an engine that counts outside memory."""
+        from treewright.grow.in_place import grow_in_place
+
+        kept = {} if state is None else {"checkpoint": state.save, "state": state.load()}
+        return grow_in_place(engine, self, finish_rows=finish_rows, progress=progress, on_level=on_level, **kept)
+
+    def finish_over(self, engine: Any, grown: Grown) -> Grown:
+        """Return the tree with its thresholds where growing in memory puts them."""
+        from treewright.grow.placing import place_cuts
+
+        return place_cuts(grown, self, engine)
+
+    def to_dict(self, task: Task = Task.CLASSIFICATION) -> dict[str, Any]:
         """Return plain data for the model file."""
         plain: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         plain["numeric"] = {"kind": type(self.numeric).__name__.lower(), **asdict(self.numeric)}

@@ -355,35 +355,70 @@ def pruning_from(
 ) -> tuple[Method, ...]:
     """Return the pruning that an estimator's or command's options mean.
 
+    An option of a method that is not used would have no effect. Where no method is given, the option implies its
+    method; where another is given, it is refused.
+
     Parameters
     ----------
     prune : bool, str, pruning method or None
-        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is.
+        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is; False
+        prunes by none.
     confidence, raising : of error-based pruning
     significance, bonferroni : of chi-square pruning
-    alpha, criterion : of cost-complexity pruning; without an alpha a leaf costs nothing
+    alpha, criterion : of cost-complexity pruning, which needs an alpha
 
     Examples
     --------
     >>> pruning_from("chi_square", significance=0.01)
     (ChiSquare(significance=0.01, bonferroni=False),)
+    >>> pruning_from(None, alpha=0.1)
+    (CostComplexity(alpha=0.1, risk='impurity', criterion='gini'),)
     """
-    if prune is None or prune is False:
-        return ()
+    given: dict[str, dict[str, Any]] = {
+        "error_based": _changed(confidence=(confidence, 0.25), raising=(raising, True)),
+        "chi_square": _changed(significance=(significance, 0.05), bonferroni=(bonferroni, False)),
+        "cost_complexity": {"alpha": alpha} if alpha else {},
+    }
+    if prune is None:
+        prune = _implied(given)
     if prune is True:
         prune = "error_based"
+    name = prune.replace("-", "_") if isinstance(prune, str) else ""
+    for method, options in given.items():
+        for option, value in options.items():
+            if method != name:
+                raise ParameterError(_without_effect(option, value, method))
+    if prune is False or prune is None:
+        return ()
     if not isinstance(prune, str):
         if not isinstance(prune, tuple(PRUNERS.values())):
             names = ", ".join(map(repr, PRUNERS))
             raise ParameterError(f"prune must be True, False, None, a pruning method or one of {names}, not {prune!r}")
         return (prune,)
-    parameters: dict[str, dict[str, Any]] = {
-        "error_based": {"confidence": confidence, "raising": raising},
-        "chi_square": {"significance": significance, "bonferroni": bonferroni},
-        "cost_complexity": {"criterion": "entropy" if criterion == "entropy" else "gini"},
-    }
-    name = prune.replace("-", "_")
-    own = parameters.get(name, {})
+    own = given.get(name, {})
     if name == "cost_complexity":
-        own["alpha"] = 0.0 if alpha is None else alpha
+        if not own:
+            raise ParameterError(
+                "prune='cost_complexity' needs alpha, the cost of a leaf, above 0 (an estimator's ccp_alpha)"
+            )
+        own["criterion"] = "entropy" if criterion == "entropy" else "gini"
     return (pruner_named(name, **own),)
+
+
+def _changed(**options: tuple[Any, Any]) -> dict[str, Any]:
+    """Return the options whose value is not the default."""
+    return {name: value for name, (value, default) in options.items() if value != default}
+
+
+def _implied(given: dict[str, dict[str, Any]]) -> str | None:
+    """Return the method whose options were given, None if there are no options of pruning."""
+    methods = [method for method, options in given.items() if options]
+    if len(methods) > 1:
+        names = [name for options in given.values() for name in options]
+        raise ParameterError(f"{quoted_list(names)} are options of different prunings: say which one by prune=")
+    return methods[0] if methods else None
+
+
+def _without_effect(option: str, value: Any, method: str) -> str:
+    spelled = f"{option}={value!r}" if option != "alpha" else f"alpha={value!r} (an estimator's ccp_alpha)"
+    return f"{spelled} has an effect only on prune={method!r}: add that (--prune {method}), or leave the option out"

@@ -16,7 +16,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.grow.as_nominal import Bounds, as_nominal, in_intervals, with_intervals
 from treewright.grow.cal.learner import CalLearner
-from treewright.grow.cal.options import CalOptions
+from treewright.grow.cal.options import CaseByCaseLearner
 from treewright.grow.cal.trace import Run, Step
 from treewright.model.notation import to_notation
 from treewright.model.tree import Tree
@@ -47,7 +47,7 @@ class CaseByCase:
     run: Run | None = field(default=None, init=False)
 
     @classmethod
-    def begin(cls, first: Dataset, options: CalOptions, *, keep_trace: bool = False) -> CaseByCase:
+    def begin(cls, first: Dataset, options: CaseByCaseLearner, *, keep_trace: bool = False) -> CaseByCase:
         """Return a learner for cases like these; nothing is learned yet.
 
         Parameters

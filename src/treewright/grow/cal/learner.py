@@ -53,7 +53,7 @@ from treewright._base.errors import DataError, ParameterError, SchemaError
 from treewright._base.near_names import quoted_list
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.grow.cal.options import CalOptions
+from treewright.grow.cal.options import CaseByCaseLearner
 from treewright.grow.cal.trace import Ended, Event, Run, Step
 from treewright.model.build import NodeRecord, build_tree
 from treewright.model.notation import to_notation
@@ -114,13 +114,13 @@ class CalLearner:
     """
 
     schema: Schema
-    options: CalOptions
+    options: CaseByCaseLearner
     keep_trace: bool = False
     trace: list[Step] = field(default_factory=list, init=False, repr=False)
     steps: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        _check_schema(self.schema, self.options.name)
+        _check_schema(self.schema, self.options.title)
         attributes = self.schema.attributes
         self._n_classes = len(self.schema.classes)
         self._n_values = [len(column.values) for column in attributes]
@@ -201,7 +201,7 @@ class CalLearner:
                 return Run(ended, passes, self.steps - first, int(skipped.sum()))
 
     def _checked_target(self, dataset: Dataset) -> Sequence[int]:
-        name = self.options.name
+        name = self.options.title
         if dataset.n_rows == 0:
             raise DataError("there are no rows to learn from", source=dataset.source)
         if dataset.target is None:

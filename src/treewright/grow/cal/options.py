@@ -2,18 +2,78 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.infer import NOMINAL_LIMIT
 from treewright.grow.cal.trace import Ended, Event
+from treewright.grow.learner import Abilities, Grown, Run, TreeLearner, Weights
+from treewright.model.tree import Stop
+from treewright.model.working import EvaluatedSplit, SplitStatus
+
+if TYPE_CHECKING:
+    from treewright.grow.cal.case_by_case import CaseByCase
+
+
+class CaseByCaseLearner(TreeLearner):
+    """What CAL2 and CAL3 share: they learn case by case and score no splits."""
+
+    max_steps: int | None
+    another_pass: ClassVar[frozenset[Event]]
+    """The events after which the data must be presented once more."""
+    ended: ClassVar[Ended]
+    """What a pass without those events is, if no leaf was exhausted."""
+
+    @abstractmethod
+    def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
+        """Return what becomes of a leaf that has counted this, a case of this class the last."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: classes, every case once, one at a time."""
+        return Abilities(weights=Weights.NONE, grows_on=True)
+
+    @property
+    def nominal_limit(self) -> int:
+        """Whole-number columns with at most this many values are proposed as nominal."""
+        return NOMINAL_LIMIT
+
+    @property
+    def order(self) -> str:
+        """Each branch to its end."""
+        return "depth"
+
+    def words(self) -> list[str]:
+        """Return the limit on steps."""
+        return [] if self.max_steps is None else [f"steps at most {self.max_steps}"]
+
+    def begin(self, first: Dataset, *, keep_trace: bool = False) -> CaseByCase:
+        """Return a learner that cases like these can be presented to, one by one."""
+        from treewright.grow.cal.case_by_case import CaseByCase
+
+        return CaseByCase.begin(first, self, keep_trace=keep_trace)
+
+    def grow(self, cases: Dataset, run: Run) -> Grown:
+        """Present the cases, pass by pass, until nothing changes."""
+        case_by_case = self.begin(cases)
+        case_by_case.learn_all(cases)
+        return Grown(case_by_case.tree, traced=False)
+
+    def corrected(self, entry: EvaluatedSplit, stop: Stop | None) -> EvaluatedSplit:
+        """Return an entry as it was decided: a leaf that the reference would split was not pruned."""
+        if entry.status is SplitStatus.PRUNED and stop is not Stop.PRUNED:
+            return replace(entry, status=SplitStatus.CONSIDERED)
+        return entry
 
 
 @dataclass(frozen=True)
-class CAL2:
+class CAL2(CaseByCaseLearner):
     """The options of CAL2.
 
     Parameters
@@ -29,11 +89,8 @@ class CAL2:
 
     max_steps: int | None = None
 
-    name: ClassVar[str] = "CAL2"
     another_pass: ClassVar[frozenset[Event]] = frozenset({Event.SPLIT})
-    """The events that require another pass over the data."""
     ended: ClassVar[Ended] = Ended.NO_ERROR
-    """How a run ends after a pass without those events, if no leaf was exhausted."""
 
     def __post_init__(self) -> None:
         _check_whole("max_steps", self.max_steps, or_none=True)
@@ -44,9 +101,13 @@ class CAL2:
             return Event.SPLIT
         return Event.PUT if counts[case_class] == 1 else Event.NOTHING
 
+    def words(self) -> list[str]:
+        """Return the options that matter."""
+        return ["one case at a time", *super().words()]
+
 
 @dataclass(frozen=True)
-class CAL3:
+class CAL3(CaseByCaseLearner):
     """The options of CAL3.
 
     Parameters
@@ -68,11 +129,8 @@ class CAL3:
     s2: float = 0.7
     max_steps: int | None = None
 
-    name: ClassVar[str] = "CAL3"
     another_pass: ClassVar[frozenset[Event]] = frozenset({Event.COUNTED, Event.CLOSED, Event.SPLIT})
-    """The events that require another pass over the data."""
     ended: ClassVar[Ended] = Ended.NO_CHANGE
-    """How a run ends after a pass without those events, if no leaf was exhausted."""
 
     def __post_init__(self) -> None:
         _check_whole("s1", self.s1)
@@ -89,8 +147,9 @@ class CAL3:
         # A quotient is rounded as the decimal in s2 is: 7 of 10 is 0.7. A product is not: 0.7 times 10 may be above 7.
         return Event.CLOSED if max(counts) / total >= self.s2 else Event.SPLIT
 
-
-CalOptions = CAL2 | CAL3
+    def words(self) -> list[str]:
+        """Return the options that matter."""
+        return [f"s1 {self.s1}, s2 {self.s2:g}", *super().words()]
 
 
 def _check_whole(name: str, value: int | None, *, or_none: bool = False) -> None:

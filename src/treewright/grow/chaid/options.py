@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.infer import NOMINAL_LIMIT
+from treewright.data.schema import Task
+from treewright.grow.learner import Abilities, Grown, Progress, Run, TreeLearner, Working
+from treewright.model.tree import Stop, Tree
+from treewright.model.working import EvaluatedSplit, SplitStatus
+
+if TYPE_CHECKING:
+    from treewright.grow.recipe import Recipe
 
 LARGEST_LOG = 709.0
 """The exponential of this is still a finite double."""
 
 
 @dataclass(frozen=True)
-class CHAID:
+class CHAID(TreeLearner):
     """The options of CHAID.
 
     Parameters
@@ -76,3 +87,89 @@ class CHAID:
             raise ParameterError(
                 "at most one of resplit, exhaustive and like_r can be True: they select different procedures"
             )
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return "exhaustive CHAID" if self.exhaustive else "CHAID"
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: classes and numbers, also out of core."""
+        return Abilities(tasks=frozenset(Task), out_of_core=True)
+
+    @property
+    def nominal_limit(self) -> int:
+        """Whole-number columns with at most this many values are proposed as nominal."""
+        return NOMINAL_LIMIT
+
+    def criterion_for(self, task: Task) -> str:
+        """Return chi-square for classes and variance, which F-tests compare, for numbers."""
+        return "chi2" if task is Task.CLASSIFICATION else "variance"
+
+    def reference(self, task: Task) -> Recipe:
+        """Return the nearest recipe: chi-square on multiway splits, or variance on binary ones."""
+        from treewright.grow.recipe import CART, MissingPolicy, Recipe, for_regression
+
+        if task is Task.REGRESSION:
+            return replace(for_regression(CART(missing=MissingPolicy.MAJORITY)), nominal_limit=NOMINAL_LIMIT)
+        return Recipe(self.title, self.criterion_for(task), once_per_path=False, nominal_limit=NOMINAL_LIMIT)
+
+    def words(self) -> list[str]:
+        """Return the levels of significance, the procedure and the limit on depth."""
+        merged = [] if self.exhaustive else [f"groups merged at {100 * self.alpha_merge:g} %"]
+        words = [*merged, f"tests significant at {100 * self.alpha_split:g} %"]
+        words += [word for word, wanted in (("as R's program", self.like_r), ("resplit", self.resplit)) if wanted]
+        return words if self.max_depth is None else [*words, f"depth at most {self.max_depth}"]
+
+    def grow(self, cases: Dataset, run: Run) -> Grown:
+        """Grow in memory; the traces are those of the groups that were merged."""
+        from treewright.grow.chaid.growing import grow_chaid
+        from treewright.grow.chaid.working import chaid_traces
+
+        growth = grow_chaid(cases, self)
+        return Grown(growth.tree, chaid_traces(cases, growth) if run.keep_trace else {})
+
+    def grow_over(
+        self,
+        engine: Any,
+        *,
+        finish_rows: int,
+        progress: Progress | None = None,
+        state: Any = None,
+        on_level: Callable[[int, int], None] | None = None,
+        keep_trace: bool = True,
+    ) -> Grown:
+        """Grow over an engine that counts outside memory; every node is counted there."""
+        from treewright.grow.chaid.growing import grow_chaid_over
+        from treewright.grow.chaid.working import chaid_traces_over
+
+        if state is not None:
+            raise ParameterError(f"{self.title} keeps no state outside memory: it starts again; leave out resume")
+        growth = grow_chaid_over(engine, self)
+        return Grown(growth.tree, chaid_traces_over(engine, growth) if keep_trace else {})
+
+    def trace_over(self, engine: Any, tree: Tree, task: Task) -> Working:
+        """Return the split traces of a tree; its intervals are those of the whole table, the reference cuts numbers."""
+        engine.use_numbers()
+        return super().trace_over(engine, tree, task)
+
+    def trace_grown(self, cases: Dataset, tree: Tree) -> Working:
+        """Return the traces of the groups that were merged."""
+        return self.grow(cases, Run()).working
+
+    def trace_node(self, cases: Dataset, tree: Tree, node: int, recipe: Recipe) -> tuple[EvaluatedSplit, ...] | None:
+        """Return the groups and adjusted p of every attribute at a node."""
+        from treewright.grow.chaid.node_trace import trace_node
+
+        return trace_node(self, cases, tree, node)
+
+    def corrected(self, entry: EvaluatedSplit, stop: Stop | None) -> EvaluatedSplit:
+        """Return an entry as CHAID decided: its table was tested with the missing cases in their branch."""
+        if entry.status is SplitStatus.PRUNED and stop is not Stop.PRUNED:
+            return replace(entry, status=SplitStatus.CONSIDERED)
+        if entry.status is not SplitStatus.CHOSEN or entry.split is None:
+            return entry
+        counts = entry.counts.copy()
+        counts[entry.split.missing] += entry.unknown
+        return replace(entry, counts=counts, unknown=np.zeros_like(entry.unknown), tries=0)

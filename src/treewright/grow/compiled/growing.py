@@ -37,7 +37,7 @@ from treewright.grow.compiled.unsorted_tree import can_grow, grow_unsorted
 from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
 from treewright.grow.compiled.written import MEAN
 from treewright.grow.drawing import root_key
-from treewright.grow.grower import Progress
+from treewright.grow.learner import Progress
 from treewright.grow.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.model.tree import Tree
 

@@ -39,7 +39,7 @@ from treewright.grow.compiled.written import (
     WEIGHT,
 )
 from treewright.grow.drawing import child_key
-from treewright.grow.grower import Progress
+from treewright.grow.learner import Progress
 from treewright.model.split import KNOWN, Split, Test
 from treewright.model.tree import STOPS, Stop
 

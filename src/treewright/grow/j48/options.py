@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright._base.errors import ParameterError
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.grow.learner import Abilities, Grown, Run, TreeLearner, Weights
+from treewright.model.model import Voting
+from treewright.model.tree import Tree
+
+if TYPE_CHECKING:
+    from treewright.grow.recipe import Recipe
 
 
 @dataclass(frozen=True)
-class J48:
+class J48(TreeLearner):
     """The options of J48.
 
     Parameters
@@ -53,3 +63,70 @@ class J48:
         for name in ("prune", "raising", "binary", "mdl_correction", "collapse"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: classes, every case once."""
+        return Abilities(weights=Weights.NONE)
+
+    @property
+    def voting(self) -> Voting:
+        """As Weka combines leaves."""
+        return Voting.J48
+
+    @property
+    def order(self) -> str:
+        """Each branch to its end."""
+        return "depth"
+
+    @property
+    def prunes_itself(self) -> bool:
+        """Whether the pruned tree is wanted."""
+        return self.prune
+
+    @property
+    def own_pruning(self) -> dict[str, Any] | None:
+        """Error-based pruning with the options of the program."""
+        if not self.prune:
+            return None
+        return {"method": "error_based", "confidence": float(self.confidence), "raising": bool(self.raising)}
+
+    def criterion_for(self, task: Task) -> str:
+        """Return the criterion by name."""
+        return "gain_ratio"
+
+    def reference(self, task: Task) -> Recipe:
+        """Return our C4.5 of the same options."""
+        from treewright.grow.recipe import C45
+
+        return C45(min_objects=self.min_objects, mdl_correction=self.mdl_correction)
+
+    def words(self) -> list[str]:
+        """Return the criterion."""
+        return ["gain ratio"]
+
+    def describe(self, pruned: Sequence[str]) -> str:
+        """Describe the learner, its own pruning, and the prunings that follow it in one line."""
+        from treewright.prune.method import ErrorBased
+
+        own = [ErrorBased(self.confidence).describe()] if self.prune else []
+        return ", ".join([*self.words(), *([*pruned, *own] or ["unpruned"])])
+
+    def unpruned(self) -> J48:
+        """Return the learner without its pruning."""
+        return replace(self, prune=False)
+
+    def grow(self, cases: Dataset, run: Run) -> Grown:
+        """Grow and prune as Weka does."""
+        from treewright.grow.j48.growing import grow_j48
+        from treewright.prune.j48 import prune_j48
+
+        if cases.weights is not None:
+            raise ParameterError(f"{self.title} takes no case weights here; dialect 'c45' does")
+        return Grown(prune_j48(cases, grow_j48(cases, self), self), traced=False)
+
+    def grow_unpruned(self, cases: Dataset) -> Tree:
+        """Return the tree before pruning and collapsing."""
+        from treewright.grow.j48.growing import grow_j48
+
+        return grow_j48(cases, self.unpruned()).tree

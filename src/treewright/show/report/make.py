@@ -19,19 +19,18 @@ import numpy as np
 from treewright._base.atomic_file import write_atomically
 from treewright._base.errors import ParameterError
 from treewright._base.version import __version__
+from treewright.algorithms import Learner
 from treewright.data.dataset import Dataset
 from treewright.evaluate.learners import Learn
 from treewright.explain.language import words
 from treewright.explain.steps import GrowthStep, growth_steps
-from treewright.explain.training import learner_name, learner_of
+from treewright.explain.training import KNOWN_LEARNERS, learner_name, learner_of
 from treewright.export.sketch import Shape, sketch_tree
-from treewright.grow.recipe import recipe_from_dict
 from treewright.model.model import TreeModel
 from treewright.model.rule_model import RuleModel
 from treewright.model.tree import LEAF, Tree
 from treewright.plans import Plan
 from treewright.prune.method import pruner_named
-from treewright.rule_plan import RulePlan
 from treewright.show.report.document import document
 from treewright.show.report.explanations import explanations, pruning_lines
 from treewright.show.report.node_plots import node_plots
@@ -85,7 +84,7 @@ def report(
     data: Dataset | None = None,
     *,
     test: Dataset | None = None,
-    plan: Plan | RulePlan | None = None,
+    plan: Learner | None = None,
     title: str | None = None,
     lang: str | None = None,
     folds: int = 10,
@@ -175,21 +174,19 @@ def plan_of(model: TreeModel | RuleModel) -> Plan | None:
     """
     if not isinstance(model, TreeModel) or not model.recipe:
         return None
+    if learner_name(model) and learner_name(model) not in KNOWN_LEARNERS:
+        return None
     learner = learner_of(model)
-    if learner_name(model) and (learner is None or learner_name(model) == "RpartLearner"):
+    if not learner.relearnable:
         return None
     pruning = []
     for plain in model.recipe.get("pruning", ()):
         given = {key: value for key, value in dict(plain).items() if key != "method"}
         pruning.append(pruner_named(plain["method"], **given))
-    if learner is None:
-        learner = recipe_from_dict(model.recipe)
-        if learner.own is not None:  # of whose function there is only the name
-            return None
     return Plan(learner, tuple(pruning))
 
 
-def _learn(model: TreeModel | RuleModel, plan: Plan | RulePlan) -> Learn:
+def _learn(model: TreeModel | RuleModel, plan: Learner) -> Learn:
     if isinstance(model, RuleModel):
         return Learn(plan)
     weights = model.provenance.get("class_weights")
@@ -205,7 +202,7 @@ def _unseen(
     model: TreeModel | RuleModel,
     data: Dataset | None,
     test: Dataset | None,
-    plan: Plan | RulePlan | None,
+    plan: Learner | None,
     steps: PruningSteps | None,
     folds: int,
     seed: int,
@@ -232,7 +229,7 @@ def _unseen(
 def _about(
     model: TreeModel | RuleModel,
     data: Dataset | None,
-    plan: Plan | RulePlan | None,
+    plan: Learner | None,
     told: Mapping[str, str],
     title: str | None,
 ) -> dict[str, Any]:
@@ -240,7 +237,7 @@ def _about(
     source = model.provenance.get("source")
     parts = [str(model.recipe.get("name", ""))]
     if plan is not None:
-        parts.append(_described(plan, model))
+        parts.append(plan.for_schema(model.schema).describe())
     if source:
         parts.append(told["learned_from"].replace("{source}", PurePath(str(source)).name))
     rows = model.provenance.get("rows")
@@ -251,14 +248,6 @@ def _about(
         "depth": model.tree.depth if isinstance(model, TreeModel) else 0,
         "version": __version__,
     }
-
-
-def _described(plan: Plan | RulePlan, model: TreeModel | RuleModel) -> str:
-    """Describe how the model was trained; for a numeric target the criterion is the variance."""
-    words_of_plan = plan.describe()
-    if isinstance(plan, RulePlan) or not model.schema.target_column.is_numeric:
-        return words_of_plan
-    return words_of_plan.replace(plan.criterion.replace("_", " "), "variance", 1)
 
 
 def _asked(model: TreeModel | RuleModel) -> set[int]:
