@@ -102,9 +102,8 @@ def c45_rules(
     **tree: Any,
 ) -> RulePlan:
     """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
-    recorded: dict[str, Any] = (
-        {} if dialect == "c45" else {"confidence": confidence}
-    )  # the programs keep theirs beside the tree
+    # Release 8 and J48 keep the confidence among the options of their tree, also of an unpruned one.
+    recorded: dict[str, Any] = {} if dialect == "c45" else {"confidence": confidence}
     plan = c45(dialect=dialect, prune=False, **recorded, **tree)
     options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
     return RulePlan(plan, options, validation)

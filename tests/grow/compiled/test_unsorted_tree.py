@@ -209,7 +209,7 @@ def test_nodes_that_are_copied_together_at_any_size_give_the_same_tree(
 ) -> None:
     table, recipe = valued((16, 50), ROWS, numeric=3), CART(draw=Draw(2, 9))
     expected = CompiledGrower(table).grow(recipe)
-    monkeypatch.setattr(unsorted_tree, "NEAR", near)
+    monkeypatch.setattr(unsorted_tree, "LOCAL_CASES", near)
     assert difference(expected, CompiledGrower(table).grow(recipe), exact=True) is None
 
 
