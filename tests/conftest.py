@@ -7,6 +7,7 @@ the recorded sets beyond `SHORT_SETS`.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 from hypothesis import settings
 
 # Machines that run tests are busy at times: a slow example is no failure.
-settings.register_profile("treewright", deadline=None)
-settings.load_profile("treewright")
+settings.register_profile("short", deadline=None, derandomize=True)
+settings.register_profile("long", deadline=None)
+settings.load_profile(os.environ.get("TREEWRIGHT_HYPOTHESIS", "short"))
 
 SHORT_SETS = ("labor", "cpu", "iris", "contact-lenses", "monks-1", "breast-cancer", "diabetes")
 """Recorded sets of the short tier, the best first: a test that reads many runs with the first two that it has."""

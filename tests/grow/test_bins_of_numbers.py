@@ -92,7 +92,7 @@ def test_the_model_says_that_numbers_were_in_bins(tmp_path: Path, capsys: pytest
     assert run(["show", str(path)]) == 0
     assert "cuts at the borders of 7 bins" in capsys.readouterr().out
     assert run(["explain", str(path)]) == 0
-    assert "Only the borders of bins were tried as cuts" in " ".join(capsys.readouterr().out.split())
+    assert "Only bin borders were tried as thresholds" in " ".join(capsys.readouterr().out.split())
     assert "cuts at the borders of 7 bins" in c45(bins=7).describe()
 
 

@@ -223,7 +223,7 @@ def test_scores_of_tests_with_missing_values_are_told_with_the_share_of_known_on
     assert best.unknown == 1
     # Nats and bits of the same gain.
     assert best.own_score == pytest.approx((best.decrease or 0.0) * np.log(2), rel=1e-9)
-    assert "with a known value" in root.to_text("en")
+    assert "fraction of known values" in root.to_text("en")
 
 
 def test_a_loaded_model_says_that_it_cannot_score_anew() -> None:

@@ -198,9 +198,8 @@ _LEARNER_OPTIONS = (
     option(
         "pruning",
         "--alpha",
-        bounds=click.FloatRange(min=0),
-        usual="0",
-        help="Penalty per leaf (ccp_alpha) of cost_complexity pruning.",
+        bounds=click.FloatRange(min=0, min_open=True),
+        help="Penalty per leaf (ccp_alpha); prunes by cost_complexity.",
     ),
     option(
         "tree",
