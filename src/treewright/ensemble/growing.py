@@ -72,9 +72,9 @@ class SharedGrower:
         """Grow by a recipe; cases of weight zero are left out."""
         if self._compiled is None:
             return self._interpreted.grow(recipe, weights)
-        from treewright.grow.compiled.options import understood
+        from treewright.grow.compiled.options import is_supported
 
-        if understood(recipe):
+        if is_supported(recipe):
             return self._compiled.grow(recipe, weights)
         return self._interpreted.grow(with_compiled_criterion(recipe), weights)
 
@@ -85,9 +85,9 @@ class SharedGrower:
 
     def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
         """Grow as above; return the leaf of each case, too, if the grower came to know it."""
-        from treewright.grow.compiled.options import understood
+        from treewright.grow.compiled.options import is_supported
 
-        if self._compiled is None or not understood(recipe):
+        if self._compiled is None or not is_supported(recipe):
             return self.grow(recipe, weights), None
         leaves = np.empty(self._n_rows, dtype=np.int32)
         tree = self._compiled.grow(recipe, weights, leaves=leaves)

@@ -62,9 +62,9 @@ def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
         return False
     with garbage_collection_paused():
         announce_compilation()
-        from treewright.grow.compiled.options import understood
+        from treewright.grow.compiled.options import is_supported
 
-    return understood(recipe)
+    return is_supported(recipe)
 
 
 def threads(n_jobs: int | None) -> int:

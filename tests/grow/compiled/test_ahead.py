@@ -38,7 +38,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, obj
         return _sleeper(0)
 
     monkeypatch.setattr(ahead, "_process", process)
-    monkeypatch.setattr(ahead, "_begun", {})
+    monkeypatch.setattr(ahead, "_started", {})
     monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(ahead, "processors", lambda: 2)
     monkeypatch.setattr("numba.core.config.DISABLE_JIT", 0)
@@ -54,7 +54,7 @@ def test_a_kind_is_compiled_ahead_once_and_never_again_when_that_has_ended(
     assert ahead.compile_ahead("kind", data, C45()) is first
     first.wait(NOT_STOPPED)
     assert (tmp_path / "subtrees-kind").exists()
-    monkeypatch.setattr(ahead, "_begun", {})  # as in a new process
+    monkeypatch.setattr(ahead, "_started", {})  # as in a new process
     assert ahead.compile_ahead("kind", data, C45()) is None
     other = ahead.compile_ahead("other", data, C45())
     assert other is not None
@@ -88,7 +88,7 @@ def test_a_growth_that_was_stopped_does_not_wait(tmp_path: Path) -> None:
 
 
 def test_a_process_that_does_not_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "PATIENCE", 0.2)
+    monkeypatch.setattr(ahead, "TIMEOUT", 0.2)
     sleeper = _sleeper(600)
     ahead.Ahead(sleeper, tmp_path / "mark").wait(NOT_STOPPED)
     assert sleeper.returncode
@@ -117,7 +117,7 @@ def test_a_process_that_ends_before_it_has_read_does_no_harm(tmp_path: Path, mon
 
 def test_where_no_process_is_granted_nothing_is_compiled_ahead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))  # there is none
-    monkeypatch.setattr(ahead, "_begun", {})
+    monkeypatch.setattr(ahead, "_started", {})
     monkeypatch.setattr(ahead, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(ahead, "processors", lambda: 2)
     monkeypatch.setattr("numba.core.config.DISABLE_JIT", 0)
@@ -125,7 +125,7 @@ def test_where_no_process_is_granted_nothing_is_compiled_ahead(monkeypatch: pyte
 
 
 def test_the_other_process_learns_kinds_of_columns_but_no_name_and_no_cell() -> None:
-    told = json.dumps(ahead.asked(sample("play-tennis"), C45()))
+    told = json.dumps(ahead.compile_request(sample("play-tennis"), C45()))
     assert "outlook" not in told
     assert "sunny" not in told
 
@@ -134,7 +134,7 @@ def test_the_other_process_learns_kinds_of_columns_but_no_name_and_no_cell() -> 
 @pytest.mark.parametrize("missing", [False, True])
 def test_made_cases_have_the_same_kinds_of_columns(regression: bool, missing: bool) -> None:
     data = random_table(3, rows=40, missing=missing, regression=regression)
-    made = ahead.made_cases(ahead.asked(data, CART()))
+    made = ahead.synthetic_cases(ahead.compile_request(data, CART()))
     assert [column.dtype for column in made.columns] == [column.dtype for column in data.columns]
     assert [len(one.values) for one in made.schema.columns] == [len(one.values) for one in data.schema.columns]
     assert made.schema.task is (Task.REGRESSION if regression else Task.CLASSIFICATION)
@@ -144,7 +144,7 @@ def test_made_cases_have_the_same_kinds_of_columns(regression: bool, missing: bo
 @pytest.mark.parametrize("recipe", [C45(), for_regression(CART())])
 def test_what_is_asked_for_is_grown(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     data = random_table(4, rows=40, regression=recipe != C45())
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(ahead.asked(data, recipe))))
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(ahead.compile_request(data, recipe))))
     ahead.main()
 
 

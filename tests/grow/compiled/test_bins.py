@@ -9,11 +9,18 @@ import numpy.typing as npt
 import pytest
 
 from treewright.counts.compiled.histograms import count_cases, count_classes, count_numbers, partition_rows, route_rows
-from treewright.grow.compiled.bins import BEST, FACTS, ROOM, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, entries_of, find_inside, room_for
+from treewright.grow.compiled.bins import (
+    BEST,
+    N_STATISTICS,
+    STATISTICS_ROWS,
+    find_surviving_bins,
+    limit_of,
+    score_borders,
+)
+from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, entries_of, refine_bins, refine_buffers_for
 from treewright.grow.compiled.options import options_of
-from treewright.grow.compiled.places import count_places, numbers_beside
-from treewright.grow.compiled.values import score_values
+from treewright.grow.compiled.places import count_thresholds, values_beside
+from treewright.grow.compiled.values import score_multiway
 from treewright.grow.criteria import criterion_named
 from treewright.grow.recipe import C45, CART, MissingPolicy, Recipe, Stopping, for_regression
 
@@ -73,21 +80,22 @@ class Node:
 
     def judged(self) -> tuple[Floats, Floats, Floats]:
         borders, bounds = np.full((2, len(self.counts)), -np.inf), np.full((2, len(self.counts)), -np.inf)
-        facts = np.empty((1, FACTS))
+        statistics = np.empty((1, N_STATISTICS))
         no_gaps = np.zeros(0, dtype=bool)
         score_borders(
-            self.counts, self.cases, self.starts, np.array([0]), no_gaps, self.opt, NO_TABLE, borders, bounds, facts,
-            np.empty((ROOM, self.width)),
+            self.counts, self.cases, self.starts, np.array([0]), no_gaps, self.opt, NO_TABLE, borders, bounds,
+            statistics, np.empty((STATISTICS_ROWS, self.width)),
         )  # fmt: skip
-        return borders, bounds, facts
+        return borders, bounds, statistics
 
-    def alive(self, bounds: Floats, facts: Floats, limit: float) -> npt.NDArray[np.bool_]:
-        alive = np.zeros(len(self.counts), dtype=bool)
-        find_alive(
+    def surviving(self, bounds: Floats, statistics: Floats, limit: float) -> npt.NDArray[np.bool_]:
+        surviving = np.zeros(len(self.counts), dtype=bool)
+        find_surviving_bins(
             self.counts, self.cases, self.starts, np.array([0]), np.zeros(1, dtype=bool), np.array([limit]), self.opt,
-            NO_TABLE, bounds, facts, alive, np.empty((ROOM, self.width)), np.empty(self.width, dtype=np.int64),
+            NO_TABLE, bounds, statistics, surviving, np.empty((STATISTICS_ROWS, self.width)),
+            np.empty(self.width, dtype=np.int64),
         )  # fmt: skip
-        return alive
+        return surviving
 
 
 CRITERIA_HERE = ("gini", "entropy", "chi2", "variance")
@@ -97,19 +105,19 @@ CRITERIA_HERE = ("gini", "entropy", "chi2", "variance")
 @pytest.mark.parametrize("seed", range(8))
 def test_no_cut_in_a_bin_scores_more_than_its_bound(criterion: str, seed: int) -> None:
     node = Node(seed, criterion, classes=2 + 6 * (seed == 7))
-    borders, bounds, facts = node.judged()
+    borders, bounds, statistics = node.judged()
     scores = node.scores()
     for limit in (*sorted(scores.values())[::12], max(scores.values())):
-        alive = node.alive(bounds, facts.copy(), limit)
+        surviving = node.surviving(bounds, statistics.copy(), limit)
         for cut, score in scores.items():
             code = int(node.codes[node.column == cut][0])
             following = int(node.codes[node.column > cut].min())
             if code == following:
                 assert score <= bounds[0, code]
-                assert alive[code] or score < limit
+                assert surviving[code] or score < limit
             else:
                 assert borders[0, code] == pytest.approx(score, rel=1e-9, abs=1e-12)
-                assert borders[0, code] <= facts[0, BEST]
+                assert borders[0, code] <= statistics[0, BEST]
 
 
 @pytest.mark.parametrize("criterion", CRITERIA_HERE)
@@ -118,16 +126,16 @@ def test_no_cut_in_a_bin_scores_more_than_its_bound(criterion: str, seed: int) -
 @pytest.mark.parametrize("in_order", [False, True])
 def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, codes: int, in_order: bool) -> None:
     node = Node(seed, criterion, n=300, codes=codes)
-    borders, bounds, facts = node.judged()
-    limit = float(limit_of(facts[0, BEST]))
-    alive = node.alive(bounds, facts, limit)
+    borders, bounds, statistics = node.judged()
+    limit = float(limit_of(statistics[0, BEST]))
+    surviving = node.surviving(bounds, statistics, limit)
     no_places = np.zeros(0, dtype=np.int64)
     entries = entries_of(node.column) if in_order else NO_ENTRIES
-    binned = Binned(node.counts, node.cases, borders, alive, no_places, facts[0], entries)
+    binned = Binned(node.counts, node.cases, borders, surviving, no_places, statistics[0], entries)
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
-    score, turn, code, low, high, _ = find_inside(
-        binned, node.codes, node.column, cases, limit, node.opt, NO_TABLE, left, room_for(binned)
+    score, turn, code, low, high, _ = refine_bins(
+        binned, node.codes, node.column, cases, limit, node.opt, NO_TABLE, left, refine_buffers_for(binned)
     )
     scores = node.scores()
     best = max(scores.values())
@@ -136,7 +144,7 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     assert turn == 0
     if np.isnan(low):
         later = min(other for other in range(code + 1, len(node.counts)) if node.cases[other])
-        low, high = numbers_beside(node.codes, node.column, node.rows, code, later)
+        low, high = values_beside(node.codes, node.column, node.rows, code, later)
     assert low == first
     assert high == node.column[node.column > first].min()
     weights = node.weights if len(node.weights) else np.ones(len(node.rows))
@@ -163,7 +171,7 @@ def test_places_are_counted_by_the_ranks_of_the_numbers(gap: float) -> None:
     ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
     rows = np.sort(rng.choice(400, 90, replace=False)).astype(np.int32)
     inner, gaps = np.full(6, 99), np.zeros(6, dtype=bool)
-    count_places(all_ranks, numbers, ends, rows, gap, inner, gaps)
+    count_thresholds(all_ranks, numbers, ends, rows, gap, inner, gaps)
     here = np.unique(column[rows][~np.isnan(column[rows])])
     codes = np.searchsorted(borders, here, side="left") + 1
     expected = np.zeros(6, dtype=np.int64)
@@ -180,7 +188,7 @@ def test_values_are_scored_by_the_table_of_their_branches() -> None:
     starts = np.array([0, 4, 7])
     opt = options_of(C45(), 24.0, 2, whole=True, unit=True)
     scores = np.empty((2, 2))
-    score_values(counts, np.zeros(0, dtype=np.int64), starts, np.array([0, 1]), opt, NO_TABLE, scores)
+    score_multiway(counts, np.zeros(0, dtype=np.int64), starts, np.array([0, 1]), opt, NO_TABLE, scores)
     gain = criterion_named("entropy").of_table(counts[1:4])
     shares = np.array([2, 10, 8]) / 20
     assert scores[0, 0] == pytest.approx(gain * 18 / 20)

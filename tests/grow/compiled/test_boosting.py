@@ -18,9 +18,9 @@ def test_weights_errors_and_votes_are_those_of_the_plain_tally(classes: int, see
     plain, quick = Tally(target, begin, classes), QuickTally(target, begin, classes)
     before = begin.copy()
     for turn in range(8):
-        said = np.where(rng.random(n) < 0.6, target, rng.integers(0, classes, n)).astype(np.intp)
+        parent_outcome = np.where(rng.random(n) < 0.6, target, rng.integers(0, classes, n)).astype(np.intp)
         if turn % 2:
-            assert quick.judge(said) == plain.judge(said)
+            assert quick.judge(parent_outcome) == plain.judge(parent_outcome)
         else:
             leaves = rng.integers(0, 9, n).astype(np.int32)
             of_leaves = rng.integers(0, classes, 9)

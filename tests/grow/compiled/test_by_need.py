@@ -43,13 +43,13 @@ def test_many_cases_are_sorted_by_all_digits() -> None:
 def test_cases_of_a_node_are_picked_in_the_order_of_their_block(n: int, share: float, first: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(n).astype(np.uint32)
-    places = np.empty(n, dtype=np.uint16)
-    places[order] = np.arange(n)
+    positions = np.empty(n, dtype=np.uint16)
+    positions[order] = np.arange(n)
     chosen = np.flatnonzero(rng.random(n) < share).astype(np.int32)
     visits = np.concatenate((np.zeros(first, dtype=np.int32), chosen))
-    room = by_need.new_need_room(np.zeros((1, n + first), dtype=np.uint32))
-    by_need.pick_cases(places, order, visits, first, len(chosen), room.words, room.groups, room.entries)
+    buffers = by_need.new_lazy_sort_buffers(np.zeros((1, n + first), dtype=np.uint32))
+    by_need.select_cases(positions, order, visits, first, len(chosen), buffers.words, buffers.groups, buffers.entries)
     wanted = set(chosen.tolist())
-    assert room.entries[first : first + len(chosen)].tolist() == [case for case in order.tolist() if case in wanted]
-    assert not room.words.any()
-    assert not room.groups.any()
+    assert buffers.entries[first : first + len(chosen)].tolist() == [case for case in order.tolist() if case in wanted]
+    assert not buffers.words.any()
+    assert not buffers.groups.any()

@@ -118,7 +118,7 @@ def test_columns_that_are_kept_in_order_change_nothing(criterion: str, monkeypat
     table = made_table(7, rows=300)
     stump = CART(criterion=criterion, stopping=Stopping(max_depth=1), missing=MissingPolicy.MAJORITY)
     often = CompiledGrower(table)
-    for _ in range(3 * encoded.SORTED_FROM):
+    for _ in range(3 * encoded.SORTED_AFTER_USES):
         weights = rng.random(table.n_rows)
         assert difference(often.grow(stump, weights), CompiledGrower(table).grow(stump, weights), exact=True) is None
     assert any(len(often.encoded.entries(a)) for a, column in enumerate(table.schema.attributes) if column.is_numeric)

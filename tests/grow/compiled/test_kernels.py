@@ -23,12 +23,12 @@ from treewright.grow.compiled.arithmetic import (
     VARIANCE,
     branch_information,
     fill_nlogn,
-    first_of_ties,
+    first_tied,
     nlogn_of,
     quick_nlogn,
     score_of_table,
 )
-from treewright.grow.compiled.sorting import new_sort_room, sort_numbers
+from treewright.grow.compiled.sorting import new_sort_buffers, sort_numbers
 from treewright.grow.criteria import CHI_SQUARE as CHI_SQUARE_CRITERION
 from treewright.grow.criteria import ENTROPY as ENTROPY_CRITERION
 from treewright.grow.criteria import GINI as GINI_CRITERION
@@ -92,7 +92,7 @@ def test_sorting_gives_the_ranks_and_the_order_of_numpy(numbers: list[float]) ->
     n = len(values)
     order, codes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
     found = np.zeros(n + 1)
-    distinct = sort_numbers(values, n, 32, order, codes, found, new_sort_room(n))
+    distinct = sort_numbers(values, n, 32, order, codes, found, new_sort_buffers(n))
     known = ~np.isnan(values)
     expected, ranks = np.unique(values[known] + 0.0, return_inverse=True)
     assert distinct == len(expected)
@@ -116,9 +116,9 @@ def test_drawing_gives_the_numbers_of_the_interpreter(key: int, n: int) -> None:
 
 
 def test_ties_take_the_first_place() -> None:
-    assert first_of_ties(np.array([0.1, 0.3, 0.3 + 1e-14, 0.2]), 4) == 1
-    assert first_of_ties(np.array([-np.inf, -np.inf]), 2) == -1
-    assert first_of_ties(np.zeros(0), 0) == -1
+    assert first_tied(np.array([0.1, 0.3, 0.3 + 1e-14, 0.2]), 4) == 1
+    assert first_tied(np.array([-np.inf, -np.inf]), 2) == -1
+    assert first_tied(np.zeros(0), 0) == -1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_ties_take_the_first_place() -> None:
     ],
 )
 def test_kernels_know_which_recipes_they_grow(recipe: Recipe, known: bool) -> None:
-    assert kernel_options.understood(recipe) is known
+    assert kernel_options.is_supported(recipe) is known
 
 
 def test_options_carry_the_limits_of_a_recipe() -> None:

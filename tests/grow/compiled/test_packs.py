@@ -11,7 +11,7 @@ from treewright.grow.compiled.packs import (
     NARROW_WEIGHT,
     cases_in,
     cases_in_narrow,
-    packs_of,
+    packed_counts,
     weights_in,
     weights_in_narrow,
     widened,
@@ -19,11 +19,11 @@ from treewright.grow.compiled.packs import (
 
 
 @no_alloc_kernel
-def _said(packs: Array, into: Array) -> None:
+def _said(packed: Array, into: Array) -> None:
     """Say what the sum of narrow packs is, and what it is as a wide one."""
     total = np.int32(0)
-    for k in range(len(packs)):
-        total += packs[k]
+    for k in range(len(packed)):
+        total += packed[k]
     one, two = weights_in_narrow(total)
     into[0], into[1], into[2] = cases_in_narrow(total), one, two
     one, two = weights_in(widened(total))
@@ -36,6 +36,6 @@ def test_sums_of_packs_say_cases_and_weights_up_to_the_last_bit(cases: list[tupl
     target = np.array([one for one, _ in cases], dtype=np.int32)
     weights = np.array([weight for _, weight in cases], dtype=np.float64)
     assert weights.sum() < NARROW_WEIGHT
-    said = np.empty(6)
-    _said(packs_of(target, weights, np.arange(len(cases))), said)
-    assert said.tolist() == 2 * [len(cases), weights[target == 0].sum(), weights[target == 1].sum()]
+    parent_outcome = np.empty(6)
+    _said(packed_counts(target, weights, np.arange(len(cases))), parent_outcome)
+    assert parent_outcome.tolist() == 2 * [len(cases), weights[target == 0].sum(), weights[target == 1].sum()]

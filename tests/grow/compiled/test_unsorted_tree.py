@@ -17,7 +17,7 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.grow.compiled import growing, unsorted_tree
 from treewright.grow.compiled.examine_unsorted import TOGETHER
 from treewright.grow.compiled.growing import CompiledGrower
-from treewright.grow.compiled.unsorted import FEW, HEAVIEST
+from treewright.grow.compiled.unsorted import HEAVIEST, PAIRWISE_CASES
 from treewright.grow.grower import grow
 from treewright.grow.recipe import CART, Cuts, Draw, MissingPolicy, Recipe, Stopping
 
@@ -53,12 +53,12 @@ def numbers(kind: str, rows: int = ROWS) -> npt.NDArray[np.float64]:
 def assert_grown_without_sorting(dataset: Dataset, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     grown = []
 
-    def noted(*given: Any) -> object:
+    def recorded(*given: Any) -> object:
         grown.append(True)
         return original(*given)
 
-    original = unsorted_tree.grow_unsorted
-    monkeypatch.setattr(growing, "grow_unsorted", noted)
+    original = unsorted_tree.grow_bucketed
+    monkeypatch.setattr(growing, "grow_bucketed", recorded)
     tree = CompiledGrower(dataset).grow(recipe)
     monkeypatch.undo()
     assert grown
@@ -102,7 +102,7 @@ def test_the_branch_of_cases_that_will_miss_a_value_is_the_interpreted_one(
     assert_grown_without_sorting(table_of(numbers("normal", 200)), recipe, monkeypatch)
 
 
-@pytest.mark.parametrize("rows", [2, 15, 16, 17, FEW, FEW + 1])
+@pytest.mark.parametrize("rows", [2, 15, 16, 17, PAIRWISE_CASES, PAIRWISE_CASES + 1])
 def test_any_number_of_cases_gives_the_interpreted_tree(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", rows))
     target = (np.arange(rows) % 2).astype(np.int32)
@@ -110,7 +110,7 @@ def test_any_number_of_cases_gives_the_interpreted_tree(rows: int, monkeypatch: 
 
 
 def test_the_heaviest_cases_do_not_overflow_a_pack(monkeypatch: pytest.MonkeyPatch) -> None:
-    for rows in (FEW, 200):
+    for rows in (PAIRWISE_CASES, 200):
         table = table_of(numbers("normal", rows), np.full(rows, float(HEAVIEST)))
         target = (np.arange(rows) % 8 > 0).astype(np.int32)
         assert_grown_without_sorting(replace(table, target=target), CART(draw=Draw(3, 2)), monkeypatch)
@@ -187,7 +187,7 @@ def test_the_second_tree_that_draws_nothing_at_nodes_is_grown_without_sorting_to
     table, recipe = valued((16, 5), ROWS, numeric=2), CART(draw=draw)
     grower = CompiledGrower(table)
     with monkeypatch.context() as patched:
-        patched.delattr(growing, "grow_unsorted")
+        patched.delattr(growing, "grow_bucketed")
         first = grower.grow(recipe)
     with monkeypatch.context() as patched:
         patched.delattr(growing, "grow_block")
@@ -235,7 +235,7 @@ def test_no_gain_at_all_takes_the_lowest_cut_of_the_first_attribute(monkeypatch:
 def test_other_recipes_are_first_grown_as_before(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", 100))
     expected = grow(MemoryEngine(table), recipe).tree
-    monkeypatch.delattr(growing, "grow_unsorted")
+    monkeypatch.delattr(growing, "grow_bucketed")
     assert difference(expected, CompiledGrower(table).grow(recipe), exact=True) is None
 
 
@@ -245,7 +245,7 @@ def test_very_many_values_and_missing_ones_are_grown_as_before(monkeypatch: pyte
     for other in (valued((256, 3), 90), gone):
         expected = grow(MemoryEngine(other), CART(draw=Draw(1, 1))).tree
         with monkeypatch.context() as patched:
-            patched.delattr(growing, "grow_unsorted")
+            patched.delattr(growing, "grow_bucketed")
             assert difference(expected, CompiledGrower(other).grow(CART(draw=Draw(1, 1))), exact=True) is None
 
 
@@ -255,7 +255,7 @@ def test_broken_and_heavy_weights_are_grown_as_before(weight: float, monkeypatch
     weights[5] = weight
     table = table_of(numbers("normal", 100), weights)
     expected = grow(MemoryEngine(table), CART(draw=Draw(2, 1))).tree
-    monkeypatch.delattr(growing, "grow_unsorted")
+    monkeypatch.delattr(growing, "grow_bucketed")
     assert difference(expected, CompiledGrower(table).grow(CART(draw=Draw(2, 1))), exact=False) is None
 
 
@@ -264,5 +264,5 @@ def test_many_cases_give_the_tree_that_sorting_gives(monkeypatch: pytest.MonkeyP
     table = table_of(numbers("normal", 60_000))
     weights = np.random.default_rng(2).poisson(1.0, table.n_rows)
     tree = CompiledGrower(table).grow(CART(draw=Draw(2, 1)), weights)
-    monkeypatch.setattr(growing, "can_grow", lambda *_: False)
+    monkeypatch.setattr(growing, "can_grow_bucketed", lambda *_: False)
     assert difference(tree, CompiledGrower(table).grow(CART(draw=Draw(2, 1)), weights), exact=True) is None

@@ -29,17 +29,17 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.grow.recipe import Recipe, recipe_from_dict
 
-CASES = 64
+SYNTHETIC_CASES = 64
 """Number of synthetic cases: any few do, since only the compilation matters."""
 
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """Timeout of the second process in seconds."""
 
-BETWEEN = 0.1
+POLL_INTERVAL = 0.1
 """Seconds between two checks whether the growth is cancelled."""
 
 _lock = threading.Lock()
-_begun: dict[str, Ahead | None] = {}
+_started: dict[str, Ahead | None] = {}
 
 
 class Ahead:
@@ -61,11 +61,11 @@ class Ahead:
         """Wait until it has ended, the growth is cancelled, or the timeout is over."""
         if self._over:
             return
-        for _ in range(int(PATIENCE / BETWEEN)):
+        for _ in range(int(TIMEOUT / POLL_INTERVAL)):
             if cancelled[0]:
                 return
             try:
-                self._process.wait(BETWEEN)
+                self._process.wait(POLL_INTERVAL)
             except subprocess.TimeoutExpired:
                 continue
             break
@@ -97,10 +97,10 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
         return None
     mark = folder / f"subtrees-{kind}"
     with _lock:
-        if kind not in _begun:
-            process = None if mark.exists() else _process(asked(dataset, recipe))
-            _begun[kind] = None if process is None else Ahead(process, mark)
-        return _begun[kind]
+        if kind not in _started:
+            process = None if mark.exists() else _process(compile_request(dataset, recipe))
+            _started[kind] = None if process is None else Ahead(process, mark)
+        return _started[kind]
 
 
 def _is_python(executable: str | None) -> bool:
@@ -127,7 +127,7 @@ def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes] | None:
     return process
 
 
-def asked(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
+def compile_request(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
     """Return the request to the second process as plain data: kinds of columns, without cells or names."""
     schema = dataset.schema
     columns = [*schema.attributes, schema.target_column]
@@ -139,7 +139,7 @@ def asked(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def made_cases(plain: Mapping[str, Any]) -> Dataset:
+def synthetic_cases(plain: Mapping[str, Any]) -> Dataset:
     """Return a few synthetic cases with these columns."""
     columns = tuple(
         Column(str(at), Kind(kind), tuple(map(str, range(values))))
@@ -150,15 +150,15 @@ def made_cases(plain: Mapping[str, Any]) -> Dataset:
     cells: list[npt.NDArray[Any]] = []
     for column in schema.attributes:
         if column.is_numeric:
-            cells.append(rng.normal(size=CASES))
+            cells.append(rng.normal(size=SYNTHETIC_CASES))
         else:
-            cells.append(rng.integers(0, len(column.values), CASES).astype(np.int32))
+            cells.append(rng.integers(0, len(column.values), SYNTHETIC_CASES).astype(np.int32))
         if plain["missing"]:
             cells[-1][0] = np.nan if column.is_numeric else -1
-    target: npt.NDArray[Any] = np.arange(CASES, dtype=np.int32) % max(1, len(schema.classes))
+    target: npt.NDArray[Any] = np.arange(SYNTHETIC_CASES, dtype=np.int32) % max(1, len(schema.classes))
     if schema.task is Task.REGRESSION:
-        target = rng.normal(size=CASES)
-    return Dataset(schema, tuple(cells), CASES, target)
+        target = rng.normal(size=SYNTHETIC_CASES)
+    return Dataset(schema, tuple(cells), SYNTHETIC_CASES, target)
 
 
 def main() -> None:
@@ -166,7 +166,7 @@ def main() -> None:
     from treewright.grow.compiled.growing import CompiledGrower
 
     plain = json.load(sys.stdin)
-    CompiledGrower(made_cases(plain)).grow(recipe_from_dict(plain["recipe"]))
+    CompiledGrower(synthetic_cases(plain)).grow(recipe_from_dict(plain["recipe"]))
 
 
 if __name__ == "__main__":

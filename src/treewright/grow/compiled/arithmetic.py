@@ -17,8 +17,8 @@ from treewright.grow.criteria import CLEAN, ROUNDING
 
 ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
 
-_PARTS = 10
-_LOGS = np.array([log2(1 + part / (1 << _PARTS)) for part in range((1 << _PARTS) + 1)])
+_LOG_BITS = 10
+_LOGS = np.array([log2(1 + part / (1 << _LOG_BITS)) for part in range((1 << _LOG_BITS) + 1)])
 """log2 of the numbers from one to two, in even steps."""
 
 QUICK_ERROR = 2e-7
@@ -47,10 +47,10 @@ def quick_nlogn(x: Number) -> Number:
     if not x > 0:
         return 0.0
     bits = bits_of(x)
-    place = (bits >> (52 - _PARTS)) & ((1 << _PARTS) - 1)
-    rest = np.float64(bits & ((1 << (52 - _PARTS)) - 1)) * 2.0 ** (_PARTS - 52)
-    low = _LOGS[place]
-    return x * (np.float64((bits >> 52) - 1023) + low + rest * (_LOGS[place + 1] - low))
+    index = (bits >> (52 - _LOG_BITS)) & ((1 << _LOG_BITS) - 1)
+    rest = np.float64(bits & ((1 << (52 - _LOG_BITS)) - 1)) * 2.0 ** (_LOG_BITS - 52)
+    low = _LOGS[index]
+    return x * (np.float64((bits >> 52) - 1023) + low + rest * (_LOGS[index + 1] - low))
 
 
 @internal
@@ -132,9 +132,9 @@ def decrease(before: Number, after: Number, weight: Number, added_up: Number) ->
 
     Rounding is a share of `added_up`: the weight, for a numeric target the sum of squares.
     """
-    fall = before - after
+    impurity_decrease = before - after
     rounding = CLEAN * before + ROUNDING * added_up
-    return 0.0 if abs(fall) <= rounding else fall / weight
+    return 0.0 if abs(impurity_decrease) <= rounding else impurity_decrease / weight
 
 
 @no_alloc_kernel
@@ -183,17 +183,17 @@ def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Arra
 
 
 @no_alloc_kernel
-def first_of_ties(scores: Array, n: Number) -> Number:
+def first_tied(scores: Array, n: Number) -> Number:
     """Return the first index whose score ties with the greatest, -1 if there is none."""
     if n == 0:
         return -1
     best = scores[0]
-    for place in range(1, n):
-        best = max(best, scores[place])
+    for index in range(1, n):
+        best = max(best, scores[index])
     if best == -np.inf:
         return -1
     bound = best - 1e-9 * abs(best)
-    for place in range(n):
-        if scores[place] >= bound:
-            return place
+    for index in range(n):
+        if scores[index] >= bound:
+            return index
     return -1

@@ -19,13 +19,13 @@ from treewright.grow.compiled.written import (
     ATTRIBUTE,
     BRANCHES,
     COUNTS_AT,
-    DRAWN,
     HIGH,
     LOW,
     MEAN,
     MISSING,
     OUTCOME,
     PARENT,
+    RANDOM_CUT,
     SIDES_AT,
     SSE,
     STOP,
@@ -40,7 +40,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Piece:
+class Fragment:
     """Nodes in depth-first order.
 
     Parameters
@@ -65,7 +65,7 @@ class Piece:
         return len(self.integers)
 
 
-def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Piece:
+def fragment_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Fragment:
     """Trim the output of a kernel and look up the values of its codes."""
     integers, doubles, sides, n = written
     integers, doubles = integers[:n].copy(), doubles[:n].copy()
@@ -73,24 +73,26 @@ def piece_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], n
     used = bool(np.any(integers[:, SIDES_AT] >= 0))
     own_sides = sides.copy() if used else sides[:0].copy()
     if len(numbers) == 0:  # there are no thresholds
-        return Piece(integers, doubles, low, high, own_sides)
+        return Fragment(integers, doubles, low, high, own_sides)
     cuts = np.flatnonzero(integers[:, LOW] >= 0)
     slot = slots[integers[cuts, ATTRIBUTE]]
     low[cuts] = numbers[slot, integers[cuts, LOW]]
     above = integers[cuts, HIGH]
     high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
-    drawn = np.flatnonzero(np.isfinite(doubles[:, DRAWN]) & (high < np.inf))
-    low[drawn] = high[drawn] = doubles[drawn, DRAWN]  # the midpoint of a value and itself is the value
-    return Piece(integers, doubles, low, high, own_sides)
+    random_cuts = np.flatnonzero(np.isfinite(doubles[:, RANDOM_CUT]) & (high < np.inf))
+    low[random_cuts] = high[random_cuts] = doubles[
+        random_cuts, RANDOM_CUT
+    ]  # the midpoint of a value and itself is the value
+    return Fragment(integers, doubles, low, high, own_sides)
 
 
-def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:
+def concatenate(upper: Fragment, below: dict[int, Fragment]) -> Fragment:
     """Replace nodes of a fragment, which are leaves there, by the fragments of their subtrees."""
     if not below:
         return upper
     sizes = np.ones(upper.n_nodes, dtype=np.int64)
-    for node, piece in below.items():
-        sizes[node] = piece.n_nodes
+    for node, fragment in below.items():
+        sizes[node] = fragment.n_nodes
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     total = int(sizes.sum())
     integers = np.empty((total, upper.integers.shape[1]), dtype=np.int32)
@@ -109,44 +111,44 @@ def spliced(upper: Piece, below: dict[int, Piece]) -> Piece:
     integers[at, PARENT] = new_parent[own]
     sides = [upper.sides]
     offset = len(upper.sides)
-    for node, piece in below.items():
+    for node, fragment in below.items():
         first = int(starts[node])
-        stretch = slice(first, first + piece.n_nodes)
-        integers[stretch], doubles[stretch] = piece.integers, piece.doubles
-        low[stretch], high[stretch] = piece.low, piece.high
-        part = integers[stretch]
+        nodes = slice(first, first + fragment.n_nodes)
+        integers[nodes], doubles[nodes] = fragment.integers, fragment.doubles
+        low[nodes], high[nodes] = fragment.low, fragment.high
+        part = integers[nodes]
         part[:, PARENT] += first
         part[0, PARENT] = new_parent[node]
-        if len(piece.sides):
+        if len(fragment.sides):
             part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
-        sides.append(piece.sides)
-        offset += len(piece.sides)
-    return Piece(integers, doubles, low, high, np.concatenate(sides))
+        sides.append(fragment.sides)
+        offset += len(fragment.sides)
+    return Fragment(integers, doubles, low, high, np.concatenate(sides))
 
 
 def tree_of(
-    piece: Piece,
+    fragment: Fragment,
     schema: Schema,
     tests: npt.NDArray[np.int64],
     bounds: dict[int, tuple[float, ...]],
-    place: Callable[[int, Floats], Floats] | None,
+    move: Callable[[int, Floats], Floats] | None,
 ) -> Tree:
     """Build the tree.
 
     Parameters
     ----------
-    piece : Piece
+    fragment : Piece
         All its nodes.
     schema : Schema
     tests : array of int
         Form of the test of each attribute.
     bounds : dict
         Interval bounds of the discretised attributes.
-    place : callable or None
+    move : callable or None
         Moves the midpoints of an attribute to its thresholds.
     """
-    integers, doubles = piece.integers, piece.doubles
-    n = piece.n_nodes
+    integers, doubles = fragment.integers, fragment.doubles
+    n = fragment.n_nodes
     attribute = integers[:, ATTRIBUTE].astype(np.int32)
     inner = np.flatnonzero(attribute >= 0)
     form = np.full(n, -1, dtype=np.int64)
@@ -169,12 +171,12 @@ def tree_of(
         schema=schema,
         attribute=attribute,
         test=test,
-        cut=_cuts(piece, form, attribute, place),
+        cut=_cuts(fragment, form, attribute, move),
         missing=integers[:, MISSING].astype(np.int32),
         child_start=_starts(integers[:, BRANCHES].astype(np.int64)),
         children=_children(integers[:, BRANCHES].astype(np.int64), integers[1:, PARENT]),
         value_start=value_start,
-        value_branch=_value_branches(piece, nominal, form, lengths, value_start),
+        value_branch=_value_branches(fragment, nominal, form, lengths, value_start),
         bound_start=_starts(_bound_lengths(n, by_interval, attribute, bounds)),
         bounds=np.array(
             [bound for node in by_interval.tolist() for bound in bounds[int(attribute[node])]], dtype=np.float64
@@ -214,37 +216,37 @@ def _counts(counts: Floats) -> npt.NDArray[np.int64] | Floats:
 
 
 def _cuts(
-    piece: Piece, form: npt.NDArray[np.int64], attribute: Ints, place: Callable[[int, Floats], Floats] | None
+    fragment: Fragment, form: npt.NDArray[np.int64], attribute: Ints, move: Callable[[int, Floats], Floats] | None
 ) -> Floats:
-    cut = np.full(piece.n_nodes, np.nan)
+    cut = np.full(fragment.n_nodes, np.nan)
     nodes = np.flatnonzero(form == CUT)
-    low, high = piece.low[nodes], piece.high[nodes]
+    low, high = fragment.low[nodes], fragment.high[nodes]
     between = high < np.inf
     cut[nodes] = KNOWN
     cut[nodes[between]] = midpoints(low[between], high[between])
-    if place is not None:
+    if move is not None:
         for one in np.unique(attribute[nodes]).tolist():
-            own = nodes[(attribute[nodes] == one) & (piece.high[nodes] < np.inf)]
-            cut[own] = place(one, cut[own])
+            own = nodes[(attribute[nodes] == one) & (fragment.high[nodes] < np.inf)]
+            cut[own] = move(one, cut[own])
     return cut
 
 
 def _value_branches(
-    piece: Piece,
+    fragment: Fragment,
     nominal: npt.NDArray[np.intp],
     form: npt.NDArray[np.int64],
     lengths: npt.NDArray[np.int64],
     starts: Ints,
 ) -> Ints:
-    if np.array_equal(piece.integers[nominal, SIDES_AT], starts[nominal]):  # only subset tests, written in order
-        return piece.sides[: starts[-1]].astype(np.int32)
+    if np.array_equal(fragment.integers[nominal, SIDES_AT], starts[nominal]):  # only subset tests, written in order
+        return fragment.sides[: starts[-1]].astype(np.int32)
     owner = np.repeat(nominal, lengths[nominal])
     offset = np.arange(len(owner)) - starts[owner]
-    sides_at = piece.integers[owner, SIDES_AT]
+    sides_at = fragment.integers[owner, SIDES_AT]
     multiway = form[owner] == MULTIWAY
     branches: Ints = np.zeros(len(owner), dtype=np.int32)
     branches[multiway] = offset[multiway]
-    branches[~multiway] = piece.sides[sides_at[~multiway] + offset[~multiway]]
+    branches[~multiway] = fragment.sides[sides_at[~multiway] + offset[~multiway]]
     return branches
 
 

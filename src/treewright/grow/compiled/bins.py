@@ -30,24 +30,24 @@ from treewright.grow.compiled.arithmetic import (
     weight_of,
 )
 from treewright.grow.compiled.cuts import least_relative_side
-from treewright.grow.compiled.options import LEARNED
+from treewright.grow.compiled.options import MISSING_LEARNED
 
 CORNERS = 6
 """Up to this many classes in a bin, all corners are tried."""
 
-SLACK = 1 - 4e-9
+TIE_FACTOR = 1 - 4e-9
 """A bound below this share of the best score cannot tie with it."""
 
 BOUND_ROUNDING = 1e-13
 """Share of the impurity by which rounding may lower a bound."""
 
-BEST, REACH, SCALE, LEAST, TURNS, LAST, CASES = 0, 1, 2, 3, 4, 5, 6
+BEST, UPPER_BOUND, SCALE, LEAST, TURNS, LAST, N_CASES = 0, 1, 2, 3, 4, 5, 6
 """Statistics of an attribute: best score of a border; upper bound of any threshold; share of known cases, by which
 scores are multiplied; least weight of a side; turns; last code that occurs; number of cases that are split."""
 
-FACTS = 7
+N_STATISTICS = 7
 
-ROOM = 8
+STATISTICS_ROWS = 8
 """Rows of the buffer of statistics that the kernels work with."""
 
 OCTAGON = (
@@ -60,22 +60,22 @@ OCTAGON = (
 @no_alloc_kernel
 def limit_of(best: Number) -> Number:
     """Return the score below which nothing ties with the best one."""
-    return best * SLACK if best > 0 else best - 1e-12
+    return best * TIE_FACTOR if best > 0 else best - 1e-12
 
 
 @internal
-def cases_of(counts: Array, cases: Array, place: Number) -> Number:
+def cases_of(counts: Array, cases: Array, code: Number) -> Number:
     """Return the number of cases of a code; where `cases` is empty every case weighs one."""
     if len(cases) > 0:
-        return cases[place]
+        return cases[code]
     total = 0.0
     for k in range(counts.shape[1]):
-        total += counts[place, k]
+        total += counts[code, k]
     return np.int64(total)
 
 
 @internal
-def spread_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
+def impurity_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
     """Return the impurity times the weight; for chi-square the Gini impurity with classes weighted by 1 / frequency.
 
     Pearson's statistic of two branches is the decrease of this impurity times the number of cases.
@@ -99,7 +99,7 @@ def bound_from(before: Number, after: Number, weight: Number, criterion: Number)
 
 
 @internal
-def sum_of_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
+def sum_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
     """Sum all codes into `whole`, missing values only if their branch is learned.
 
     Returns the number of cases and the last code that has some.
@@ -129,8 +129,8 @@ def score_borders(
     table: Array,
     borders: Array,
     bounds: Array,
-    facts: Array,
-    room: Array,
+    statistics: Array,
+    buffers: Array,
 ) -> None:
     """Score the borders of attributes and bound their bins.
 
@@ -146,38 +146,44 @@ def score_borders(
     opt, table : array
     borders, bounds : array, 2 x places
         Output; -inf where a border is not admissible or a bin has no threshold inside.
-    facts : array, attributes x `FACTS`
+    statistics : array, attributes x `N_STATISTICS`
         To be filled.
-    room : array, `ROOM` x classes
+    buffers : array, `STATISTICS_ROWS` x classes
         Scratch space.
     """
     o = opt[0]
     criterion = o["criterion"]
     width = counts.shape[1]
-    whole, left, right = room[0], room[1], room[2]
+    whole, left, right = buffers[0], buffers[1], buffers[2]
     for one in range(len(attributes)):
         first, end = starts[attributes[one]], starts[attributes[one] + 1]
         own, own_cases = counts[first:end], cases[first:end]
-        fact = facts[one]
-        lost = cases_of(own, own_cases, 0)
-        learn = o["missing"] == LEARNED and lost > 0
-        all_cases, last = sum_of_codes(own, own_cases, learn, whole)
+        attribute_statistics = statistics[one]
+        n_missing = cases_of(own, own_cases, 0)
+        learn = o["missing"] == MISSING_LEARNED and n_missing > 0
+        all_cases, last = sum_codes(own, own_cases, learn, whole)
         weight = weight_of(whole, criterion)
-        before = spread_of(whole, whole, criterion, table)
-        fact[SCALE] = 1.0
-        if o["missing"] != LEARNED and lost > 0:
+        before = impurity_of(whole, whole, criterion, table)
+        attribute_statistics[SCALE] = 1.0
+        if o["missing"] != MISSING_LEARNED and n_missing > 0:
             unknown = weight_of(own[0], criterion)
-            fact[SCALE] = weight / (weight + unknown)
-        fact[LEAST] = o["least_side"]
+            attribute_statistics[SCALE] = weight / (weight + unknown)
+        attribute_statistics[LEAST] = o["least_side"]
         if o["relative_side"] and not learn:
-            fact[LEAST] = max(fact[LEAST], least_relative_side(weight, width, o["min_branch"]))
-        fact[TURNS], fact[LAST], fact[CASES] = 2 if learn else 1, last, all_cases
-        fact[BEST] = fact[REACH] = -np.inf
+            attribute_statistics[LEAST] = max(
+                attribute_statistics[LEAST], least_relative_side(weight, width, o["min_branch"])
+            )
+        attribute_statistics[TURNS], attribute_statistics[LAST], attribute_statistics[N_CASES] = (
+            2 if learn else 1,
+            last,
+            all_cases,
+        )
+        attribute_statistics[BEST] = attribute_statistics[UPPER_BOUND] = -np.inf
         for turn in range(2 if learn else 1):
-            cases_left = lost if turn == 1 else np.int64(0)
+            cases_left = n_missing if turn == 1 else np.int64(0)
             for k in range(width):
                 left[k] = own[0, k] if turn == 1 else 0.0
-            below = spread_of(left, whole, criterion, table)
+            below = impurity_of(left, whole, criterion, table)
             # Invariant: `left` and `below` are the statistics of the codes before `code` and their impurity.
             for code in range(1, last + 1):
                 here = cases_of(own, own_cases, code)
@@ -188,12 +194,12 @@ def score_borders(
                 for k in range(width):
                     left[k] += own[code, k]
                     right[k] = whole[k] - left[k]
-                above = spread_of(right, whole, criterion, table)
+                above = impurity_of(right, whole, criterion, table)
                 if here > 1:
                     bound = bound_from(before, below + above, weight, criterion)
                     bounds[turn, first + code] = bound
-                    fact[REACH] = max(fact[REACH], bound)
-                below = spread_of(left, whole, criterion, table)
+                    attribute_statistics[UPPER_BOUND] = max(attribute_statistics[UPPER_BOUND], bound)
+                below = impurity_of(left, whole, criterion, table)
                 if code == last and (turn == 1 or not learn):
                     break
                 if len(gaps) > 0 and not gaps[first + code]:
@@ -201,7 +207,10 @@ def score_borders(
                 if cases_left < o["min_leaf"] or all_cases - cases_left < o["min_leaf"]:
                     continue
                 weight_left = weight_of(left, criterion)
-                if weight_left < fact[LEAST] or weight_of(right, criterion) < fact[LEAST]:
+                if (
+                    weight_left < attribute_statistics[LEAST]
+                    or weight_of(right, criterion) < attribute_statistics[LEAST]
+                ):
                     continue
                 if criterion == CHI_SQUARE:
                     score = score_of_sides(left, right, before, weight, criterion, table)
@@ -209,11 +218,11 @@ def score_borders(
                     added_up = whole[2] if criterion == VARIANCE else weight
                     score = decrease(before, below + above, weight, added_up)
                 borders[turn, first + code] = score
-                fact[BEST] = max(fact[BEST], score)
+                attribute_statistics[BEST] = max(attribute_statistics[BEST], score)
 
 
 @no_alloc_kernel
-def find_alive(
+def find_surviving_bins(
     counts: Array,
     cases: Array,
     starts: Array,
@@ -223,43 +232,43 @@ def find_alive(
     opt: Array,
     table: Array,
     bounds: Array,
-    facts: Array,
-    alive: Array,
-    room: Array,
+    statistics: Array,
+    surviving: Array,
+    buffers: Array,
     inside: Array,
 ) -> None:
     """Flag the surviving bins, by a tighter bound.
 
     Parameters
     ----------
-    counts, cases, starts, attributes, opt, table, bounds, facts : array
+    counts, cases, starts, attributes, opt, table, bounds, statistics : array
         As in `score_borders`; the upper bound of an attribute becomes that of its surviving bins and its borders.
     single : array of bool
         Of every attribute.
     limits : array
         Least score that matters, for each attribute.
-    alive : array of bool
+    surviving : array of bool
         To be filled, by places.
-    room, inside : array
+    buffers, inside : array
         Scratch space, as above, and whole numbers by class.
     """
     o = opt[0]
     criterion = o["criterion"]
     width = counts.shape[1]
-    whole, left, corners = room[0], room[1], room[2:4]
+    whole, left, corners = buffers[0], buffers[1], buffers[2:4]
     for one in range(len(attributes)):
         a = attributes[one]
-        fact = facts[one]
-        reach = fact[REACH]
-        fact[REACH] = fact[BEST]
+        attribute_statistics = statistics[one]
+        reach = attribute_statistics[UPPER_BOUND]
+        attribute_statistics[UPPER_BOUND] = attribute_statistics[BEST]
         if single[a] or (reach < limits[one] and not o["correction"]):
             continue
         first, end = starts[a], starts[a + 1]
         own, own_cases = counts[first:end], cases[first:end]
-        learn = fact[TURNS] == 2
-        all_cases, last = sum_of_codes(own, own_cases, learn, whole)
+        learn = attribute_statistics[TURNS] == 2
+        all_cases, last = sum_codes(own, own_cases, learn, whole)
         weight = weight_of(whole, criterion)
-        before = spread_of(whole, whole, criterion, table)
+        before = impurity_of(whole, whole, criterion, table)
         for turn in range(2 if learn else 1):
             cases_left = np.int64(0)
             for k in range(width):
@@ -268,35 +277,35 @@ def find_alive(
                 here = cases_of(own, own_cases, code)
                 bound = bounds[turn, first + code]
                 if here > 1 and bound >= limits[one]:
-                    nearer = near_bound(left, own[code], whole, before, weight, criterion, table, corners, inside)
+                    nearer = tight_bound(left, own[code], whole, before, weight, criterion, table, corners, inside)
                     bound = min(bound, nearer)
                     if bound >= limits[one]:
-                        alive[first + code] = True
-                        fact[REACH] = max(fact[REACH], bound)
-                if here > 1 and o["correction"] and not alive[first + code]:
+                        surviving[first + code] = True
+                        attribute_statistics[UPPER_BOUND] = max(attribute_statistics[UPPER_BOUND], bound)
+                if here > 1 and o["correction"] and not surviving[first + code]:
                     # Where only some thresholds of a bin are admissible they must be counted one by one.
                     low = weight_of(left, criterion)
                     high = low + weight_of(own[code], criterion)
                     all_fit = (
-                        low >= fact[LEAST]
-                        and weight - high >= fact[LEAST]
+                        low >= attribute_statistics[LEAST]
+                        and weight - high >= attribute_statistics[LEAST]
                         and cases_left >= o["min_leaf"]
                         and all_cases - cases_left - here >= o["min_leaf"]
                     )
                     none_fits = (
-                        high < fact[LEAST]
-                        or weight - low < fact[LEAST]
+                        high < attribute_statistics[LEAST]
+                        or weight - low < attribute_statistics[LEAST]
                         or cases_left + here < o["min_leaf"]
                         or all_cases - cases_left < o["min_leaf"]
                     )
-                    alive[first + code] = not all_fit and not none_fits
+                    surviving[first + code] = not all_fit and not none_fits
                 cases_left += here
                 for k in range(width):
                     left[k] += own[code, k]
 
 
 @internal
-def near_bound(
+def tight_bound(
     left: Array,
     inner: Array,
     whole: Array,
@@ -304,7 +313,7 @@ def near_bound(
     weight: Number,
     criterion: Number,
     table: Array,
-    room: Array,
+    buffers: Array,
     inside: Array,
 ) -> Number:
     """Return an upper bound of the scores inside a bin, by the corners; infinite where there are too many.
@@ -315,7 +324,7 @@ def near_bound(
         Statistics of the cases left of the bin, in the bin, and of all cases.
     before, weight : float
         Impurity and weight of all.
-    room, inside : array
+    buffers, inside : array
         Scratch space.
     """
     if criterion == VARIANCE:
@@ -331,7 +340,7 @@ def near_bound(
     if criterion == GINI:
         return _gini_bound(left, inner, whole, before, weight, n)
     best = -np.inf
-    corner, right = room[0], room[1]
+    corner, right = buffers[0], buffers[1]
     # Invariant: `best` is the greatest bound of the corners before `choice`.
     for choice in range(1 << n):
         for k in range(width):
@@ -341,7 +350,7 @@ def near_bound(
                 corner[inside[j]] += inner[inside[j]]
         for k in range(width):
             right[k] = whole[k] - corner[k]
-        after = spread_of(corner, whole, criterion, table) + spread_of(right, whole, criterion, table)
+        after = impurity_of(corner, whole, criterion, table) + impurity_of(right, whole, criterion, table)
         best = max(best, bound_from(before, after, weight, criterion))
     return best
 

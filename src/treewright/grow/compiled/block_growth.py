@@ -7,21 +7,21 @@ import numpy as np
 from treewright.counts.compiled.flags import Array
 from treewright.grow.compiled.blocks import (
     Block,
+    CategoryBuffers,
     Rules,
-    ValueRoom,
     enlarged,
-    new_found,
-    new_room,
-    new_value_room,
+    new_best_tests,
+    new_buffers,
+    new_category_buffers,
     new_visits,
-    with_room,
+    with_capacity,
 )
-from treewright.grow.compiled.by_need import NeedRoom, new_need_room
-from treewright.grow.compiled.options import CUT, DIVIDED
+from treewright.grow.compiled.by_need import LazySortBuffers, new_lazy_sort_buffers
+from treewright.grow.compiled.options import CUT, MISSING_FRACTIONAL
 from treewright.grow.compiled.subtree import FINISHED, MORE_NODES, NEEDED, NODES, SIDES, WAITING, grow_nodes
-from treewright.grow.compiled.written import COUNTS_AT, Frames, Written
+from treewright.grow.compiled.written import COUNTS_AT, Frames, NodeArrays
 
-NO_ROOM = -1
+ENTRIES_TOO_NARROW = -1
 """Instead of a number of nodes: the entries of `order` are too narrow for so many fractional cases."""
 
 
@@ -35,7 +35,7 @@ def grow_block(
     outcome: int,
     cancelled: Array,
     *,
-    sort_by_need: bool,
+    sort_lazily: bool,
 ) -> tuple[Array, Array, Array, int]:
     """Grow the subtree of the first `n` cases of a block.
 
@@ -50,7 +50,7 @@ def grow_block(
         Of the root of the subtree: random key, depth, and the outcome of an empty node.
     cancelled : array of bool
         Set by another thread to cancel.
-    sort_by_need : bool
+    sort_lazily : bool
         Whether cases are sorted when an attribute is sampled; else all orders are given and maintained.
 
     Returns
@@ -61,10 +61,10 @@ def grow_block(
     n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
     most_values = max(int(rules.n_values.max(initial=0)), 2)
     size = block.codes.shape[1]
-    room, found = new_room(size, n_attributes, most_values, width), new_found(n_attributes, most_values)
+    buffers, found = new_buffers(size, n_attributes, most_values, width), new_best_tests(n_attributes, most_values)
     visits = new_visits(size, block.order.dtype)
-    by_value, cuts, copies, by_need = _extras(block, rules, most_values, sort_by_need=sort_by_need)
-    written = Written(
+    by_value, cuts, copies, lazy_sort = _extras(block, rules, most_values, sort_lazily=sort_lazily)
+    written = NodeArrays(
         np.empty((64, 9), dtype=np.int32),
         np.empty((64, COUNTS_AT + width)),
         np.empty(64 + most_values, dtype=np.int8),
@@ -80,7 +80,7 @@ def grow_block(
     state = np.array([1, 0, 0, 0], dtype=np.int64)
     while True:
         status = grow_nodes(
-            block, rules, visits, room, found, written, frames, state, cancelled, by_value, cuts, copies, by_need
+            block, rules, visits, buffers, found, written, frames, state, cancelled, by_value, cuts, copies, lazy_sort
         )
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
@@ -90,7 +90,7 @@ def grow_block(
                 written = written._replace(
                     integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
                 )
-            most = len(room.starts)  # the margin that the kernel checks
+            most = len(buffers.starts)  # the margin that the kernel checks
             if state[SIDES] + most > len(written.sides):
                 written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
             if state[WAITING] + most >= len(frames.keys):
@@ -98,26 +98,26 @@ def grow_block(
             continue
         size = max(2 * size, int(state[NEEDED]))
         if rules.shift[0] < 31 and size > 1 << rules.shift[0]:
-            return written.integers, written.doubles, written.sides, NO_ROOM
-        block = with_room(block, size)
-        room = new_room(size, n_attributes, most_values, width)
+            return written.integers, written.doubles, written.sides, ENTRIES_TOO_NARROW
+        block = with_capacity(block, size)
+        buffers = new_buffers(size, n_attributes, most_values, width)
         more = new_visits(size, block.order.dtype)
         more.cases[: len(visits.cases)] = visits.cases
         visits, copies = more, np.empty(size, dtype=np.int32)
 
 
 def _extras(
-    block: Block, rules: Rules, most_values: int, *, sort_by_need: bool
-) -> tuple[ValueRoom | None, Array | None, Array | None, NeedRoom | None]:
+    block: Block, rules: Rules, most_values: int, *, sort_lazily: bool
+) -> tuple[CategoryBuffers | None, Array | None, Array | None, LazySortBuffers | None]:
     """Allocate optional buffers; for None the kernel is compiled without the code that uses them."""
     opt = rules.opt[0]
-    by_value = cuts = copies = by_need = None
+    by_value = cuts = copies = lazy_sort = None
     if np.any(rules.tests > CUT):
-        by_value = new_value_room(most_values, int(opt["width"]))
+        by_value = new_category_buffers(most_values, int(opt["width"]))
     if opt["random_cuts"]:
         cuts = np.empty(len(rules.tests))
-    if opt["missing"] == DIVIDED and not np.all(block.codes):
+    if opt["missing"] == MISSING_FRACTIONAL and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
-    if sort_by_need:
-        by_need = new_need_room(block.order)
-    return by_value, cuts, copies, by_need
+    if sort_lazily:
+        lazy_sort = new_lazy_sort_buffers(block.order)
+    return by_value, cuts, copies, lazy_sort

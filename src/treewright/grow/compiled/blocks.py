@@ -50,7 +50,7 @@ class Rules(NamedTuple):
     opt : array of one `OPTIONS`
     tests, n_values : array of int
         Of each attribute.
-    many : array of bool
+    high_cardinality : array of bool
         High-cardinality attributes, which C4.5 excludes from its average gain.
     slots : array of int
         Row of each attribute in `order` and `numbers`, -1 where it has none.
@@ -64,19 +64,19 @@ class Rules(NamedTuple):
     opt: Array
     tests: Array
     n_values: Array
-    many: Array
+    high_cardinality: Array
     slots: Array
     numbers: Array
     table: Array
     shift: Array
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """Buffers for one node.
 
     Parameters
     ----------
-    scores, places, lefts : array
+    scores, positions, lefts : array
         Of the thresholds of an attribute; `scores` is long enough for its partitions of categories, too.
     rows : array
         Statistics of branches, or by category, missing values last.
@@ -89,7 +89,7 @@ class Room(NamedTuple):
     """
 
     scores: Array
-    places: Array
+    positions: Array
     lefts: Array
     rows: Array
     unknown: Array
@@ -102,7 +102,7 @@ class Room(NamedTuple):
     starts: Array
 
 
-class ValueRoom(NamedTuple):
+class CategoryBuffers(NamedTuple):
     """Buffers for nominal attributes.
 
     Parameters
@@ -140,7 +140,7 @@ class Visits(NamedTuple):
     spare_entries: Array
 
 
-class Found(NamedTuple):
+class BestTests(NamedTuple):
     """The best test of each attribute at a node.
 
     Parameters
@@ -151,7 +151,7 @@ class Found(NamedTuple):
         Score of the criterion, entropy of the branches.
     low, high : array of int
         Codes on both sides of a threshold; high is -1 where known is split from missing.
-    home : array of int
+    missing_branch : array of int
         Default branch of missing values, -1 where these become fractional cases.
     sides : array, attributes x values
         Branch of each category of a binary test, -1 for categories that do not occur.
@@ -162,7 +162,7 @@ class Found(NamedTuple):
     info: Array
     low: Array
     high: Array
-    home: Array
+    missing_branch: Array
     sides: Array
 
 
@@ -179,12 +179,12 @@ def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
         into[block.target[case]] += w
 
 
-def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> Room:
+def new_buffers(n_cases: int, n_attributes: int, most_values: int, width: int) -> Buffers:
     """Allocate buffers; `most_values` is at least two, as a test has two branches."""
     unknown, known, left, right, whole, summary = np.empty((6, width))
-    many = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
-    return Room(
-        np.empty(many),
+    n_scores = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
+    return Buffers(
+        np.empty(n_scores),
         np.empty(2 * n_cases + 2, dtype=np.int64),
         np.empty(2 * n_cases + 2),
         np.empty((most_values + 1, width)),
@@ -199,9 +199,9 @@ def new_room(n_cases: int, n_attributes: int, most_values: int, width: int) -> R
     )
 
 
-def new_value_room(most_values: int, width: int) -> ValueRoom:
+def new_category_buffers(most_values: int, width: int) -> CategoryBuffers:
     """Allocate buffers for nominal attributes."""
-    return ValueRoom(
+    return CategoryBuffers(
         np.empty(most_values + 1, dtype=np.int64),
         np.empty((width + 2, most_values + 1), dtype=np.int64),
         np.empty(most_values + 1),
@@ -220,9 +220,9 @@ def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
     )
 
 
-def new_found(n_attributes: int, most_values: int) -> Found:
+def new_best_tests(n_attributes: int, most_values: int) -> BestTests:
     """Allocate the best tests."""
-    return Found(
+    return BestTests(
         np.empty(n_attributes, dtype=np.int64),
         np.empty(n_attributes),
         np.empty(n_attributes),
@@ -233,10 +233,10 @@ def new_found(n_attributes: int, most_values: int) -> Found:
     )
 
 
-def with_room(block: Block, n_cases: int) -> Block:
+def with_capacity(block: Block, n_cases: int) -> Block:
     """Return the block with a capacity of `n_cases`."""
-    room = block.codes.shape[1]
-    return Block._make(enlarged(array, n_cases, -1) if array.shape[-1] == room else array for array in block)
+    buffers = block.codes.shape[1]
+    return Block._make(enlarged(array, n_cases, -1) if array.shape[-1] == buffers else array for array in block)
 
 
 def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]:

@@ -15,17 +15,17 @@ from treewright.counts.compiled.lanes import LANES
 from treewright.grow.compiled.packs import cases_in, is_narrow, weights_in, widened
 from treewright.grow.compiled.sorting import sort_by_bytes
 from treewright.grow.compiled.unsorted import (
-    FEW,
     MOST_BITS,
     NO_CUT,
-    CutRoom,
+    PAIRWISE_CASES,
+    CutBuffers,
     Node,
+    add_candidate,
+    add_few_candidates,
     bits_at_least,
-    compare_few,
-    note,
-    note_few,
+    gain_bits,
+    pairwise_gains,
     threshold,
-    worth_bits,
 )
 
 PER_BUCKET = 3
@@ -34,7 +34,7 @@ PER_BUCKET = 3
 
 @inlined_internal
 def count_buckets(
-    codes: Array, low: Number, high: Number, node: Node, sums: Array, borders: Array, span: Array, room: CutRoom
+    codes: Array, low: Number, high: Number, node: Node, sums: Array, borders: Array, span: Array, buffers: CutBuffers
 ) -> Number:
     """Count the cases of a node in buckets; return the bits of the greatest gain of a cut between two.
 
@@ -47,7 +47,7 @@ def count_buckets(
     node : Node
     sums, borders, span : array of int
         Output: rows of the buffers of these names.
-    room : CutRoom
+    buffers : CutRoom
     """
     bits = shift = np.int64(0)
     while node.size >> (bits + PER_BUCKET) > 0 and bits < MOST_BITS:
@@ -59,37 +59,37 @@ def count_buckets(
     before = np.int64(0)
     if is_narrow(node.size, node.one + node.two):
         for bucket in range(n):
-            room.tally[bucket] = 0
-        _count(codes, low, shift, node, room.narrow, room.tally)
+            buffers.tally[bucket] = 0
+        _count(codes, low, shift, node, buffers.narrow, buffers.tally)
         for bucket in range(n):
-            before += widened(room.tally[bucket])
+            before += widened(buffers.tally[bucket])
             sums[bucket + 1] = before
     else:
         for bucket in range(n):
-            room.wide_tally[bucket] = 0
-        _count(codes, low, shift, node, room.wide, room.wide_tally)
+            buffers.wide_tally[bucket] = 0
+        _count(codes, low, shift, node, buffers.wide, buffers.wide_tally)
         for bucket in range(n):
-            before += room.wide_tally[bucket]
+            before += buffers.wide_tally[bucket]
             sums[bucket + 1] = before
     greatest = NO_CUT
     # Invariant: `greatest` is the greatest gain of a cut before `bucket`.
     for bucket in range(n):
-        pack = sums[bucket + 1]
-        one, two = weights_in(pack)
-        borders[bucket] = worth_bits(cases_in(pack), one, two, node)
+        packed_sum = sums[bucket + 1]
+        one, two = weights_in(packed_sum)
+        borders[bucket] = gain_bits(cases_in(packed_sum), one, two, node)
         greatest = max(greatest, borders[bucket])
     return greatest
 
 
 @inlined_internal
-def _count(codes: Array, low: Number, shift: Number, node: Node, packs: Array, tally: Array) -> None:
+def _count(codes: Array, low: Number, shift: Number, node: Node, packed: Array, tally: Array) -> None:
     for p in range(node.size):
         code = np.int64(codes[np.uint64(node.cases[np.uint64(node.first + p)])])
-        tally[np.uint64((code - low) >> shift)] += packs[p]
+        tally[np.uint64((code - low) >> shift)] += packed[p]
 
 
 @inlined_internal
-def _find_alive(sums: Array, n: Number, limit: Number, node: Node, alive: Array) -> Number:
+def _find_surviving_buckets(sums: Array, n: Number, limit: Number, node: Node, surviving: Array) -> Number:
     """Flag the buckets of more than one case with a cut that may reach a limit; return their number."""
     weight = node.one + node.two
     found = np.int64(0)
@@ -104,13 +104,13 @@ def _find_alive(sums: Array, n: Number, limit: Number, node: Node, alive: Array)
             other * other >= limit * (other_left * (weight - other_left))
         )
         here &= cases_in(end) - cases_in(begin) > 1
-        alive[bucket] = here
+        surviving[bucket] = here
         found += np.int64(here)
     return found
 
 
 @inlined_internal
-def look_inside(
+def refine_buckets(
     codes: Array,
     sums: Array,
     borders: Array,
@@ -118,7 +118,7 @@ def look_inside(
     greatest: Number,
     limit: Number,
     node: Node,
-    room: CutRoom,
+    buffers: CutBuffers,
 ) -> tuple[Number, Number]:
     """Collect the cuts of an attribute, between and inside buckets, that reach a limit, which rises with them.
 
@@ -131,83 +131,85 @@ def look_inside(
         Bits of the greatest gain of a cut between buckets.
     limit : float
         Least gain of a candidate.
-    node, room
+    node, buffers
 
     Returns
     -------
-    noted, limit
+    n_candidates, limit
     """
     low, shift, n = span[0], span[1], span[2]
-    noted = np.int64(0)
+    n_candidates = np.int64(0)
     if greatest >= bits_at_least(limit):
         least = bits_at_least(limit)
         for bucket in range(n):
             if borders[bucket] >= least:
-                pack = sums[bucket + 1]
+                packed_sum = sums[bucket + 1]
                 cut = low + ((np.int64(bucket) + 1) << shift) - 1
-                one, two = weights_in(pack)
-                noted = note(one, two, cut, node, noted, room)
-    if shift == 0 or _find_alive(sums, n, limit, node, room.alive) == 0:
-        return noted, limit
-    _put_together(codes, sums, low, shift, n, node, room)
+                one, two = weights_in(packed_sum)
+                n_candidates = add_candidate(one, two, cut, node, n_candidates, buffers)
+    if shift == 0 or _find_surviving_buckets(sums, n, limit, node, buffers.surviving) == 0:
+        return n_candidates, limit
+    _gather_surviving(codes, sums, low, shift, n, node, buffers)
     at = np.int64(0)
     # Invariant: the cases of surviving buckets before `bucket` end at `at`; no cut below `limit` can be the best.
     for bucket in range(n):
-        if not room.alive[bucket]:
+        if not buffers.surviving[bucket]:
             continue
         before = sums[bucket]
         size = cases_in(sums[bucket + 1]) - cases_in(before)
-        if size <= FEW:
-            best = compare_few(at, size, before, node, room.packs, room)
+        if size <= PAIRWISE_CASES:
+            best = pairwise_gains(at, size, before, node, buffers.packed, buffers)
             if best >= bits_at_least(limit):
                 limit = max(limit, threshold(number_of(best), node))
-                noted = note_few(at, size, before, limit, node, noted, room)
+                n_candidates = add_few_candidates(at, size, before, limit, node, n_candidates, buffers)
         else:
-            noted, limit = _look_at_many(at, size, before, limit, node, noted, room)
+            n_candidates, limit = _refine_large_bucket(at, size, before, limit, node, n_candidates, buffers)
         at += size
-    return noted, limit
+    return n_candidates, limit
 
 
 @inlined_internal
-def _put_together(codes: Array, sums: Array, low: Number, shift: Number, n: Number, node: Node, room: CutRoom) -> None:
+def _gather_surviving(
+    codes: Array, sums: Array, low: Number, shift: Number, n: Number, node: Node, buffers: CutBuffers
+) -> None:
     """Copy codes and counts of the cases in surviving buckets, bucket by bucket."""
-    alive, places = room.alive, room.places
+    surviving, positions = buffers.surviving, buffers.positions
     total = np.int64(0)
     for bucket in range(n):
-        places[bucket] = total
-        if alive[bucket]:
+        positions[bucket] = total
+        if surviving[bucket]:
             total += cases_in(sums[bucket + 1]) - cases_in(sums[bucket])
     for p in range(node.size):
         code = codes[np.uint64(node.cases[np.uint64(node.first + p)])]
         own = np.uint64((np.int64(code) - low) >> shift)
-        if alive[own]:
-            place = places[own]
-            places[own] = place + 1
-            room.codes[np.uint64(place)] = code
-            room.packs[np.uint64(place)] = room.narrow[p]
+        if surviving[own]:
+            index = positions[own]
+            positions[own] = index + 1
+            buffers.codes[np.uint64(index)] = code
+            buffers.packed[np.uint64(index)] = buffers.narrow[p]
     for lane in range(LANES):
-        room.packs[total + lane] = 0
+        buffers.packed[total + lane] = 0
 
 
 @internal
-def _look_at_many(
-    at: Number, size: Number, before: Number, limit: Number, node: Node, noted: Number, room: CutRoom
+def _refine_large_bucket(
+    at: Number, size: Number, before: Number, limit: Number, node: Node, n_candidates: Number, buffers: CutBuffers
 ) -> tuple[Number, Number]:
     """Collect the cuts among many cases of a bucket that reach a limit; the cases are sorted."""
-    keys, packs = room.sort.keys, room.sort.cases
+    keys, packed = buffers.sort.keys, buffers.sort.cases
     for k in range(size):
-        keys[0, k] = np.uint64(room.codes[at + k])
-        packs[0, k] = room.packs[at + k]
-    turn = sort_by_bytes(keys, packs, size, room.sort.counts)
+        keys[0, k] = np.uint64(buffers.codes[at + k])
+        packed[0, k] = buffers.packed[at + k]
+    row = sort_by_bytes(keys, packed, size, buffers.sort.counts)
     left = before
     # Invariant: `left` holds the counts of all cases before the k-th of the bucket.
     for k in range(size - 1):
-        left += widened(packs[turn, k])
-        if keys[turn, k] == keys[turn, k + 1]:
+        left += widened(packed[row, k])
+        if keys[row, k] == keys[row, k + 1]:
             continue
         one, two = weights_in(left)
-        worth = worth_bits(cases_in(left), one, two, node)
-        if worth >= bits_at_least(limit):
-            limit = max(limit, threshold(number_of(worth), node))
-            noted = note(one, two, np.int64(keys[turn, k]), node, noted, room)
-    return noted, limit
+        gain = gain_bits(cases_in(left), one, two, node)
+        if gain >= bits_at_least(limit):
+            limit = max(limit, threshold(number_of(gain), node))
+            n_candidates = add_candidate(one, two, np.int64(keys[row, k]), node, n_candidates, buffers)
+    return n_candidates, limit

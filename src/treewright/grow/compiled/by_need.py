@@ -17,10 +17,10 @@ from treewright.counts.compiled.bits import lowest_bit
 from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 from treewright.grow.compiled.blocks import Block
 
-SORTED_FROM = 8
+BLOCK_SORT_FRACTION = 8
 """A node with at least one in this many cases of its block has the block sorted; a smaller node is sorted by itself."""
 
-FEW_CASES = 20
+MOST_INSERTED_CASES = 20
 """Up to this many cases of a node are sorted by insertion."""
 
 DIGIT = 11
@@ -32,19 +32,19 @@ MOST_NEARLY_SORTED = 1024
 MOST_ALIKE = 32
 """Where more cases share the first digit, all digits are sorted, least significant first."""
 
-_ONE, _ALL, _NOTHING = np.uint64(1), np.uint64(63), np.uint64(0)
+_ONE, _ALL, _ZERO = np.uint64(1), np.uint64(63), np.uint64(0)
 _WORD = np.uint64(6)
 
 
-class NeedRoom(NamedTuple):
+class LazySortBuffers(NamedTuple):
     """The orders of a block that are known, and buffers.
 
     Parameters
     ----------
-    places : array of int, numeric attributes x cases
+    positions : array of int, numeric attributes x cases
     is_sorted : array of bool
-        Whether the block is sorted by a numeric attribute: then its rows of `places` and ``block.order`` are valid.
-    everybody : array of int
+        Whether the block is sorted by a numeric attribute: then its rows of `positions` and ``block.order`` are valid.
+    all_cases : array of int
         All cases.
     words, groups : array of 64-bit words
         Zeros before and after each use.
@@ -54,9 +54,9 @@ class NeedRoom(NamedTuple):
         Histogram of a digit.
     """
 
-    places: Array
+    positions: Array
     is_sorted: Array
-    everybody: Array
+    all_cases: Array
     words: Array
     groups: Array
     entries: Array
@@ -64,11 +64,11 @@ class NeedRoom(NamedTuple):
     counts: Array
 
 
-def new_need_room(order: npt.NDArray[Any]) -> NeedRoom:
+def new_lazy_sort_buffers(order: npt.NDArray[Any]) -> LazySortBuffers:
     """Allocate buffers for these orders."""
     n_attributes, n = order.shape
     words = n // 64 + 1
-    return NeedRoom(
+    return LazySortBuffers(
         np.empty((n_attributes, n), dtype=np.uint16 if n <= 1 << 16 else np.int32),
         np.zeros(n_attributes, dtype=np.bool_),
         np.arange(n, dtype=np.int32),
@@ -81,10 +81,17 @@ def new_need_room(order: npt.NDArray[Any]) -> NeedRoom:
 
 
 @internal
-def order_cases(
-    codes: Array, slot: Number, visits: Array, first: Number, size: Number, shift: Number, block: Block, room: NeedRoom
+def sort_slice(
+    codes: Array,
+    slot: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    shift: Number,
+    block: Block,
+    buffers: LazySortBuffers,
 ) -> None:
-    """Write the cases of a slice in the order of an attribute to ``room.entries``, from `first` on.
+    """Write the cases of a slice in the order of an attribute to ``buffers.entries``, from `first` on.
 
     Parameters
     ----------
@@ -94,26 +101,28 @@ def order_cases(
         Its row among the numeric ones.
     visits, first, size, shift
         As in `sort_cases`.
-    block, room
+    block, buffers
     """
-    n = len(room.everybody)
+    n = len(buffers.all_cases)
     everything = np.int64(0)
-    if not room.is_sorted[slot]:
-        if size * SORTED_FROM < n:
-            sort_cases(codes, visits, first, size, shift, room.entries, room.counts, room.spare)
+    if not buffers.is_sorted[slot]:
+        if size * BLOCK_SORT_FRACTION < n:
+            sort_cases(codes, visits, first, size, shift, buffers.entries, buffers.counts, buffers.spare)
             return
         whole = block.order[slot]
-        sort_cases(codes, room.everybody, everything, n, shift, whole, room.counts, room.spare)
+        sort_cases(codes, buffers.all_cases, everything, n, shift, whole, buffers.counts, buffers.spare)
         mask = (np.int64(1) << shift) - 1
-        for place in range(n):
-            room.places[slot, np.int64(whole[place]) & mask] = place
-        room.is_sorted[slot] = True
-    pick_cases(room.places[slot], block.order[slot], visits, first, size, room.words, room.groups, room.entries)
+        for position in range(n):
+            buffers.positions[slot, np.int64(whole[position]) & mask] = position
+        buffers.is_sorted[slot] = True
+    select_cases(
+        buffers.positions[slot], block.order[slot], visits, first, size, buffers.words, buffers.groups, buffers.entries
+    )
 
 
 @no_alloc_kernel
-def pick_cases(
-    places: Array,
+def select_cases(
+    positions: Array,
     order: Array,
     visits: Array,
     first: Number,
@@ -126,7 +135,7 @@ def pick_cases(
 
     Parameters
     ----------
-    places, order : array
+    positions, order : array
         Position of each case in the order, and the order.
     visits, first, size
         The slice of the cases.
@@ -138,20 +147,20 @@ def pick_cases(
     at = np.uint64(first)
     if size >= len(words):
         for p in range(first, first + size):
-            place = np.uint64(places[visits[p]])
-            words[place >> _WORD] |= _ONE << (place & _ALL)
+            position = np.uint64(positions[visits[p]])
+            words[position >> _WORD] |= _ONE << (position & _ALL)
         for one in range(len(words)):
             at = _read_word(np.uint64(one), words, order, entries, at)
         return
     for p in range(first, first + size):
-        place = np.uint64(places[visits[p]])
-        number = place >> _WORD
-        words[number] |= _ONE << (place & _ALL)
+        position = np.uint64(positions[visits[p]])
+        number = position >> _WORD
+        words[number] |= _ONE << (position & _ALL)
         groups[number >> _WORD] |= _ONE << (number & _ALL)
     for which in range(len(groups)):
         group = groups[which]
-        groups[which] = _NOTHING
-        while group != _NOTHING:
+        groups[which] = _ZERO
+        while group != _ZERO:
             at = _read_word((np.uint64(which) << _WORD) + lowest_bit(group), words, order, entries, at)
             group &= group - _ONE
 
@@ -160,9 +169,9 @@ def pick_cases(
 def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at: np.uint64) -> np.uint64:
     """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
     word = words[number]
-    words[number] = _NOTHING
+    words[number] = _ZERO
     # Invariant: `word` holds the positions that are still to be written, all of them after those written.
-    while word != _NOTHING:
+    while word != _ZERO:
         entries[at] = order[(number << _WORD) + lowest_bit(word)]
         word &= word - _ONE
         at += _ONE
@@ -189,7 +198,7 @@ def sort_cases(
     counts, spare : array
         Scratch space.
     """
-    if size <= FEW_CASES:
+    if size <= MOST_INSERTED_CASES:
         for p in range(first, first + size):
             _insert_entry((np.int64(codes[visits[p]]) << shift) | np.int64(visits[p]), order, first, p)
         return
@@ -260,7 +269,7 @@ def _by_digit(
     entries: Array,
     start: Number,
     into: Array,
-    place: Number,
+    position: Number,
     n: Number,
     base: Number,
     low: Number,
@@ -269,7 +278,7 @@ def _by_digit(
 ) -> None:
     """Distribute entries stably by a digit whose histogram is in `counts`."""
     mask = (np.int64(1) << digit) - 1
-    at = np.int64(place)
+    at = np.int64(position)
     for value in range(mask + 1):
         here = counts[value]
         counts[value] = at

@@ -18,16 +18,16 @@ from treewright.grow.compiled.arithmetic import (
     QUICK_ERROR,
     VARIANCE,
     decrease,
-    first_of_ties,
+    first_tied,
     impurity,
     quick_nlogn,
     score_of_sides,
     weight_of,
 )
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, add_case
-from treewright.grow.compiled.by_need import NeedRoom, order_cases
+from treewright.grow.compiled.blocks import BestTests, Block, Buffers, Rules, add_case
+from treewright.grow.compiled.by_need import LazySortBuffers, sort_slice
 from treewright.grow.compiled.drawing import random_cut
-from treewright.grow.compiled.options import DIVIDED, LEARNED
+from treewright.grow.compiled.options import MISSING_FRACTIONAL, MISSING_LEARNED
 from treewright.grow.criteria import CLEAN, ROUNDING
 
 
@@ -48,7 +48,7 @@ def scan_cuts(
     numbers: Array,
     block: Block,
     rules: Rules,
-    room: Room,
+    buffers: Buffers,
     cases_left: Number,
     cases_all: Number,
     last_too: Number,
@@ -63,9 +63,9 @@ def scan_cuts(
         Of the attribute.
     start, end : int
         Slice of the cases with a known value.
-    block, rules, room
-        ``room.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
-        nothing), ``room.known`` those of all; scores and places are added.
+    block, rules, buffers
+        ``buffers.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
+        nothing), ``buffers.known`` those of all; scores and places are added.
     cases_left, cases_all : int
         Cases on the left before the first one; all of them.
     last_too : bool
@@ -77,18 +77,18 @@ def scan_cuts(
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
-    left, whole, scores, places = room.left, room.known, room.scores, room.places
+    left, whole, scores, positions = buffers.left, buffers.known, buffers.scores, buffers.positions
     target, weights, deviation = block.target, block.weights, block.deviation
     width = len(left)
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
-    right = room.right
+    right = buffers.right
     least = max(opt["least_side"], side)
     # Integers are added without rounding, so the sums of squares are updated incrementally.
-    incremental = criterion == GINI and opt["whole"] == 1 and opt["correction"] == 0
-    by_logs = criterion == ENTROPY and opt["whole"] == 0
+    incremental = criterion == GINI and opt["integer_weights"] == 1 and opt["correction"] == 0
+    by_logs = criterion == ENTROPY and opt["integer_weights"] == 0
     squares_left = squares_right = 0.0
     if incremental:
         for k in range(width):
@@ -99,13 +99,13 @@ def scan_cuts(
     squares_whole = (weight - before) * weight
     weight_left = weight_of(left, criterion)
     gap, min_leaf = opt["gap"], opt["min_leaf"]
-    unit = opt["unit"] == 1
+    unit = opt["unit_weights"] == 1
     slack = QUICK_ERROR * weight + 2 * (CLEAN * before + ROUNDING * weight)
     w = 1.0
     following = np.int64(order[start]) if start < end else np.int64(0)
-    # Invariant: `left`, `weight_left` and `cases_left` describe the cases before `place` (and what was left of
+    # Invariant: `left`, `weight_left` and `cases_left` describe the cases before `position` (and what was left of
     # `start`); no threshold that scores below `bound` can tie with the best.
-    for place in range(start, end):
+    for position in range(start, end):
         packed = following
         case = packed & mask
         if not unit:
@@ -123,8 +123,8 @@ def scan_cuts(
                 squares_left += w * (2.0 * left[k] + w)
                 squares_right -= w * (2.0 * (whole[k] - left[k]) - w)
             left[k] += w
-        if place + 1 < end:
-            following = np.int64(order[place + 1])
+        if position + 1 < end:
+            following = np.int64(order[position + 1])
             code, next_code = packed >> shift, following >> shift
             if next_code == code or (gap > 0 and not last_too and not numbers[next_code] - numbers[code] > gap):
                 continue
@@ -153,8 +153,8 @@ def scan_cuts(
             else:
                 scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
                 bound = max(bound, scores[filled] * weight * (1 - 4e-9))
-        places[filled] = place
-        room.lefts[filled] = weight_left
+        positions[filled] = position
+        buffers.lefts[filled] = weight_left
         filled += 1
     return filled
 
@@ -169,7 +169,7 @@ def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right:
 
 
 @internal
-def examine_cut(
+def evaluate_thresholds(
     a: Number,
     first: Number,
     size: Number,
@@ -177,16 +177,16 @@ def examine_cut(
     key: np.uint64,
     block: Block,
     rules: Rules,
-    room: Room,
-    found: Found,
+    buffers: Buffers,
+    found: BestTests,
     cuts: Array | None,
     visits: Array,
-    by_need: NeedRoom | None,
+    lazy_sort: LazySortBuffers | None,
 ) -> Number:
     """Write the best threshold of an attribute to `found`; return the number of missing values, -1 if there is no test.
 
-    ``room.unknown`` becomes the statistics of the missing cases; the first of ``room.rows`` become the weights of both
-    sides.
+    ``buffers.unknown`` becomes the statistics of the missing cases; the first of ``buffers.rows`` become the weights of
+    both sides.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
@@ -195,29 +195,29 @@ def examine_cut(
     numbers = rules.numbers[slot]
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
-    if by_need is not None:
-        order_cases(block.codes[a], slot, visits, first, size, shift, block, by_need)
-        order = by_need.entries
+    if lazy_sort is not None:
+        sort_slice(block.codes[a], slot, visits, first, size, shift, block, lazy_sort)
+        order = lazy_sort.entries
     else:
         order = block.order[slot]
     width = len(summary)
-    unknown, known, left, rows = room.unknown, room.known, room.left, room.rows
+    unknown, known, left, rows = buffers.unknown, buffers.known, buffers.left, buffers.rows
     for k in range(width):
         unknown[k] = 0.0
         left[k] = 0.0
-    lost = nobody = np.int64(0)
-    while lost < size and np.int64(order[first + lost]) >> shift == 0:
-        add_case(unknown, np.int64(order[first + lost]) & mask, block, regression)
-        lost += 1
-    begin, end = first + lost, first + size
+    n_missing = nothing = np.int64(0)
+    while n_missing < size and np.int64(order[first + n_missing]) >> shift == 0:
+        add_case(unknown, np.int64(order[first + n_missing]) & mask, block, regression)
+        n_missing += 1
+    begin, end = first + n_missing, first + size
     if begin == end:
         return -1
-    learn = opt["missing"] == LEARNED and lost > 0
+    learn = opt["missing"] == MISSING_LEARNED and n_missing > 0
     if np.int64(order[begin]) >> shift == np.int64(order[end - 1]) >> shift and not learn:
         return -1
     for k in range(width):
         known[k] = summary[k] - unknown[k]
-    if lost > 0 and not opt["whole"]:
+    if n_missing > 0 and not opt["integer_weights"]:
         # A difference of sums would keep the rounding of the greater ones.
         for k in range(width):
             known[k] = 0.0
@@ -227,65 +227,71 @@ def examine_cut(
     missing_left = False
     tries = 0
     if cuts is not None:
-        at = drawn_cut(a, order, begin, end, key, lost, block, rules, room, cuts)
+        at = random_threshold(a, order, begin, end, key, n_missing, block, rules, buffers, cuts)
         if at < 0:
             return -1
         missing_left = at >= end
         at = at - (end - begin) if missing_left else at
         best = 0
-        found.score[a] = room.scores[0]
+        found.score[a] = buffers.scores[0]
         tries = 1
     else:
         if learn:
             for k in range(width):
                 known[k] = summary[k]
-            first_part = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size, learn, -np.inf, nobody)
+            first_part = scan_cuts(
+                order, begin, end, numbers, block, rules, buffers, nothing, size, learn, -np.inf, nothing
+            )
             for k in range(width):
                 left[k] = unknown[k]
-            tries = scan_cuts(order, begin, end, numbers, block, rules, room, lost, size, learn, -np.inf, first_part)
-            if tries > first_part and room.places[tries - 1] == end - 1:
+            tries = scan_cuts(
+                order, begin, end, numbers, block, rules, buffers, n_missing, size, learn, -np.inf, first_part
+            )
+            if tries > first_part and buffers.positions[tries - 1] == end - 1:
                 tries -= 1  # all cases are on one side
-            best = first_of_ties(room.scores, tries)
+            best = first_tied(buffers.scores, tries)
             missing_left = best >= first_part
         else:
             side = -np.inf
             if opt["relative_side"]:
                 side = least_relative_side(known_weight, width, opt["min_branch"])
-            tries = scan_cuts(order, begin, end, numbers, block, rules, room, nobody, size - lost, learn, side, nobody)
-            best = first_of_ties(room.scores, tries)
+            tries = scan_cuts(
+                order, begin, end, numbers, block, rules, buffers, nothing, size - n_missing, learn, side, nothing
+            )
+            best = first_tied(buffers.scores, tries)
         if best < 0:
             return -1
-        at = room.places[best]
-        found.score[a] = room.scores[best]
+        at = buffers.positions[best]
+        found.score[a] = buffers.scores[best]
     found.low[a] = np.int64(order[at]) >> shift
     found.high[a] = np.int64(order[at + 1]) >> shift if at + 1 < end else -1
     if learn:
-        found.home[a] = 0 if missing_left else 1
-        return lost
-    found.home[a] = -1
+        found.missing_branch[a] = 0 if missing_left else 1
+        return n_missing
+    found.missing_branch[a] = -1
     for k in range(1, width):
         rows[0, k] = rows[1, k] = 0.0
-    rows[0, 0] = room.lefts[best]
-    rows[1, 0] = known_weight - room.lefts[best]
-    if opt["missing"] != DIVIDED:
-        found.home[a] = 0 if rows[0, 0] >= rows[1, 0] * SHORT else 1
+    rows[0, 0] = buffers.lefts[best]
+    rows[1, 0] = known_weight - buffers.lefts[best]
+    if opt["missing"] != MISSING_FRACTIONAL:
+        found.missing_branch[a] = 0 if rows[0, 0] >= rows[1, 0] * SHORT else 1
     if opt["correction"]:
         weight = weight_of(summary, criterion)
         found.score[a] = found.score[a] * (known_weight / weight) - log2(tries) / weight
-    return lost
+    return n_missing
 
 
 @internal
-def drawn_cut(
+def random_threshold(
     a: Number,
     order: Array,
     begin: Number,
     end: Number,
     key: np.uint64,
-    lost: Number,
+    n_missing: Number,
     block: Block,
     rules: Rules,
-    room: Room,
+    buffers: Buffers,
     cuts: Array,
 ) -> Number:
     """Draw a random threshold between the least and the greatest value; return its position, -1 if not admissible.
@@ -300,19 +306,19 @@ def drawn_cut(
     mask = (np.int64(1) << shift) - 1
     numbers = rules.numbers[rules.slots[a]]
     lowest, highest = np.int64(order[begin]) >> shift, np.int64(order[end - 1]) >> shift
-    learn = opt["missing"] == LEARNED and lost > 0
+    learn = opt["missing"] == MISSING_LEARNED and n_missing > 0
     at = begin - 1
     if lowest < highest:
         cuts[a] = random_cut(key, a, numbers[lowest], numbers[highest])
         while numbers[np.int64(order[at + 1]) >> shift] <= cuts[a]:
             at += 1
-    whole, left = room.known, room.left
+    whole, left = buffers.known, buffers.left
     width = len(left)
-    right = room.right
+    right = buffers.right
     for k in range(width):
         left[k] = 0.0
         if learn:
-            whole[k] += room.unknown[k]
+            whole[k] += buffers.unknown[k]
     for p in range(begin, at + 1):
         add_case(left, np.int64(order[p]) & mask, block, regression)
     side = -np.inf
@@ -322,23 +328,23 @@ def drawn_cut(
         if opt["relative_side"]:
             side = least_relative_side(weight_of(whole, criterion), width, opt["min_branch"])
     known_cases = end - begin
-    cases_all = known_cases + lost if learn else known_cases
+    cases_all = known_cases + n_missing if learn else known_cases
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
     found_scores = np.int64(0)
-    for way in range(3 if learn else 1):
+    for variant in range(3 if learn else 1):
         cases_left = at + 1 - begin
-        if way == 1:
+        if variant == 1:
             cases_left = known_cases
             for k in range(width):
-                left[k] = whole[k] - room.unknown[k]
-        elif way == 2:
-            cases_left = at + 1 - begin + lost
+                left[k] = whole[k] - buffers.unknown[k]
+        elif variant == 2:
+            cases_left = at + 1 - begin + n_missing
             for k in range(width):
-                left[k] = room.unknown[k]
+                left[k] = buffers.unknown[k]
             for p in range(begin, at + 1):
                 add_case(left, np.int64(order[p]) & mask, block, regression)
-        if way != 1 and at < begin:
+        if variant != 1 and at < begin:
             continue
         if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:
             continue
@@ -348,13 +354,13 @@ def drawn_cut(
             continue
         for k in range(width):
             right[k] = whole[k] - left[k]
-        room.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.table)
-        room.lefts[found_scores] = weight_left
-        room.places[found_scores] = end - 1 if way == 1 else at if way == 0 else at + known_cases
+        buffers.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.table)
+        buffers.lefts[found_scores] = weight_left
+        buffers.positions[found_scores] = end - 1 if variant == 1 else at if variant == 0 else at + known_cases
         found_scores += 1
-    best = first_of_ties(room.scores, found_scores)
+    best = first_tied(buffers.scores, found_scores)
     if best < 0:
         return -1
-    room.scores[0] = room.scores[best]
-    room.lefts[0] = room.lefts[best]
-    return room.places[best]
+    buffers.scores[0] = buffers.scores[best]
+    buffers.lefts[0] = buffers.lefts[best]
+    return buffers.positions[best]

@@ -1,6 +1,6 @@
 """The best test of a nominal attribute at a node of a block: the decisions of `treewright.grow.candidates`.
 
-``room.rows`` holds the statistics by category; where the branch of missing values is learned, they are one more
+``buffers.rows`` holds the statistics by category; where the branch of missing values is learned, they are one more
 category, the last.
 """
 
@@ -15,14 +15,14 @@ from treewright.grow.compiled.arithmetic import (
     GINI,
     VARIANCE,
     decrease,
-    first_of_ties,
+    first_tied,
     impurity,
     score_of_sides,
     score_of_table,
     weight_of,
 )
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom, add_case
-from treewright.grow.compiled.options import DIVIDED, LEARNED, MULTIWAY, ORDERED, SUBSETS
+from treewright.grow.compiled.blocks import BestTests, Block, Buffers, CategoryBuffers, Rules, add_case
+from treewright.grow.compiled.options import MISSING_FRACTIONAL, MISSING_LEARNED, MULTIWAY, ORDERED, SUBSETS
 from treewright.grow.criteria import CLEAN
 
 EXHAUSTIVE = 10
@@ -33,25 +33,25 @@ BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
 
 
 @internal
-def examine_values(
+def evaluate_categories(
     a: Number,
     visits: Array,
     first: Number,
     size: Number,
     block: Block,
     rules: Rules,
-    room: Room,
-    found: Found,
-    by_value: ValueRoom,
+    buffers: Buffers,
+    found: BestTests,
+    by_value: CategoryBuffers,
 ) -> Number:
     """Find the best test of a nominal attribute; return the number of missing values, -1 if there is no test.
 
-    ``room.unknown`` becomes the statistics of the missing cases, ``room.rows`` those of the branches.
+    ``buffers.unknown`` becomes the statistics of the missing cases, ``buffers.rows`` those of the branches.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
     regression = criterion == VARIANCE
-    rows, cases, codes = room.rows, by_value.cases, block.codes
+    rows, cases, codes = buffers.rows, by_value.cases, block.codes
     width = rows.shape[1]
     n_values = rules.n_values[a]
     flat = rows.reshape(-1)
@@ -69,15 +69,15 @@ def examine_values(
             add_case(rows[row], i, block, regression)
         else:
             rows[row, np.uint64(block.target[i])] += block.weights[i]
-    lost = cases[n_values]
+    n_missing = cases[n_values]
     outcomes = np.int64(0)
     for value in range(n_values):
         outcomes += np.int64(cases[value] > 0)
     for k in range(width):
-        room.unknown[k] = rows[n_values, k]
+        buffers.unknown[k] = rows[n_values, k]
     if outcomes < 2:
         return -1
-    found.home[a] = -1
+    found.missing_branch[a] = -1
     if rules.tests[a] == MULTIWAY:
         enough = 0
         heaviest = -1.0
@@ -88,58 +88,58 @@ def examine_values(
             heaviest = max(heaviest, weight)
         if enough < 2:
             return -1
-        if opt["missing"] != DIVIDED:
-            found.home[a] = 0
-            while weight_of(rows[found.home[a]], criterion) < heaviest * SHORT:
-                found.home[a] += 1
-        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, room.whole)
-        return lost
-    learn = opt["missing"] == LEARNED and lost > 0
+        if opt["missing"] != MISSING_FRACTIONAL:
+            found.missing_branch[a] = 0
+            while weight_of(rows[found.missing_branch[a]], criterion) < heaviest * SHORT:
+                found.missing_branch[a] += 1
+        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, buffers.whole)
+        return n_missing
+    learn = opt["missing"] == MISSING_LEARNED and n_missing > 0
     sides = found.sides[a]
     compared = n_values + 1 if learn else n_values
-    score = divide_values(compared, learn, rules.tests[a] == ORDERED, rules, room, by_value, sides)
+    score = best_partition(compared, learn, rules.tests[a] == ORDERED, rules, buffers, by_value, sides)
     if score == -np.inf:
         return -1
     found.score[a] = score
     for k in range(width):
-        room.left[k] = room.known[k] = 0.0
+        buffers.left[k] = buffers.known[k] = 0.0
     for value in range(n_values):
         on_left = np.float64(sides[value])
         for k in range(width):
-            room.left[k] += rows[value, k] * on_left
-            room.known[k] += rows[value, k] * (1.0 - on_left)
+            buffers.left[k] += rows[value, k] * on_left
+            buffers.known[k] += rows[value, k] * (1.0 - on_left)
     for k in range(width):
-        rows[0, k] = room.left[k]
-        rows[1, k] = room.known[k]
+        rows[0, k] = buffers.left[k]
+        rows[1, k] = buffers.known[k]
     if learn:
-        found.home[a] = 0 if sides[n_values] else 1
-    elif opt["missing"] != DIVIDED:
-        found.home[a] = 0 if weight_of(rows[0], criterion) >= weight_of(rows[1], criterion) * SHORT else 1
+        found.missing_branch[a] = 0 if sides[n_values] else 1
+    elif opt["missing"] != MISSING_FRACTIONAL:
+        found.missing_branch[a] = 0 if weight_of(rows[0], criterion) >= weight_of(rows[1], criterion) * SHORT else 1
     by_set = rules.tests[a] == SUBSETS
     for value in range(n_values):
         side = np.int8(1 - sides[value])
         sides[value] = np.int8(-1) if by_set and cases[value] == 0 else side
-    return lost
+    return n_missing
 
 
 @internal
-def divide_values(
+def best_partition(
     n_values: Number,
     missing_row: bool,
     ordered: bool,
     rules: Rules,
-    room: Room,
-    by_value: ValueRoom,
+    buffers: Buffers,
+    by_value: CategoryBuffers,
     sides: Array,
 ) -> Number:
     """Find the best partition of the categories into two sets; return its score, -inf if there is none.
 
-    ``room.rows`` and ``by_value.cases`` are statistics and numbers of cases by category; with `missing_row` the last of
-    the `n_values` rows holds the missing values. `sides` becomes 1 for the categories on the left.
+    ``buffers.rows`` and ``by_value.cases`` are statistics and numbers of cases by category; with `missing_row` the last
+    of the `n_values` rows holds the missing values. `sides` becomes 1 for the categories on the left.
     """
     opt = rules.opt[0]
     criterion, table = opt["criterion"], rules.table
-    rows, cases = room.rows, by_value.cases
+    rows, cases = buffers.rows, by_value.cases
     width = rows.shape[1]
     present, ranks = by_value.ranks[0], by_value.ranks[2:]
     n = np.int64(0)
@@ -149,7 +149,7 @@ def divide_values(
             present[n] = value
             n += 1
     known_present = n - 1 if missing_row and cases[n_values - 1] > 0 else n
-    whole = room.whole
+    whole = buffers.whole
     for k in range(width):
         whole[k] = 0.0
     cases_all = 0
@@ -167,20 +167,20 @@ def divide_values(
             last_class = k
     if ordered:
         candidates = (known_present - 1) * (2 if missing_row else 1)
-        way = BY_ORDER
+        search = BY_ORDER
     elif n <= EXHAUSTIVE and (missing_row or (criterion != VARIANCE and occurring > 2)):
         candidates = (1 << (n - 1)) - 1
-        way = ALL_SUBSETS
+        search = ALL_SUBSETS
     else:
-        way = BY_SHARE
+        search = BY_SHARE
         orders = 1 if criterion == VARIANCE or occurring <= 2 else occurring
         candidates = orders * (n - 1)
     if candidates <= 0:
         return -np.inf
     # Integers are added without rounding, so the sums of one side are updated incrementally.
-    carried = way == BY_SHARE and opt["whole"] == 1 and criterion != VARIANCE
-    scores, left, right = room.scores, room.left, room.right
-    if way == BY_SHARE:
+    carried = search == BY_SHARE and opt["integer_weights"] == 1 and criterion != VARIANCE
+    scores, left, right = buffers.scores, buffers.left, buffers.right
+    if search == BY_SHARE:
         found = np.int64(0)
         for k in range(width):
             if criterion == VARIANCE:
@@ -188,10 +188,10 @@ def divide_values(
                     break
             elif whole[k] <= 0 or (occurring <= 2 and k != last_class):
                 continue
-            _rank_values(room.rows, by_value, n, k, criterion, ranks[found])
+            _rank_values(buffers.rows, by_value, n, k, criterion, ranks[found])
             if carried:
                 _score_in_order(
-                    found * (n - 1), n, known, missing_row, cases_all, before, weight, rules, room, by_value
+                    found * (n - 1), n, known, missing_row, cases_all, before, weight, rules, buffers, by_value
                 )
             found += 1
     # Invariant: the partitions before `candidate` have their scores, -inf where they are not admissible.
@@ -201,9 +201,9 @@ def divide_values(
         known_left = 0
         for k in range(width):
             left[k] = 0.0
-        for place in range(n):
-            if _on_left(candidate, place, n, known_present, way, ranks):
-                value = present[place]
+        for index in range(n):
+            if _on_left(candidate, index, n, known_present, search, ranks):
+                value = present[index]
                 cases_left += cases[value]
                 if value < known:
                     known_left += 1
@@ -218,11 +218,11 @@ def divide_values(
         if weight_of(left, criterion) < opt["least_side"] or weight_of(right, criterion) < opt["least_side"]:
             continue
         scores[candidate] = score_of_sides(left, right, before, weight, criterion, table)
-    best = first_of_ties(scores, candidates)
+    best = first_tied(scores, candidates)
     if best < 0:
         return -np.inf
     score = scores[best]
-    if way == BY_SHARE:
+    if search == BY_SHARE:
         for candidate in range(best + 1, candidates):
             score = max(score, scores[candidate])
         bound = score - 1e-9 * abs(score)
@@ -232,14 +232,14 @@ def divide_values(
                 best = candidate
     for value in range(n_values):
         sides[value] = 0
-    if way == BY_SHARE:
+    if search == BY_SHARE:
         own, cut = ranks[best // (n - 1)], best % (n - 1)
         first = own[0] <= cut
-        for place in range(n):
-            sides[present[place]] = (own[place] <= cut) == first
+        for index in range(n):
+            sides[present[index]] = (own[index] <= cut) == first
     else:
-        for place in range(n):
-            sides[present[place]] = _on_left(best, place, n, known_present, way, ranks)
+        for index in range(n):
+            sides[present[index]] = _on_left(best, index, n, known_present, search, ranks)
     if ordered:
         # Categories that do not occur here go with the lower neighbour up to the middle of the gap.
         cut = best % (known_present - 1)
@@ -259,8 +259,8 @@ def _score_in_order(
     before: Number,
     weight: Number,
     rules: Rules,
-    room: Room,
-    by_value: ValueRoom,
+    buffers: Buffers,
+    by_value: CategoryBuffers,
 ) -> None:
     """Score the partitions of n ranked categories, and write the scores from index `start` on.
 
@@ -268,12 +268,12 @@ def _score_in_order(
     """
     opt = rules.opt[0]
     criterion, min_leaf, least = opt["criterion"], opt["min_leaf"], opt["least_side"]
-    rows, cases, below, above, scores = room.rows, by_value.cases, room.left, room.right, room.scores
-    whole, present, order = room.whole, by_value.ranks[0], by_value.ranks[1]
+    rows, cases, below, above, scores = buffers.rows, by_value.cases, buffers.left, buffers.right, buffers.scores
+    whole, present, order = buffers.whole, by_value.ranks[0], by_value.ranks[1]
     width = len(below)
     known_present = np.int64(0)
-    for place in range(n):
-        known_present += np.int64(present[place] < known)
+    for index in range(n):
+        known_present += np.int64(present[index] < known)
     squares_below = squares_above = weight_below = 0.0
     for k in range(width):
         below[k] = 0.0
@@ -319,42 +319,42 @@ def _score_in_order(
 
 
 @internal
-def _rank_values(rows: Array, by_value: ValueRoom, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
+def _rank_values(rows: Array, by_value: CategoryBuffers, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
     """Rank the categories that occur by the share of a class, or by their mean, ties in category order."""
     present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
-    for place in range(n):
-        value = present[place]
+    for index in range(n):
+        value = present[index]
         if criterion == VARIANCE:
-            share[place] = rows[value, 1] / rows[value, 0]
+            share[index] = rows[value, 1] / rows[value, 0]
         else:
             total = 0.0
             for j in range(rows.shape[1]):
                 total += rows[value, j]
-            share[place] = rows[value, k] / total
+            share[index] = rows[value, k] / total
     # Ranking by all pairwise comparisons has no branch to mispredict, and vectorises.
-    for place in range(n):
-        mine = share[place]
+    for index in range(n):
+        mine = share[index]
         rank = np.int64(0)
         for other in range(n):
             rank += np.int64(share[other] < mine)
-        for other in range(place):
+        for other in range(index):
             rank += np.int64(share[other] == mine)
-        ranks[place] = rank
-        order[rank] = place
+        ranks[index] = rank
+        order[rank] = index
 
 
 @internal
-def _on_left(candidate: Number, place: Number, n: Number, known: Number, way: Number, ranks: Array) -> Number:
+def _on_left(candidate: Number, index: Number, n: Number, known: Number, search: Number, ranks: Array) -> Number:
     """Return True if a category that occurs is on the left of a candidate partition."""
-    if way == BY_ORDER:
+    if search == BY_ORDER:
         cut = candidate % (known - 1)
-        if place >= known:
+        if index >= known:
             return candidate >= known - 1
-        return place <= cut
-    if way == ALL_SUBSETS:
-        return place == 0 or (candidate >> (place - 1)) & 1 == 1
+        return index <= cut
+    if search == ALL_SUBSETS:
+        return index == 0 or (candidate >> (index - 1)) & 1 == 1
     which, cut = candidate // (n - 1), candidate % (n - 1)
-    below = ranks[which, place] <= cut
+    below = ranks[which, index] <= cut
     return below if ranks[which, 0] <= cut else not below
 
 
@@ -364,8 +364,8 @@ def _comes_first(one: Number, other: Number, n: Number, ranks: Array) -> Number:
     mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]
     cut, other_cut = one % (n - 1), other % (n - 1)
     first, other_first = mine[0] <= cut, theirs[0] <= other_cut
-    for place in range(1, n):
-        here = (mine[place] <= cut) == first
-        if here != ((theirs[place] <= other_cut) == other_first):
+    for index in range(1, n):
+        here = (mine[index] <= cut) == first
+        if here != ((theirs[index] <= other_cut) == other_first):
             return here
     return False

@@ -6,7 +6,7 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.compiled.arithmetic import VARIANCE
-from treewright.grow.compiled.blocks import Block, Room, Rules
+from treewright.grow.compiled.blocks import Block, Buffers, Rules
 from treewright.grow.compiled.options import CUT, MULTIWAY
 from treewright.grow.compiled.written import (
     ATTRIBUTE,
@@ -18,23 +18,23 @@ from treewright.grow.compiled.written import (
 
 
 @internal
-def branch_of_code(code: Number, whole: Array, test: Number, sides: Array) -> Number:
+def branch_of_code(code: Number, ints: Array, test: Number, sides: Array) -> Number:
     """Return the branch of a code at a node, -1 for a missing value."""
     if code == 0:
         return -1
     if test == CUT:
-        return 0 if code <= whole[LOW] else 1
+        return 0 if code <= ints[LOW] else 1
     if test == MULTIWAY:
         return code - 1
-    return np.int64(sides[whole[SIDES_AT] + code - 1])
+    return np.int64(sides[ints[SIDES_AT] + code - 1])
 
 
 @internal
-def divide(
+def assign_branches(
     visits: Array,
     first: Number,
     size: Number,
-    whole: Array,
+    ints: Array,
     block: Block,
     rules: Rules,
     sides: Array,
@@ -42,27 +42,27 @@ def divide(
     sizes: Array,
 ) -> Number:
     """Write the branch of every case (-1: fractional) and the branch sizes; return the number of fractional cases."""
-    a = whole[ATTRIBUTE]
+    a = ints[ATTRIBUTE]
     test = rules.tests[a]
-    for branch in range(whole[BRANCHES]):
+    for branch in range(ints[BRANCHES]):
         sizes[branch] = 0
-    lost = 0
+    n_missing = 0
     for p in range(first, first + size):
         i = visits[p]
-        branch = branch_of_code(np.int64(block.codes[a, i]), whole, test, sides)
+        branch = branch_of_code(np.int64(block.codes[a, i]), ints, test, sides)
         if branch < 0:
-            branch = whole[MISSING]
+            branch = ints[MISSING]
             if branch < 0:
                 branch_of[i] = -1
-                lost += 1
+                n_missing += 1
                 continue
         branch_of[i] = branch
         sizes[branch] += 1
-    return lost
+    return n_missing
 
 
 @internal
-def share_out(
+def copy_fractional(
     visits: Array,
     first: Number,
     size: Number,
@@ -73,7 +73,7 @@ def share_out(
     cases: Number,
     block: Block,
     rules: Rules,
-    room: Room,
+    buffers: Buffers,
 ) -> None:
     """Write the slices of all branches, with a copy of each fractional case in every branch that is not empty.
 
@@ -89,19 +89,19 @@ def share_out(
     top, cases : int
         First index of the branches, and of the copies.
     block, rules
-    room : Room
-        ``room.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
+    buffers : Room
+        ``buffers.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
     """
     regression = rules.opt[0]["criterion"] == VARIANCE
-    starts, shares, occurring = room.starts, room.scores, room.places
+    starts, shares, occurring = buffers.starts, buffers.scores, buffers.positions
     known = 0.0
     for branch in range(branches):
         shares[branch] = 0.0
-    lost = 0
+    n_missing = 0
     for p in range(first, first + size):
         i = visits[p]
         if branch_of[i] < 0:
-            lost += 1
+            n_missing += 1
             continue
         known += block.weights[i]
         shares[branch_of[i]] += block.weights[i]
@@ -114,7 +114,7 @@ def share_out(
             shares[branch] = shares[branch] / known
             occurring[n_occurring] = branch
             n_occurring += 1
-            begin += own + lost
+            begin += own + n_missing
     made = np.int64(cases)
     # Invariant: `starts[b]` is the next free index of branch b; the copies of earlier cases end at `made`.
     for p in range(first, first + size):
@@ -143,7 +143,7 @@ def share_out(
     mask = (np.int64(1) << shift) - 1
     for slot in range(block.order.shape[0]):
         order = block.order[slot]
-        _back_to_begin(starts, branches, top)
+        _reset_starts(starts, branches, top)
         for p in range(first, first + size):
             packed = np.int64(order[p])
             i = packed & mask
@@ -158,11 +158,11 @@ def share_out(
                 order[starts[branch]] = copy + k
                 starts[branch] += 1
     starts[branches] = begin
-    _back_to_begin(starts, branches, top)
+    _reset_starts(starts, branches, top)
 
 
 @internal
-def _back_to_begin(starts: Array, branches: Number, top: Number) -> None:
+def _reset_starts(starts: Array, branches: Number, top: Number) -> None:
     """Reset `starts` from the ends of the branches to their starts, where the branch before ends."""
     for branch in range(branches - 1, 0, -1):
         starts[branch] = starts[branch - 1]

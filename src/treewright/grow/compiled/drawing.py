@@ -6,17 +6,17 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
+_GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @no_alloc_kernel
 def mixed(number: np.uint64) -> np.uint64:
     """Return the SplitMix64 hash of a 64-bit number."""
-    number = number + _STEP
-    number = (number ^ (number >> np.uint64(30))) * _FIRST
-    number = (number ^ (number >> np.uint64(27))) * _SECOND
+    number = number + _GOLDEN_GAMMA
+    number = (number ^ (number >> np.uint64(30))) * _MIX_1
+    number = (number ^ (number >> np.uint64(27))) * _MIX_2
     return number ^ (number >> np.uint64(31))
 
 
@@ -29,16 +29,16 @@ def child_key(key: np.uint64, branch: Number) -> np.uint64:
 @no_alloc_kernel
 def shuffle(key: np.uint64, order: Array, n: Number) -> None:
     """Write a random permutation of 0..n-1 (Fisher-Yates) that the key determines."""
-    for place in range(n):
-        order[place] = place
+    for index in range(n):
+        order[index] = index
     state = key
     # Invariant: the entries after `last` are final.
     for last in range(n - 1, 0, -1):
-        state = state + _STEP
+        state = state + _GOLDEN_GAMMA
         chosen = np.int64(mixed(state) % np.uint64(last + 1))
-        held = order[last]
+        encoded = order[last]
         order[last] = order[chosen]
-        order[chosen] = held
+        order[chosen] = encoded
 
 
 @no_alloc_kernel

@@ -21,13 +21,13 @@ from treewright.grow.compiled.arithmetic import fill_nlogn
 from treewright.grow.compiled.gathering import sort_columns
 from treewright.grow.compiled.inside import NO_ENTRIES, entries_of
 from treewright.grow.compiled.node_counts import Ranked
-from treewright.grow.compiled.sorting import new_sort_room
+from treewright.grow.compiled.sorting import new_sort_buffers
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
 Codes = npt.NDArray[Any]
 
-SORTED_FROM = 4
+SORTED_AFTER_USES = 4
 """A whole column is sorted when nodes with all cases have refined it this many times."""
 
 MOST_SORTED = 1 << 28
@@ -78,7 +78,7 @@ class EncodedCases:
         self._by_rank: ByRank | None = None
         self._nlogn: Floats = np.zeros(2)
         self._entries: dict[int, Rows] = {}
-        self._asked: dict[int, int] = {}
+        self._uses: dict[int, int] = {}
 
     def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
         """Return the codes of all columns; numeric columns of more than `FEW_RANKS` distinct values are binned."""
@@ -128,9 +128,9 @@ class EncodedCases:
         """
         with self._lock:
             if attribute not in self._entries:
-                self._asked[attribute] = self._asked.get(attribute, 0) + 1
+                self._uses[attribute] = self._uses.get(attribute, 0) + 1
                 cells = self.dataset.n_rows * len(self.dataset.columns)
-                if self._asked[attribute] < SORTED_FROM or cells > MOST_SORTED:
+                if self._uses[attribute] < SORTED_AFTER_USES or cells > MOST_SORTED:
                     return NO_ENTRIES
                 column = np.ascontiguousarray(self.dataset.columns[attribute], dtype=np.float64)
                 self._entries[attribute] = entries_of(column)
@@ -152,8 +152,8 @@ class EncodedCases:
                 data = self.dataset
                 kept = [a for a, column in enumerate(data.schema.attributes) if not column.is_numeric]
                 table = np.empty((data.n_rows, len(kept)), dtype=self.code_type)
-                for place, attribute in enumerate(kept):
-                    np.add(data.columns[attribute], 1, out=table[:, place], casting="unsafe")
+                for index, attribute in enumerate(kept):
+                    np.add(data.columns[attribute], 1, out=table[:, index], casting="unsafe")
                 self._nominal = table, np.array(kept, dtype=np.int64)
             return self._nominal
 
@@ -167,8 +167,8 @@ class EncodedCases:
                     if not about.is_numeric
                 ]
                 self._values = np.empty((len(kept), self.dataset.n_rows), dtype=self.code_type)
-                for place, column in enumerate(kept):
-                    np.add(column, 1, out=self._values[place], casting="unsafe")
+                for index, column in enumerate(kept):
+                    np.add(column, 1, out=self._values[index], casting="unsafe")
             return self._values
 
     def by_rank(self) -> ByRank:
@@ -178,10 +178,10 @@ class EncodedCases:
                 numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
                 n = self.dataset.n_rows
                 ranks, numbers = np.empty((len(numeric), n), dtype=np.int32), np.zeros((len(numeric), n + 1))
-                order, room = np.empty((1, n), dtype=np.int64), new_sort_room(n)
-                for place, column in enumerate(numeric):
-                    at = np.array([place])
-                    sort_columns(column.reshape(1, -1), at, n, 32, order, ranks, numbers[place : place + 1], room)
+                order, buffers = np.empty((1, n), dtype=np.int64), new_sort_buffers(n)
+                for index, column in enumerate(numeric):
+                    at = np.array([index])
+                    sort_columns(column.reshape(1, -1), at, n, 32, order, ranks, numbers[index : index + 1], buffers)
                 greatest = ranks.max(axis=1, initial=0)
                 self._by_rank = ByRank(ranks, numbers[:, : int(greatest.max(initial=0)) + 1].copy(), greatest)
             return self._by_rank

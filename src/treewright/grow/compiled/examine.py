@@ -15,24 +15,24 @@ from treewright.grow.compiled.arithmetic import (
     GINI,
     branch_information,
     decrease,
-    first_of_ties,
+    first_tied,
     impurity,
     weight_of,
 )
-from treewright.grow.compiled.blocks import Block, Found, Room, Rules, ValueRoom
-from treewright.grow.compiled.by_need import NeedRoom
-from treewright.grow.compiled.cuts import examine_cut
-from treewright.grow.compiled.declared import examine_values
+from treewright.grow.compiled.blocks import BestTests, Block, Buffers, CategoryBuffers, Rules
+from treewright.grow.compiled.by_need import LazySortBuffers
+from treewright.grow.compiled.cuts import evaluate_thresholds
+from treewright.grow.compiled.declared import evaluate_categories
 from treewright.grow.compiled.drawing import shuffle
-from treewright.grow.compiled.multiway import HAS_MISSING, counts_by_ones, examine_multiway
-from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, LEARNED, MULTIWAY, NOT_TESTED, RATIO
+from treewright.grow.compiled.multiway import HAS_MISSING, evaluate_multiway, supports_unit_counts
+from treewright.grow.compiled.options import CUT, GAIN, HIGHEST, MISSING_LEARNED, MULTIWAY, NOT_TESTED, RATIO
 
 EPSILON = 1e-3
 """C4.5's tolerance, as in `treewright.grow.choice`."""
 
 
 @internal
-def examine(
+def evaluate_attributes(
     n_free: Number,
     visits: Array,
     first: Number,
@@ -40,11 +40,11 @@ def examine(
     key: np.uint64,
     block: Block,
     rules: Rules,
-    room: Room,
-    found: Found,
-    by_value: ValueRoom | None,
+    buffers: Buffers,
+    found: BestTests,
+    by_value: CategoryBuffers | None,
     cuts: Array | None,
-    by_need: NeedRoom | None,
+    lazy_sort: LazySortBuffers | None,
 ) -> Number:
     """Find the best test of each free attribute, or of those that are sampled among them.
 
@@ -53,33 +53,33 @@ def examine(
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
-    summary, free, order = room.summary, room.turn[0], room.turn[1]
+    summary, free, order = buffers.summary, buffers.turn[0], buffers.turn[1]
     for a in range(len(found.state)):
         found.state[a] = -1
     limit = n_free
-    if 0 < opt["drawn"] < n_free:
+    if 0 < opt["n_sampled"] < n_free:
         shuffle(key, order, n_free)
-        limit = opt["drawn"]
-        ascend(order, limit)
+        limit = opt["n_sampled"]
+        insertion_sort(order, limit)
     else:
-        for place in range(n_free):
-            order[place] = place
+        for index in range(n_free):
+            order[index] = index
     weight = weight_of(summary, criterion)
-    by_ones = by_value is not None and counts_by_ones(opt)
+    by_ones = by_value is not None and supports_unit_counts(opt)
     before = impurity(summary, criterion, rules.table)
     # Integers are added without rounding, so the impurity of pure branches is exactly zero.
-    told = opt["choice"] == HIGHEST and opt["whole"] == 1 and criterion in (GINI, ENTROPY)
-    perfect = decrease(before, 0.0, weight, weight) if told else np.inf
+    is_exact = opt["choice"] == HIGHEST and opt["integer_weights"] == 1 and criterion in (GINI, ENTROPY)
+    perfect = decrease(before, 0.0, weight, weight) if is_exact else np.inf
     considered = False
-    # Invariant: the attributes before `place` have their best test in `found`; none of them has a perfect one.
-    for place in range(n_free):
-        if place >= limit and considered:
+    # Invariant: the attributes before `index` have their best test in `found`; none of them has a perfect one.
+    for index in range(n_free):
+        if index >= limit and considered:
             break
-        a = free[order[place]]
+        a = free[order[index]]
         if rules.tests[a] == NOT_TESTED:
             continue
         if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
-            state = examine_multiway(a, visits, first, size, before, block, rules, found, by_value)
+            state = evaluate_multiway(a, visits, first, size, before, block, rules, found, by_value)
             if state != HAS_MISSING:
                 found.state[a] = state
                 considered = considered or state == 1
@@ -87,29 +87,31 @@ def examine(
                     break
                 continue
         cut = rules.tests[a] == CUT
-        lost = np.int64(-1)
+        n_missing = np.int64(-1)
         if cut:
-            lost = examine_cut(a, first, size, summary, key, block, rules, room, found, cuts, visits, by_need)
+            n_missing = evaluate_thresholds(
+                a, first, size, summary, key, block, rules, buffers, found, cuts, visits, lazy_sort
+            )
         elif by_value is not None:
-            lost = examine_values(a, visits, first, size, block, rules, room, found, by_value)
-        if lost < 0:
+            n_missing = evaluate_categories(a, visits, first, size, block, rules, buffers, found, by_value)
+        if n_missing < 0:
             continue
         corrected = cut and opt["correction"]
-        unknown = weight_of(room.unknown, criterion) if lost > 0 else 0.0
-        if lost > 0 and opt["missing"] != LEARNED and not corrected:
+        unknown = weight_of(buffers.unknown, criterion) if n_missing > 0 else 0.0
+        if n_missing > 0 and opt["missing"] != MISSING_LEARNED and not corrected:
             found.score[a] *= (weight - unknown) / weight
         found.state[a] = 0 if corrected and found.score[a] <= 0 else 1
         considered = considered or found.state[a] == 1
         if opt["choice"] != HIGHEST:
             branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
-            found.info[a] = branch_information(room.rows, branches, unknown, rules.table)
+            found.info[a] = branch_information(buffers.rows, branches, unknown, rules.table)
         if found.score[a] >= perfect:
             break
     return perfect
 
 
 @internal
-def ascend(order: Array, n: Number) -> None:
+def insertion_sort(order: Array, n: Number) -> None:
     """Sort the first n entries by insertion."""
     # Invariant: the entries before `end` are sorted.
     for end in range(1, n):
@@ -122,7 +124,7 @@ def ascend(order: Array, n: Number) -> None:
 
 
 @internal
-def choose(found: Found, rules: Rules, scores: Array) -> Number:
+def choose(found: BestTests, rules: Rules, scores: Array) -> Number:
     """Return the attribute that the choice rule selects, -1 if there is none."""
     choice = rules.opt[0]["choice"]
     n = len(found.state)
@@ -131,7 +133,7 @@ def choose(found: Found, rules: Rules, scores: Array) -> Number:
         total = 0.0
         counted = 0
         for a in range(n):
-            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.many[a]:
+            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.high_cardinality[a]:
                 total += found.score[a]
                 counted += 1
         if counted:
@@ -148,4 +150,4 @@ def choose(found: Found, rules: Rules, scores: Array) -> Number:
                     scores[a] = found.score[a]
             elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
                 scores[a] = found.score[a] / found.info[a]
-    return first_of_ties(scores, n)
+    return first_tied(scores, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
-from treewright.grow.compiled.sorting import SortRoom, sort_numbers
+from treewright.grow.compiled.sorting import SortBuffers, sort_numbers
 
 
 @no_alloc_kernel
@@ -25,8 +25,8 @@ def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> N
     """Copy the codes of these rows, transposing cases x attributes to attributes x cases."""
     for i in range(len(rows)):
         row = rows[i]
-        for place in range(len(attributes)):
-            into[attributes[place], i] = table[row, place]
+        for index in range(len(attributes)):
+            into[attributes[index], i] = table[row, index]
 
 
 @no_alloc_kernel
@@ -38,7 +38,7 @@ def sort_columns(
     order: Array,
     codes: Array,
     numbers: Array,
-    room: SortRoom,
+    buffers: SortBuffers,
 ) -> None:
     """Sort the numeric columns of a block.
 
@@ -50,7 +50,7 @@ def sort_columns(
     n, shift : int
     order, numbers : array, numeric attributes x n
     codes : array, attributes x n
-    room : SortRoom
+    buffers : SortRoom
     """
     for slot in range(len(attributes)):
-        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], room)
+        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], buffers)

@@ -1,7 +1,7 @@
 """Grow a tree by kernels: the same tree as the interpreted grower's, faster.
 
-Large nodes are split by their histograms (`upper`). A node that is small enough for the cache is copied into a block,
-and one kernel grows its whole subtree (`subtree`). `docs/kernels.md` describes the pipeline.
+Large nodes are split by their histograms (`by_histograms`). A node that is small enough for the cache is copied into a
+block, and one kernel grows its whole subtree (`subtree`). `docs/kernels.md` describes the pipeline.
 """
 
 from __future__ import annotations
@@ -23,18 +23,26 @@ from treewright.data.schema import Schema, Task
 from treewright.grow.candidates import SplitEvaluator
 from treewright.grow.compiled.ahead import Ahead, compile_ahead
 from treewright.grow.compiled.arithmetic import ENTROPY
-from treewright.grow.compiled.assembly import Piece, piece_of, tree_of
-from treewright.grow.compiled.block_growth import NO_ROOM, grow_block
+from treewright.grow.compiled.assembly import Fragment, fragment_of, tree_of
+from treewright.grow.compiled.block_growth import ENTRIES_TOO_NARROW, grow_block
 from treewright.grow.compiled.blocks import Block, Rules
 from treewright.grow.compiled.encoded import EncodedCases
 from treewright.grow.compiled.gathering import gather_cases, gather_codes, gather_numbers, sort_columns
 from treewright.grow.compiled.intervals import make_intervals
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Table
-from treewright.grow.compiled.options import CRITERIA, CUT, is_unchanged, many_valued, options_of, tests_of, understood
-from treewright.grow.compiled.sorting import new_sort_room
-from treewright.grow.compiled.stoppable import Threads, go_on_unless
-from treewright.grow.compiled.unsorted_tree import can_grow, grow_unsorted
-from treewright.grow.compiled.upper import BLOCK, UpperNode, UpperPart
+from treewright.grow.compiled.options import (
+    CRITERIA,
+    CUT,
+    high_cardinality_attributes,
+    is_supported,
+    is_unchanged,
+    options_of,
+    tests_of,
+)
+from treewright.grow.compiled.sorting import new_sort_buffers
+from treewright.grow.compiled.stoppable import Threads, raise_if_cancelled
+from treewright.grow.compiled.unsorted_tree import can_grow_bucketed, grow_bucketed
+from treewright.grow.compiled.upper import BLOCK, GrowthNode, HistogramGrowth
 from treewright.grow.compiled.written import MEAN
 from treewright.grow.drawing import root_key
 from treewright.grow.learner import Progress
@@ -97,7 +105,7 @@ class CompiledGrower:
         Parameters
         ----------
         recipe : Recipe
-            Supported by the kernels, see `treewright.grow.compiled.options.understood`.
+            Supported by the kernels, see `treewright.grow.compiled.options.is_supported`.
         weights : array or None
             Replace the weights of the dataset; a zero leaves a case out.
         progress : callable or None
@@ -105,7 +113,7 @@ class CompiledGrower:
         leaves : array or None
             Output: the leaf of each case; the first entry is -1 where the leaves are not known.
         """
-        if not understood(recipe):
+        if not is_supported(recipe):
             raise ParameterError(f"the kernels do not grow {recipe.name} with these options")
         data = self.dataset
         given = data.weights if weights is None else weights
@@ -144,8 +152,8 @@ class _Growth:
         unit = len(weights) == 0
         total = float(len(rows)) if unit else float(weights.sum())
         whole = unit or is_unchanged(weights, np.floor)
-        divided = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
-        self._whole, self._divided = whole and not divided, divided
+        fractional = recipe.missing is MissingPolicy.FRACTIONAL and self._data.has_missing
+        self._whole, self._fractional = whole and not fractional, fractional
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._interval_codes: dict[int, Codes] = {}
         if isinstance(recipe.numeric, Intervals):
@@ -165,12 +173,12 @@ class _Growth:
         # maintained.
         draw = recipe.draw
         few = draw is not None and not draw.per_tree and draw.attributes * KEPT_FROM <= len(self._cuts)
-        self._by_need = few and len(self._cuts) > 1 and not divided
+        self._lazy_sort = few and len(self._cuts) > 1 and not fractional
         self._total = total
-        self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not divided)
-        self._many = many_valued(self.schema, len(rows))
-        self._unsorted = self._is_unsorted(weights)
-        if self._unsorted:
+        self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not fractional)
+        self._high_cardinality = high_cardinality_attributes(self.schema, len(rows))
+        self._bucketed = self._is_bucketed(weights)
+        if self._bucketed:
             numeric = [column.is_numeric for column in self.schema.attributes]
             self._slots = np.where(numeric, np.cumsum(numeric) - 1, -1)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
@@ -180,16 +188,16 @@ class _Growth:
         self._helper: ThreadPoolExecutor | None = None
         self._ahead: Ahead | None = None
 
-    def _is_unsorted(self, weights: Floats) -> bool:
+    def _is_bucketed(self, weights: Floats) -> bool:
         """Return True if the tree is grown by bucketed search, without sorting.
 
         That needs the ranks of all values, which are known after the first tree or pay off where attributes are
         sampled.
         """
-        draws = 0 < self._options["drawn"][0] < len(self._tests)
-        ranked = draws or self._owner.grown > 0 or len(self._cuts) == 0
+        samples_attributes = 0 < self._options["n_sampled"][0] < len(self._tests)
+        ranked = samples_attributes or self._owner.grown > 0 or len(self._cuts) == 0
         known = not self._data.has_missing
-        return bool(ranked and known and can_grow(self._options, self._tests, self._values, weights))
+        return bool(ranked and known and can_grow_bucketed(self._options, self._tests, self._values, weights))
 
     @contextmanager
     def running(self) -> Iterator[_Growth]:
@@ -209,50 +217,50 @@ class _Growth:
         """Grow the tree; write the leaf of each case to `leaves` if the leaves are known."""
         used = np.zeros(len(self._tests), dtype=bool)
         seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        root = UpperNode(self._rows, self._weights, 0, used, root_key(seed))
+        root = GrowthNode(self._rows, self._weights, 0, used, root_key(seed))
         # Where few nominal attributes are sampled at each node there is nothing to sort and no histogram to inherit.
-        few_drawn = self._options["drawn"][0] > 0 and len(self._cuts) == 0
-        one_block = few_drawn and not self._divided and len(self._rows) <= ONE_BLOCK
-        upper = len(self._rows) > BLOCK and not one_block and not self._unsorted
-        if upper:
+        few_nominal_sampled = self._options["n_sampled"][0] > 0 and len(self._cuts) == 0
+        one_block = few_nominal_sampled and not self._fractional and len(self._rows) <= ONE_BLOCK
+        by_histograms = len(self._rows) > BLOCK and not one_block and not self._bucketed
+        if by_histograms:
             self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
-        table = self._upper_table() if upper else None
+        table = self._histogram_table() if by_histograms else None
         if table is not None:
-            piece = UpperPart(table, self._subtree, progress, leaves).grow(root)
+            fragment = HistogramGrowth(table, self._subtree, progress, leaves).grow(root)
         else:
-            piece = self._unsorted_tree(root) if self._unsorted else self._subtree(root)
+            fragment = self._bucketed_tree(root) if self._bucketed else self._subtree(root)
         if progress is not None:
             progress(len(self._rows), len(self._rows))
-        return tree_of(piece, self.schema, self._tests, self._bounds, self._place())
+        return tree_of(fragment, self.schema, self._tests, self._bounds, self._threshold_mover())
 
     # -- histogram growth --------------------------------------------------------------------------------------------
 
-    def _upper_table(self) -> Table | None:
+    def _histogram_table(self) -> Table | None:
         """Return the input of histogram growth; None where it does not support the recipe for binned columns."""
         recipe = self._recipe
         rule = recipe.numeric
         codes, coded = self._owner.encoded.coded()
         binned = [attribute for attribute in self._cuts.tolist() if coded[attribute].is_binned]
-        asks_for_places = isinstance(rule, Cuts) and (rule.correction or rule.gap > 0)
+        needs_thresholds = isinstance(rule, Cuts) and (rule.correction or rule.gap > 0)
         if binned and bool(self._options["random_cuts"][0]):
             return None
-        if asks_for_places and recipe.missing is MissingPolicy.LEARNED:
+        if needs_thresholds and recipe.missing is MissingPolicy.LEARNED:
             return None
         if self._interval_codes:
             codes, coded = self._with_intervals(codes, coded)
-        placer = cast(Engine, _Placer(self))
+        data_values = cast(Engine, _DataValues(self))
         return Table(
             schema=self.schema,
             recipe=recipe,
             codes=codes,
             columns=self._data.columns,
             coded=coded,
-            ranked=self._owner.encoded.ranked(binned) if asks_for_places else {},
+            ranked=self._owner.encoded.ranked(binned) if needs_thresholds else {},
             target=self._target,
             options=self._options,
             table=self._table,
             tests=self._tests,
-            examiner=lambda: SplitEvaluator(recipe, placer, self._bounds, self._total),
+            examiner=lambda: SplitEvaluator(recipe, data_values, self._bounds, self._total),
             regression=self._regression,
             whole=self._whole,
             all_cases=lambda: self._owner.encoded.cases_of(codes, coded),
@@ -275,68 +283,70 @@ class _Growth:
 
     def _kind(self) -> str:
         """Return a name for the combination of argument types of the block kernels."""
-        told = {
+        properties = {
             "numbers": len(self._cuts) > 0,
             "values": bool(np.any(self._tests > CUT)),
             "regression": self._regression,
             "many-classes": self._width >= MANY_CLASSES,
-            "drawn-cuts": bool(self._options["random_cuts"][0]),
-            "divided": self._divided,
-            "by-need": self._by_need,
+            "random-cuts": bool(self._options["random_cuts"][0]),
+            "fractional": self._fractional,
+            "lazy-sort": self._lazy_sort,
         }
-        names = [name for name, holds in told.items() if holds]
+        names = [name for name, holds in properties.items() if holds]
         return "-".join([self._owner.encoded.code_type.__name__, *names])
 
-    def _subtree(self, node: UpperNode) -> Piece:
+    def _subtree(self, node: GrowthNode) -> Fragment:
         """Grow the subtree of a node in a block."""
         if self._ahead is not None:
             self._ahead.wait(self._cancelled)
-        go_on_unless(self._cancelled)
+        raise_if_cancelled(self._cancelled)
         n = len(node.rows)
         for dtype, shift in self._entries(n):
             block, numbers = self._block(node, dtype, shift)
             rules = self._rules(numbers, shift)
             place = node.used, np.uint64(node.key), node.depth, node.outcome
-            written = grow_block(block, rules, n, *place, self._cancelled, sort_by_need=self._by_need)
-            if written[3] != NO_ROOM:
+            written = grow_block(block, rules, n, *place, self._cancelled, sort_lazily=self._lazy_sort)
+            if written[3] != ENTRIES_TOO_NARROW:
                 break
-        go_on_unless(self._cancelled)  # a cancelled kernel leaves an incomplete subtree
-        piece = piece_of(written, self._slots, numbers)
+        raise_if_cancelled(self._cancelled)  # a cancelled kernel leaves an incomplete subtree
+        fragment = fragment_of(written, self._slots, numbers)
         if n == 0:
-            piece.doubles[0, MEAN] = node.mean
-        return piece
+            fragment.doubles[0, MEAN] = node.mean
+        return fragment
 
-    def _unsorted_tree(self, root: UpperNode) -> Piece:
+    def _bucketed_tree(self, root: GrowthNode) -> Fragment:
         """Grow the whole tree by bucketed search."""
         ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.values_apart()
         cases, rules = (self._target, root.rows, root.weights), self._rules(ranks.numbers, 0)
-        written = grow_unsorted(ranks, values, *cases, rules, root.key, self._cancelled)
-        go_on_unless(self._cancelled)
-        return piece_of(written, self._slots, ranks.numbers)
+        written = grow_bucketed(ranks, values, *cases, rules, root.key, self._cancelled)
+        raise_if_cancelled(self._cancelled)
+        return fragment_of(written, self._slots, ranks.numbers)
 
     def _rules(self, numbers: Floats, shift: int) -> Rules:
         """Return the rules of a block with these values and this number of bits for a case."""
         bits = np.array([shift], dtype=np.int64)
-        return Rules(self._options, self._tests, self._values, self._many, self._slots, numbers, self._table, bits)
+        return Rules(
+            self._options, self._tests, self._values, self._high_cardinality, self._slots, numbers, self._table, bits
+        )
 
     def _entries(self, n: int) -> list[tuple[type[np.integer[Any]], int]]:
         """Return the possible dtypes of order entries with the bits for the case, the narrowest first."""
         wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
-        if self._by_need:
+        if self._lazy_sort:
             shift = n.bit_length()
             return [(np.uint32, shift) if self._owner.encoded.by_rank().numbers.shape[1] >> (32 - shift) == 0 else wide]
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
         # Bits that the ranks of n values do not need go to the case number, which grows with fractional cases.
         return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
 
-    def _block(self, node: UpperNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
+    def _block(self, node: GrowthNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
         n = len(node.rows)
         rows = node.rows
         table, attributes = self._owner.encoded.nominal_codes()
         only_values = len(attributes) == len(self._tests)
         codes = np.empty((len(self._tests), n), dtype=table.dtype if only_values else np.int32)
         order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
-        if self._by_need:
+        if self._lazy_sort:
             ranks, numbers, _ = self._owner.encoded.by_rank()
             for slot, attribute in enumerate(self._cuts.tolist()):
                 gather_codes(ranks[slot], rows, codes[attribute], 0)
@@ -347,7 +357,7 @@ class _Growth:
             values = np.empty((len(self._cuts), n))
             for slot, attribute in enumerate(self._cuts.tolist()):
                 gather_numbers(self._data.columns[attribute], rows, values[slot])
-            sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_room(n))
+            sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_buffers(n))
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)
         gather_cases(table, rows, attributes, codes)
@@ -367,10 +377,14 @@ class _Growth:
 
     # -- cuts --------------------------------------------------------------------------------------------------------
 
-    def _place(self) -> Callable[[int, Floats], Floats] | None:
+    def _threshold_mover(self) -> Callable[[int, Floats], Floats] | None:
         rule = self._recipe.numeric
-        drawn = bool(self._options["random_cuts"][0])
-        if isinstance(rule, Cuts) and (rule.placement is Placement.DATA_VALUE or rule.bins is not None) and not drawn:
+        random_cuts = bool(self._options["random_cuts"][0])
+        if (
+            isinstance(rule, Cuts)
+            and (rule.placement is Placement.DATA_VALUE or rule.bins is not None)
+            and not random_cuts
+        ):
             return self.at_data_values
         return None
 
@@ -385,8 +399,8 @@ class _Growth:
         return placed
 
 
-class _Placer:
-    """The part of an engine that a `SplitEvaluator` needs when it has the frequency table already."""
+class _DataValues:
+    """The part of an engine that an `SplitEvaluator` needs when it has the frequency table already."""
 
     def __init__(self, growth: _Growth) -> None:
         self._growth = growth

@@ -13,23 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
-from treewright.grow.compiled.arithmetic import VARIANCE, first_of_ties, score_of_sides, weight_of
+from treewright.grow.compiled.arithmetic import VARIANCE, first_tied, score_of_sides, weight_of
 from treewright.grow.compiled.bins import (
-    CASES,
     LAST,
     LEAST,
-    ROOM,
+    N_CASES,
+    STATISTICS_ROWS,
     TURNS,
     bound_from,
     cases_of,
+    impurity_of,
     limit_of,
-    near_bound,
-    spread_of,
-    sum_of_codes,
+    sum_codes,
+    tight_bound,
 )
-from treewright.grow.compiled.sorting import SortRoom, new_sort_room, sort_numbers
+from treewright.grow.compiled.sorting import SortBuffers, new_sort_buffers, sort_numbers
 
-STEP = 32
+CASES_PER_STEP = 32
 """Cases of a slice that are skipped together if no threshold among them can be the best."""
 
 CASE = np.int64(0x7FFFFFFF)
@@ -67,12 +67,12 @@ class Binned(NamedTuple):
         As in `bins.score_borders`.
     borders : array, 2 x codes
         Their scores.
-    alive : array of bool
+    surviving : array of bool
         The surviving bins.
     inner : array of int
         Number of thresholds inside each bin; empty where `tries` is not needed.
-    facts : array
-        See `bins.FACTS`.
+    statistics : array
+        See `bins.N_STATISTICS`.
     entries : array
         Of all cases of the table, where the node has all of them and they are sorted; else empty, and the cases of
         surviving bins are sorted here.
@@ -81,13 +81,13 @@ class Binned(NamedTuple):
     counts: Array
     cases: Array
     borders: Array
-    alive: Array
+    surviving: Array
     inner: Array
-    facts: Array
+    statistics: Array
     entries: Array
 
 
-class Room(NamedTuple):
+class RefineBuffers(NamedTuple):
     """Buffers to sort cases, for statistics, and for the candidates: their scores and positions.
 
     Parameters
@@ -95,10 +95,10 @@ class Room(NamedTuple):
     who, values, order, entries, codes, numbers : array
         By cases.
     sort : SortRoom
-    statistics : array, `ROOM` x classes
+    statistics : array, `STATISTICS_ROWS` x classes
     classes : array of int
     scores : array
-    places : array of int, 3 x scores
+    positions : array of int, 3 x scores
         Turn, code and position.
     passed, passed_weights : array
         Of the cases of a step.
@@ -110,48 +110,48 @@ class Room(NamedTuple):
     entries: Array
     codes: Array
     numbers: Array
-    sort: SortRoom
+    sort: SortBuffers
     statistics: Array
     classes: Array
     scores: Array
-    places: Array
+    positions: Array
     passed: Array
     passed_weights: Array
 
 
-def new_room(n: int, found: int, width: int) -> Room:
+def new_refine_buffers(n: int, found: int, width: int) -> RefineBuffers:
     """Allocate buffers for n cases and `found` candidates."""
-    return Room(
+    return RefineBuffers(
         np.empty(n, dtype=np.int32),
         np.empty(n),
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.int32),
         np.empty(n, dtype=np.int32),
         np.empty(n + 1),
-        new_sort_room(n),
-        np.empty((ROOM, width)),
+        new_sort_buffers(n),
+        np.empty((STATISTICS_ROWS, width)),
         np.empty(width, dtype=np.int64),
         np.empty(found),
         np.empty((3, found), dtype=np.int64),
-        np.empty(STEP, dtype=np.int64),
-        np.empty(STEP),
+        np.empty(CASES_PER_STEP, dtype=np.int64),
+        np.empty(CASES_PER_STEP),
     )
 
 
-def room_for(binned: Binned, room: Room | None = None) -> Room:
-    """Return buffers for `find_inside`; the same again if they are large enough and no cases have to be sorted."""
+def refine_buffers_for(binned: Binned, buffers: RefineBuffers | None = None) -> RefineBuffers:
+    """Return buffers for `refine_bins`; the same again if they are large enough and no cases have to be sorted."""
     cases = binned.cases if len(binned.cases) else binned.counts.sum(axis=1)
-    n = int(cases[binned.alive].sum())
-    found = int(binned.facts[TURNS]) * (n + len(binned.alive)) + 1
+    n = int(cases[binned.surviving].sum())
+    found = int(binned.statistics[TURNS]) * (n + len(binned.surviving)) + 1
     if len(binned.entries) == 0:
-        return new_room(n, found, binned.counts.shape[1])
-    if room is None or len(room.scores) < found:
-        return new_room(0, 2 * found, binned.counts.shape[1])
-    return room
+        return new_refine_buffers(n, found, binned.counts.shape[1])
+    if buffers is None or len(buffers.scores) < found:
+        return new_refine_buffers(0, 2 * found, binned.counts.shape[1])
+    return buffers
 
 
 @no_alloc_kernel
-def find_inside(
+def refine_bins(
     binned: Binned,
     codes: Array,
     column: Array,
@@ -160,7 +160,7 @@ def find_inside(
     opt: Array,
     table: Array,
     left_out: Array,
-    room: Room,
+    buffers: RefineBuffers,
 ) -> tuple[Number, Number, Number, Number, Number, Number]:
     """Find the best threshold of an attribute among its borders and the thresholds in surviving bins.
 
@@ -175,7 +175,7 @@ def find_inside(
     opt, table : array
     left_out : array
         Output: the statistics of the known cases on the left.
-    room : Room
+    buffers : Room
 
     Returns
     -------
@@ -184,25 +184,30 @@ def find_inside(
     """
     o = opt[0]
     criterion = o["criterion"]
-    counts, cases, facts = binned.counts, binned.cases, binned.facts
+    counts, cases, statistics = binned.counts, binned.cases, binned.statistics
     width = counts.shape[1]
-    whole, start, left = room.statistics[0], room.statistics[1], room.statistics[2]
-    right, ahead, scratch = room.statistics[3], room.statistics[4], room.statistics[5:7]
-    passed, passed_weights = room.passed, room.passed_weights
-    turns, last = np.int64(facts[TURNS]), np.int64(facts[LAST])
-    sum_of_codes(counts, cases, turns == 2, whole)
+    whole, start, left = buffers.statistics[0], buffers.statistics[1], buffers.statistics[2]
+    right, ahead, scratch = buffers.statistics[3], buffers.statistics[4], buffers.statistics[5:7]
+    passed, passed_weights = buffers.passed, buffers.passed_weights
+    turns, last = np.int64(statistics[TURNS]), np.int64(statistics[LAST])
+    sum_codes(counts, cases, turns == 2, whole)
     n = np.int64(0)
     for code in range(1, last + 1):
-        if binned.alive[code]:
+        if binned.surviving[code]:
             n += cases_of(counts, cases, code)
-    everything = len(binned.entries) > 0
-    entries = binned.entries if everything else room.entries
-    if not everything:
-        _sort_living(n, binned.alive, codes, column, node, room)
-    scores, turn_of, code_of, place_of = room.scores, room.places[0], room.places[1], room.places[2]
+    is_whole_table = len(binned.entries) > 0
+    entries = binned.entries if is_whole_table else buffers.entries
+    if not is_whole_table:
+        _sort_surviving(n, binned.surviving, codes, column, node, buffers)
+    scores, turn_of, code_of, position_of = (
+        buffers.scores,
+        buffers.positions[0],
+        buffers.positions[1],
+        buffers.positions[2],
+    )
     found = tries = np.int64(0)
     weight = weight_of(whole, criterion)
-    before = spread_of(whole, whole, criterion, table)
+    before = impurity_of(whole, whole, criterion, table)
     unit = len(node.weights) == 0
     regression = criterion == VARIANCE
     w = 1.0
@@ -212,16 +217,16 @@ def find_inside(
             cases_left = cases_of(counts, cases, 0)
         for k in range(width):
             start[k] = counts[0, k] if turn == 1 else 0.0
-        at = cases_of(counts, cases, 0) if everything else np.int64(0)
+        at = cases_of(counts, cases, 0) if is_whole_table else np.int64(0)
         # Invariant: `start` and `cases_left` describe the codes before `code`, whose entries end at `at`; every
         # candidate that may tie with the best among them is in `scores`.
         for code in range(1, last + 1):
             here = cases_of(counts, cases, code)
             if here == 0:
                 continue
-            if everything and not binned.alive[code]:
+            if is_whole_table and not binned.surviving[code]:
                 at += here
-            if binned.alive[code]:
+            if binned.surviving[code]:
                 for k in range(width):
                     left[k] = start[k]
                 weight_left = weight_of(left, criterion)
@@ -229,7 +234,7 @@ def find_inside(
                 end = at + here
                 # Invariant: `left`, `weight_left` and `so_far` describe the cases before `at`.
                 while at < end:
-                    until = min(at + STEP, end)
+                    until = min(at + CASES_PER_STEP, end)
                     for k in range(width):
                         ahead[k] = 0.0
                     for p in range(at, until):
@@ -241,12 +246,14 @@ def find_inside(
                         _add(ahead, who, w, node, regression)
                     for k in range(width):
                         right[k] = whole[k] - left[k] - ahead[k]
-                    after = spread_of(left, whole, criterion, table) + spread_of(right, whole, criterion, table)
-                    worth = bound_from(before, after, weight, criterion) >= limit
-                    if worth:
-                        nearer = near_bound(left, ahead, whole, before, weight, criterion, table, scratch, room.classes)
-                        worth = nearer >= limit
-                    if not worth and len(binned.inner) == 0:  # `tries` is not needed
+                    after = impurity_of(left, whole, criterion, table) + impurity_of(right, whole, criterion, table)
+                    gain = bound_from(before, after, weight, criterion) >= limit
+                    if gain:
+                        nearer = tight_bound(
+                            left, ahead, whole, before, weight, criterion, table, scratch, buffers.classes
+                        )
+                        gain = nearer >= limit
+                    if not gain and len(binned.inner) == 0:  # `tries` is not needed
                         for p in range(until - at):
                             _add(left, passed[p], passed_weights[p], node, regression)
                             weight_left += passed_weights[p]
@@ -266,19 +273,19 @@ def find_inside(
                             number = _number_of(entries[p], column, node)
                             if not _number_of(entries[p + 1], column, node) - number > o["gap"]:
                                 continue
-                        if so_far < o["min_leaf"] or facts[CASES] - so_far < o["min_leaf"]:
+                        if so_far < o["min_leaf"] or statistics[N_CASES] - so_far < o["min_leaf"]:
                             continue
-                        if weight_left < facts[LEAST] or weight - weight_left < facts[LEAST]:
+                        if weight_left < statistics[LEAST] or weight - weight_left < statistics[LEAST]:
                             continue
                         tries += 1
-                        if not worth:
+                        if not gain:
                             continue
                         for k in range(width):
                             right[k] = whole[k] - left[k]
                         score = score_of_sides(left, right, before, weight, criterion, table)
                         if score >= limit:
                             scores[found] = score
-                            turn_of[found], code_of[found], place_of[found] = turn, code, p
+                            turn_of[found], code_of[found], position_of[found] = turn, code, p
                             found += 1
                             limit = max(limit, limit_of(score))
                     at = until
@@ -286,8 +293,8 @@ def find_inside(
                 # Bins with both admissible and inadmissible thresholds survive, so this one has one kind only.
                 low = weight_of(start, criterion)
                 high = weight - low - weight_of(counts[code], criterion)
-                enough = cases_left >= o["min_leaf"] and facts[CASES] - cases_left - here >= o["min_leaf"]
-                if enough and low >= facts[LEAST] and high >= facts[LEAST]:
+                enough = cases_left >= o["min_leaf"] and statistics[N_CASES] - cases_left - here >= o["min_leaf"]
+                if enough and low >= statistics[LEAST] and high >= statistics[LEAST]:
                     tries += binned.inner[code]
             cases_left += here
             for k in range(width):
@@ -296,26 +303,26 @@ def find_inside(
                 tries += 1
                 if binned.borders[turn, code] >= limit:
                     scores[found] = binned.borders[turn, code]
-                    turn_of[found], code_of[found], place_of[found] = turn, code, -1
+                    turn_of[found], code_of[found], position_of[found] = turn, code, -1
                     found += 1
                     limit = max(limit, limit_of(binned.borders[turn, code]))
-    best = first_of_ties(scores, found)
+    best = first_tied(scores, found)
     if best < 0:
         return -np.inf, np.int64(0), np.int64(-1), np.nan, np.nan, np.int64(tries)
-    best_turn, best_code, place = turn_of[best], code_of[best], place_of[best]
+    best_turn, best_code, position = turn_of[best], code_of[best], position_of[best]
     low = high = np.nan
     for k in range(width):
         left_out[k] = 0.0
-    for below in range(1, best_code if place >= 0 else best_code + 1):
+    for below in range(1, best_code if position >= 0 else best_code + 1):
         for k in range(width):
             left_out[k] += counts[below, k]
-    if place >= 0:
-        low, high = _number_of(entries[place], column, node), _number_of(entries[place + 1], column, node)
-        first = cases_of(counts, cases, 0) if everything else np.int64(0)
+    if position >= 0:
+        low, high = _number_of(entries[position], column, node), _number_of(entries[position + 1], column, node)
+        first = cases_of(counts, cases, 0) if is_whole_table else np.int64(0)
         for below in range(1, best_code):
-            if everything or binned.alive[below]:
+            if is_whole_table or binned.surviving[below]:
                 first += cases_of(counts, cases, below)
-        for p in range(first, place + 1):
+        for p in range(first, position + 1):
             i = np.uint64(entries[p] & CASE)
             who = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
             _add(left_out, who, 1.0 if unit else node.weights[i], node, regression)
@@ -341,18 +348,20 @@ def _number_of(entry: Number, column: Array, node: Cases) -> Number:
 
 
 @internal
-def _sort_living(n: Number, alive: Array, codes: Array, column: Array, node: Cases, room: Room) -> None:
-    """Write the sorted entries of the n cases in surviving bins to ``room.entries``."""
-    who, entries = room.who, room.entries
+def _sort_surviving(
+    n: Number, surviving: Array, codes: Array, column: Array, node: Cases, buffers: RefineBuffers
+) -> None:
+    """Write the sorted entries of the n cases in surviving bins to ``buffers.entries``."""
+    who, entries = buffers.who, buffers.entries
     at = 0
     if n > 0:
         for i in range(len(node.rows)):
             row = np.uint64(node.rows[i])
-            if alive[np.uint64(codes[row])]:
+            if surviving[np.uint64(codes[row])]:
                 who[at] = i
-                room.values[at] = column[row]
+                buffers.values[at] = column[row]
                 at += 1
-    sort_entries(room.values, room)
+    sort_entries(buffers.values, buffers)
     for p in range(n):
         entries[p] = who[entries[p] & CASE] | (entries[p] & ~CASE)
 
@@ -365,18 +374,18 @@ def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
     >>> (entries_of(np.array([2.5, np.nan, 1.0, 2.5])) & CASE).tolist()
     [1, 2, 0, 3]
     """
-    room = new_room(len(column), 0, 1)
-    sort_entries(column, room)
-    entries: npt.NDArray[np.int32] = room.entries
+    buffers = new_refine_buffers(len(column), 0, 1)
+    sort_entries(column, buffers)
+    entries: npt.NDArray[np.int32] = buffers.entries
     return entries
 
 
 @no_alloc_kernel
-def sort_entries(values: Array, room: Room) -> None:
+def sort_entries(values: Array, buffers: RefineBuffers) -> None:
     """Sort values stably, missing ones first, and write the entries."""
     n = len(values)
-    order, entries = room.order, room.entries
-    sort_numbers(values, n, np.int64(32), order, room.codes, room.numbers, room.sort)
+    order, entries = buffers.order, buffers.entries
+    sort_numbers(values, n, np.int64(32), order, buffers.codes, buffers.numbers, buffers.sort)
     for p in range(n):
         same = p > 0 and order[p] >> 32 == order[p - 1] >> 32
         entries[p] = (order[p] & CASE) | (~CASE if same else np.int64(0))

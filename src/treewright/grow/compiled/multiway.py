@@ -1,4 +1,4 @@
-"""Multiway tests, one branch per category, where every case weighs one: `examine_values` in integer arithmetic.
+"""Multiway tests, one branch per category, where every case weighs one: `evaluate_categories` in integer arithmetic.
 
 Most nodes of a tree over nominal attributes are small, and most cells of their tables are empty. So only cells that
 occur are visited; a branch of one case has no impurity and adds nothing to the sums.
@@ -11,21 +11,21 @@ from math import log2
 from treewright.counts.compiled.flags import Array, Number, internal
 from treewright.grow.candidates import SHORT
 from treewright.grow.compiled.arithmetic import ENTROPY, GINI, decrease
-from treewright.grow.compiled.blocks import Block, Found, Rules, ValueRoom
-from treewright.grow.compiled.options import DIVIDED, HIGHEST
+from treewright.grow.compiled.blocks import BestTests, Block, CategoryBuffers, Rules
+from treewright.grow.compiled.options import HIGHEST, MISSING_FRACTIONAL
 
 HAS_MISSING = -2
-"""Instead of a state: some values are missing, and `examine_values` has to evaluate the test."""
+"""Instead of a state: some values are missing, and `evaluate_categories` has to evaluate the test."""
 
 
 @internal
-def counts_by_ones(opt: Array) -> Number:
-    """Return True if `examine_multiway` supports the options."""
-    return opt["unit"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
+def supports_unit_counts(opt: Array) -> Number:
+    """Return True if `evaluate_multiway` supports the options."""
+    return opt["unit_weights"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
 
 
 @internal
-def whole_nlogn(n: Number, table: Array) -> Number:
+def integer_nlogn(n: Number, table: Array) -> Number:
     """Return n log2 n of an integer."""
     if n < len(table):
         return table[n]
@@ -33,7 +33,7 @@ def whole_nlogn(n: Number, table: Array) -> Number:
 
 
 @internal
-def examine_multiway(
+def evaluate_multiway(
     a: Number,
     visits: Array,
     first: Number,
@@ -41,8 +41,8 @@ def examine_multiway(
     before: Number,
     block: Block,
     rules: Rules,
-    found: Found,
-    by_value: ValueRoom,
+    found: BestTests,
+    by_value: CategoryBuffers,
 ) -> Number:
     """Evaluate the multiway test of an attribute; return the state of `found`, or `HAS_MISSING`.
 
@@ -59,9 +59,11 @@ def examine_multiway(
         tally[code * width + target[i]] += 1
     state = HAS_MISSING
     if sizes[0] == 0:
-        state = _judge(n_values, width, size, before, opt, rules.table, tally, sizes, found.score[a:], found.info[a:])
+        state = _score_counts(
+            n_values, width, size, before, opt, rules.table, tally, sizes, found.score[a:], found.info[a:]
+        )
         if state == 1:
-            found.home[a] = -1 if opt["missing"] == DIVIDED else _heaviest(n_values, sizes)
+            found.missing_branch[a] = -1 if opt["missing"] == MISSING_FRACTIONAL else _heaviest(n_values, sizes)
     if size < (n_values + 1) * width:
         for p in range(first, first + size):
             i = visits[p]
@@ -77,7 +79,7 @@ def examine_multiway(
 
 
 @internal
-def _judge(
+def _score_counts(
     n_values: Number,
     width: Number,
     size: Number,
@@ -105,14 +107,14 @@ def _judge(
             continue
         at = code * width
         if entropy:
-            own = whole_nlogn(n, table)
+            own = integer_nlogn(n, table)
             logs += own
             total = 0.0
             for k in range(width):
                 total += table[tally[at + k]]
             after += own - total
         else:
-            logs += whole_nlogn(n, table)
+            logs += integer_nlogn(n, table)
             squares = 0.0
             for k in range(width):
                 squares += float(tally[at + k]) * float(tally[at + k])
@@ -121,7 +123,7 @@ def _judge(
         return -1
     score[0] = decrease(before, after, float(size), float(size))
     if opt["choice"] != HIGHEST:
-        info[0] = (whole_nlogn(size, table) - logs) / size
+        info[0] = (integer_nlogn(size, table) - logs) / size
     return 1
 
 
@@ -131,7 +133,7 @@ def _heaviest(n_values: Number, sizes: Array) -> Number:
     most = 0
     for code in range(1, n_values + 1):
         most = max(most, sizes[code])
-    home = 0
-    while sizes[home + 1] < most * SHORT:
-        home += 1
-    return home
+    missing_branch = 0
+    while sizes[missing_branch + 1] < most * SHORT:
+        missing_branch += 1
+    return missing_branch

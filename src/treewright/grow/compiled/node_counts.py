@@ -111,9 +111,9 @@ class Table:
         return int(self.options["width"][0])
 
     @property
-    def draws(self) -> int:
+    def n_sampled(self) -> int:
         """Number of attributes sampled at each node, 0 if all are evaluated."""
-        return int(self.options["drawn"][0])
+        return int(self.options["n_sampled"][0])
 
 
 @dataclass(frozen=True)

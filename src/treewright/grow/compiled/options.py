@@ -1,7 +1,7 @@
 """Encode a recipe as numbers for the kernels.
 
 A recipe that the kernels do not support (a limit on leaves, grouped categories, constraints, a user's own criterion) is
-grown by the interpreted grower over compiled counting; `understood` tells which.
+grown by the interpreted grower over compiled counting; `is_supported` tells which.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ OPTIONS = np.dtype(
         ("min_decrease", np.float64),
         ("total_weight", np.float64),
         ("once_per_path", np.int64),
-        ("drawn", np.int64),
+        ("n_sampled", np.int64),
         ("random_cuts", np.int64),
         ("width", np.int64),
-        ("whole", np.int64),
-        ("unit", np.int64),
+        ("integer_weights", np.int64),
+        ("unit_weights", np.int64),
     ]
 )
 """The options of a recipe, as one record."""
 
 HIGHEST, RATIO, GAIN = 0, 1, 2
-DIVIDED, MAJORITY, LEARNED = 0, 1, 2
+MISSING_FRACTIONAL, MISSING_MAJORITY, MISSING_LEARNED = 0, 1, 2
 NOT_TESTED, CUT, MULTIWAY, SUBSETS, ORDERED = -1, 0, 1, 2, 3
 """Form of the test of an attribute."""
 
@@ -61,9 +61,9 @@ CRITERIA = {
 }
 _CHOICES = {Choice.HIGHEST: HIGHEST, Choice.RATIO: RATIO, Choice.GAIN: GAIN}
 _MISSING = {
-    MissingPolicy.FRACTIONAL: DIVIDED,
-    MissingPolicy.MAJORITY: MAJORITY,
-    MissingPolicy.LEARNED: LEARNED,
+    MissingPolicy.FRACTIONAL: MISSING_FRACTIONAL,
+    MissingPolicy.MAJORITY: MISSING_MAJORITY,
+    MissingPolicy.LEARNED: MISSING_LEARNED,
 }
 
 LARGEST_EXACT = 94_906_265.0
@@ -76,13 +76,13 @@ Options = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 
-def understood(recipe: Recipe) -> bool:
+def is_supported(recipe: Recipe) -> bool:
     """Return True if the kernels support this recipe.
 
     Examples
     --------
     >>> from treewright.grow.recipe import C45, CART, ID3
-    >>> [understood(recipe) for recipe in (ID3(), C45(), CART(), C45(subset=True), C45(max_leaves=8))]
+    >>> [is_supported(recipe) for recipe in (ID3(), C45(), CART(), C45(subset=True), C45(max_leaves=8))]
     [True, True, True, False, False]
     """
     return (
@@ -120,11 +120,11 @@ def options_of(recipe: Recipe, total_weight: float, width: int, *, whole: bool, 
     options["min_decrease"] = stopping.min_decrease * (1 - 1e-12)
     options["total_weight"] = total_weight
     options["once_per_path"] = recipe.once_per_path
-    options["drawn"] = 0 if recipe.draw is None or recipe.draw.per_tree else recipe.draw.attributes
+    options["n_sampled"] = 0 if recipe.draw is None or recipe.draw.per_tree else recipe.draw.attributes
     options["random_cuts"] = recipe.draw is not None and recipe.draw.random_cuts
     options["width"] = width
-    options["whole"] = whole and total_weight <= LARGEST_EXACT
-    options["unit"] = unit
+    options["integer_weights"] = whole and total_weight <= LARGEST_EXACT
+    options["unit_weights"] = unit
     return options
 
 
@@ -144,10 +144,12 @@ def tests_of(recipe: Recipe, schema: Schema, intervals: frozenset[int]) -> npt.N
     return tests
 
 
-def many_valued(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
+def high_cardinality_attributes(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
     """Flag the high-cardinality attributes, which C4.5 excludes from its average gain."""
-    many = np.array([0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool)
-    return np.zeros_like(many) if many.all() else many
+    high_cardinality = np.array(
+        [0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool
+    )
+    return np.zeros_like(high_cardinality) if high_cardinality.all() else high_cardinality
 
 
 def is_unchanged(weights: Floats, change: Callable[[Floats], Floats]) -> bool:

@@ -22,27 +22,27 @@ _FIELD = np.int64(WIDE - 1)
 _FIRST, _SECOND = np.int64(21), np.int64(42)
 
 
-def packs_of(target: Array, weights: Array, rows: Array) -> Array:
+def packed_counts(target: Array, weights: Array, rows: Array) -> Array:
     """Return the narrow counts of every row of a table: zero except for `rows`.
 
     `weights` are those of `rows`, empty where each weighs one.
 
     Examples
     --------
-    >>> [f"{pack:b}" for pack in packs_of(np.array([0, 1, 1]), np.array([1.0, 3.0]), np.array([0, 2]))]
+    >>> [f"{packed_sum:b}" for packed_sum in packed_counts(np.array([0, 1, 1]), np.array([1.0, 3.0]), np.array([0, 2]))]
     ['10000000001', '0', '11000000000000000000001']
     """
-    packs = np.zeros(len(target), dtype=np.int32)
-    _fill(target, weights, rows, packs)
-    return packs
+    packed = np.zeros(len(target), dtype=np.int32)
+    _fill(target, weights, rows, packed)
+    return packed
 
 
 @no_alloc_kernel
-def _fill(target: Array, weights: Array, rows: Array, packs: Array) -> None:
+def _fill(target: Array, weights: Array, rows: Array, packed: Array) -> None:
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         weight = np.int32(weights[k]) if len(weights) > 0 else np.int32(1)
-        packs[row] = np.int32(1) + (weight << (_FIRST32 if target[row] == 0 else _SECOND32))
+        packed[row] = np.int32(1) + (weight << (_FIRST32 if target[row] == 0 else _SECOND32))
 
 
 @internal
@@ -52,31 +52,31 @@ def is_narrow(cases: Number, weight: Number) -> Number:
 
 
 @internal
-def cases_in(pack: Number) -> Number:
+def cases_in(packed_sum: Number) -> Number:
     """Return the number of cases in wide counts."""
-    return pack & _FIELD
+    return packed_sum & _FIELD
 
 
 @internal
-def weights_in(pack: Number) -> tuple[Number, Number]:
+def weights_in(packed_sum: Number) -> tuple[Number, Number]:
     """Return the weights of both classes in wide counts."""
-    return np.float64((pack >> _FIRST) & _FIELD), np.float64(pack >> _SECOND)
+    return np.float64((packed_sum >> _FIRST) & _FIELD), np.float64(packed_sum >> _SECOND)
 
 
 @internal
-def cases_in_narrow(pack: Number) -> Number:
+def cases_in_narrow(packed_sum: Number) -> Number:
     """Return the number of cases in narrow counts."""
-    return np.int64(pack & _CASES32)
+    return np.int64(packed_sum & _CASES32)
 
 
 @internal
-def weights_in_narrow(pack: Number) -> tuple[Number, Number]:
+def weights_in_narrow(packed_sum: Number) -> tuple[Number, Number]:
     """Return the weights of both classes in narrow counts."""
-    return np.float64((pack >> _FIRST32) & _WEIGHT32), np.float64((pack >> _SECOND32) & _WEIGHT32)
+    return np.float64((packed_sum >> _FIRST32) & _WEIGHT32), np.float64((packed_sum >> _SECOND32) & _WEIGHT32)
 
 
 @internal
-def widened(pack: Number) -> Number:
+def widened(packed_sum: Number) -> Number:
     """Return narrow counts as wide counts."""
-    cases, one, two = pack & _CASES32, (pack >> _FIRST32) & _WEIGHT32, (pack >> _SECOND32) & _WEIGHT32
+    cases, one, two = packed_sum & _CASES32, (packed_sum >> _FIRST32) & _WEIGHT32, (packed_sum >> _SECOND32) & _WEIGHT32
     return np.int64(cases) | np.int64(one) << _FIRST | np.int64(two) << _SECOND

@@ -8,7 +8,7 @@ from treewright.counts.compiled.flags import Array, Number, no_alloc_kernel
 
 
 @no_alloc_kernel
-def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
+def values_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
     """Return the greatest value of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf
     for i in range(len(rows)):
@@ -20,7 +20,9 @@ def numbers_beside(codes: Array, column: Array, rows: Array, code: Number, follo
     return low, high
 
 
-def count_places(ranks: Array, numbers: Array, ends: Array, rows: Array, gap: float, inner: Array, gaps: Array) -> None:
+def count_thresholds(
+    ranks: Array, numbers: Array, ends: Array, rows: Array, gap: float, inner: Array, gaps: Array
+) -> None:
     """Count the candidate thresholds inside each bin of an attribute, and flag the borders that are candidates.
 
     Parameters
@@ -39,11 +41,11 @@ def count_places(ranks: Array, numbers: Array, ends: Array, rows: Array, gap: fl
         Output.
     """
     words = np.zeros((len(numbers) + 7) // 8, dtype=np.uint64)
-    _count_places(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
+    _count_thresholds(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
 
 
 @no_alloc_kernel
-def _count_places(
+def _count_thresholds(
     ranks: Array,
     numbers: Array,
     ends: Array,
@@ -54,7 +56,7 @@ def _count_places(
     words: Array,
     seen: Array,
 ) -> None:
-    """Count as `count_places`; `words` is `seen`, eight bytes at a time, and holds zeros."""
+    """Count as `count_thresholds`; `words` is `seen`, eight bytes at a time, and holds zeros."""
     for i in range(len(rows)):
         rank = ranks[rows[i]]
         if rank >= 0:

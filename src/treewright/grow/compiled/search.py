@@ -18,8 +18,17 @@ from treewright.counts.table import FrequencyTable
 from treewright.grow.candidates import SHORT, SplitCandidate
 from treewright.grow.choice import choose
 from treewright.grow.compiled.arithmetic import branch_information
-from treewright.grow.compiled.bins import BEST, FACTS, REACH, ROOM, SCALE, find_alive, limit_of, score_borders
-from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, find_inside, room_for
+from treewright.grow.compiled.bins import (
+    BEST,
+    N_STATISTICS,
+    SCALE,
+    STATISTICS_ROWS,
+    UPPER_BOUND,
+    find_surviving_bins,
+    limit_of,
+    score_borders,
+)
+from treewright.grow.compiled.inside import NO_ENTRIES, Binned, Cases, refine_bins, refine_buffers_for
 from treewright.grow.compiled.node_counts import (
     NO_CASES,
     NO_CLASSES,
@@ -33,8 +42,8 @@ from treewright.grow.compiled.node_counts import (
     count_node,
 )
 from treewright.grow.compiled.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
-from treewright.grow.compiled.places import count_places, numbers_beside
-from treewright.grow.compiled.values import score_values
+from treewright.grow.compiled.places import count_thresholds, values_beside
+from treewright.grow.compiled.values import score_multiway
 from treewright.grow.drawing import shuffled
 from treewright.grow.midpoint import midpoint
 from treewright.grow.recipe import MissingPolicy
@@ -81,18 +90,18 @@ class Search:
         self._cases = Cases(rows, weights, target, deviation)
         self._cuts: dict[int, tuple[Histogram, Cutting]] = {}
         opt = table.options[0]
-        self._each = bool(opt["choice"] != HIGHEST or opt["correction"])
+        self._needs_all = bool(opt["choice"] != HIGHEST or opt["correction"])
 
     def best(self, used: Flags) -> SplitCandidate | None:
         """Return the candidate that is chosen, with its split; None if there is none."""
         t = self._t
         free = np.flatnonzero(~used & (t.tests != NOT_TESTED))
-        if t.draws == 0 or t.draws >= len(free):
+        if t.n_sampled == 0 or t.n_sampled >= len(free):
             found = self._candidates(free)
         else:
             order = free[shuffled(self._key, len(free))]
-            found = self._candidates(order[: t.draws])
-            for attribute in order[t.draws :]:
+            found = self._candidates(order[: t.n_sampled])
+            for attribute in order[t.n_sampled :]:
                 if any(one.status is SplitStatus.CONSIDERED for one in found.values()):
                     break
                 found |= self._candidates(np.array([attribute]))
@@ -108,7 +117,7 @@ class Search:
         if self.histogram is not None:
             return self.histogram
         counted = count_node(self._t, self._rows, self._weights, self._deviation, attributes)
-        if self._t.draws == 0:
+        if self._t.n_sampled == 0:
             self.histogram = counted
         return counted
 
@@ -116,12 +125,12 @@ class Search:
         """Return the candidates of attributes; those that cannot win may be left out."""
         t = self._t
         histogram = self._counted(attributes)
-        drawn_cuts = bool(t.options["random_cuts"][0])
+        random_cuts = bool(t.options["random_cuts"][0])
         tests = t.tests[attributes]
-        cuts = attributes[(tests == CUT) & (not drawn_cuts)]
+        cuts = attributes[(tests == CUT) & (not random_cuts)]
         values = attributes[tests == MULTIWAY]
         found = self._by_values(values, histogram)
-        for attribute in attributes[(tests > MULTIWAY) | ((tests == CUT) & drawn_cuts)].tolist():
+        for attribute in attributes[(tests > MULTIWAY) | ((tests == CUT) & random_cuts)].tolist():
             found[attribute] = self._examined(attribute, histogram)
         if len(cuts):
             known = max((one.score for one in found.values() if one.status is SplitStatus.CONSIDERED), default=-np.inf)
@@ -136,7 +145,7 @@ class Search:
             return {}
         t = self._t
         scores = np.empty((len(attributes), 2))
-        score_values(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.table, scores)
+        score_multiway(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.table, scores)
         return {
             attribute: _candidate(attribute, score, information)
             for attribute, (score, information) in zip(attributes.tolist(), scores.tolist(), strict=True)
@@ -167,42 +176,46 @@ class Search:
         t = self._t
         counts, cases, starts = histogram.counts, histogram.cases, histogram.starts
         borders, bounds = np.full((2, len(counts)), -np.inf), np.full((2, len(counts)), -np.inf)
-        facts = np.empty((len(attributes), FACTS))
+        statistics = np.empty((len(attributes), N_STATISTICS))
         opt = t.options[0]
-        inner, gaps = self._places(attributes, histogram)
+        inner, gaps = self._thresholds(attributes, histogram)
         rules = (t.options, t.table)
-        room, classes = np.empty((ROOM, t.width)), np.empty(t.width, dtype=np.int64)
-        score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, facts, room)
-        scale = facts[:, SCALE]
-        best = max(known, _scaled(facts[:, BEST], scale).max())
+        buffers, classes = np.empty((STATISTICS_ROWS, t.width)), np.empty(t.width, dtype=np.int64)
+        score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, statistics, buffers)
+        scale = statistics[:, SCALE]
+        best = max(known, _scaled(statistics[:, BEST], scale).max())
         with np.errstate(divide="ignore", invalid="ignore"):
-            aims = facts[:, BEST] if self._each else np.where(scale > 0, best / scale, np.inf)
+            aims = statistics[:, BEST] if self._needs_all else np.where(scale > 0, best / scale, np.inf)
         limits = np.array([limit_of(aim) for aim in aims.tolist()])
         costs = np.full(len(attributes), -np.inf)
         if opt["correction"]:
             parts = [histogram.of(attribute) for attribute in attributes.tolist()]
             costs = np.array([self._least_cost(borders[0, part], inner[part], counts[part]) for part in parts])
             limits = np.maximum(limits, costs / np.where(scale > 0, scale, 1.0))
-        alive = np.zeros(len(counts), dtype=bool)
-        find_alive(counts, cases, starts, attributes, t.single, limits, *rules, bounds, facts, alive, room, classes)
-        reach = _scaled(facts[:, REACH], scale)
-        everything = len(self._rows) == t.codes.shape[1]
+        surviving = np.zeros(len(counts), dtype=bool)
+        find_surviving_bins(
+            counts, cases, starts, attributes, t.single, limits, *rules, bounds, statistics, surviving, buffers, classes
+        )
+        upper_bounds = _scaled(statistics[:, UPPER_BOUND], scale)
+        is_whole_table = len(self._rows) == t.codes.shape[1]
         inside = None
         found = {}
-        for one in np.argsort(-reach, kind="stable").tolist():
-            if reach[one] == -np.inf or (not self._each and reach[one] < limit_of(best)):
+        for one in np.argsort(-upper_bounds, kind="stable").tolist():
+            if upper_bounds[one] == -np.inf or (not self._needs_all and upper_bounds[one] < limit_of(best)):
                 break
             attribute = int(attributes[one])
             part = histogram.of(attribute)
-            if reach[one] < costs[one]:
+            if upper_bounds[one] < costs[one]:
                 continue
-            entries = t.entries(attribute) if everything and not t.single[attribute] else NO_ENTRIES
-            binned = Binned(counts[part], cases[part], borders[:, part], alive[part], inner[part], facts[one], entries)
-            limit = limits[one] if self._each or best == -np.inf else limit_of(best / scale[one])
+            entries = t.entries(attribute) if is_whole_table and not t.single[attribute] else NO_ENTRIES
+            binned = Binned(
+                counts[part], cases[part], borders[:, part], surviving[part], inner[part], statistics[one], entries
+            )
+            limit = limits[one] if self._needs_all or best == -np.inf else limit_of(best / scale[one])
             left = np.zeros(t.width)
             column = NO_WEIGHTS if t.single[attribute] else t.columns[attribute]
-            inside = room_for(binned, inside)
-            score, turn, code, low, high, tries = find_inside(
+            inside = refine_buffers_for(binned, inside)
+            score, turn, code, low, high, tries = refine_bins(
                 binned, t.codes[attribute], column, self._cases, limit, *rules, left, inside
             )
             if code < 0:
@@ -224,7 +237,7 @@ class Search:
         tries = len(tried) + int(inner[tried[0] + 1 : tried[-1] + 1].sum())
         return log2(tries) / float(counts[:, 0].sum() if self._t.regression else counts.sum()) * SHORT
 
-    def _places(self, attributes: Ints, histogram: Histogram) -> tuple[Ints, Flags]:
+    def _thresholds(self, attributes: Ints, histogram: Histogram) -> tuple[Ints, Flags]:
         """Return the number of thresholds inside each bin, and which borders are thresholds; empty where not needed."""
         t = self._t
         opt = t.options[0]
@@ -236,7 +249,9 @@ class Search:
             part = histogram.of(attribute)
             ranked = t.ranked.get(attribute)
             if ranked is not None:
-                count_places(ranked.ranks, ranked.numbers, ranked.ends, self._rows, opt["gap"], inner[part], gaps[part])
+                count_thresholds(
+                    ranked.ranks, ranked.numbers, ranked.ends, self._rows, opt["gap"], inner[part], gaps[part]
+                )
                 continue
             numbers = t.coded[attribute].numbers
             present = np.flatnonzero(self._occurs(part, histogram)[1:])
@@ -253,7 +268,7 @@ class Search:
         self, attribute: int, histogram: Histogram, left: Floats, score: float, tries: int
     ) -> SplitCandidate:
         t = self._t
-        if not self._each:
+        if not self._needs_all:
             return _candidate(attribute, score, 0.0)
         counts = histogram.counts[histogram.of(attribute)]
         right = counts[1:].sum(axis=0) - left
@@ -283,16 +298,16 @@ class Search:
             elif numbers is not None:
                 low, high = float(numbers[cutting.code - 1]), float(numbers[following - 1])
             else:
-                low, high = numbers_beside(
-                    t.codes[attribute], t.columns[attribute], self._rows, cutting.code, following
-                )
+                low, high = values_beside(t.codes[attribute], t.columns[attribute], self._rows, cutting.code, following)
         cut = KNOWN if high == np.inf else midpoint(low, high)
         counts = histogram.counts[part]
         learn = t.recipe.missing is MissingPolicy.LEARNED and bool(self._occurs(part, histogram)[0])
         at = slice(0, 1) if t.regression else slice(None)
         left, right = cutting.left[at].sum(), (counts[1:].sum(axis=0) - cutting.left)[at].sum()
-        home = int(cutting.turn == 0) if learn else int(left < right * SHORT)
-        return Split.threshold(attribute, cut, FRACTIONAL if t.recipe.missing is MissingPolicy.FRACTIONAL else home)
+        missing_branch = int(cutting.turn == 0) if learn else int(left < right * SHORT)
+        return Split.threshold(
+            attribute, cut, FRACTIONAL if t.recipe.missing is MissingPolicy.FRACTIONAL else missing_branch
+        )
 
 
 def _scaled(scores: Floats, scale: Floats) -> Floats:

@@ -14,14 +14,14 @@ import numpy as np
 from treewright.counts.compiled.bits import bits_of, number_of
 from treewright.counts.compiled.flags import Array, Number, internal, no_alloc_kernel
 
-FEW = 48
+MOST_INSERTED_VALUES = 48
 """Up to this many values are sorted by insertion."""
 
 _SIGN = np.uint64(1) << np.uint64(63)
 _BYTE = np.uint64(255)
 
 
-class SortRoom(NamedTuple):
+class SortBuffers(NamedTuple):
     """Buffers: keys and cases, 2 x n each, and the histogram of each byte."""
 
     keys: Array
@@ -29,15 +29,15 @@ class SortRoom(NamedTuple):
     counts: Array
 
 
-def new_sort_room(n: int) -> SortRoom:
+def new_sort_buffers(n: int) -> SortBuffers:
     """Allocate buffers to sort n values."""
     keys, cases = np.empty((2, n), dtype=np.uint64), np.empty((2, n), dtype=np.int32)
-    return SortRoom(keys, cases, np.empty((8, 256), dtype=np.int64))
+    return SortBuffers(keys, cases, np.empty((8, 256), dtype=np.int64))
 
 
 @no_alloc_kernel
 def sort_numbers(
-    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, room: SortRoom
+    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, buffers: SortBuffers
 ) -> Number:
     """Sort the first n values; return the number of distinct ones.
 
@@ -48,22 +48,26 @@ def sort_numbers(
     n, shift : int
     order, codes, numbers : array
         Output; ``numbers[code]`` is the value of a code.
-    room : SortRoom
+    buffers : SortRoom
     """
-    keys, cases = room.keys, room.cases
-    lost = known = np.int64(0)
+    keys, cases = buffers.keys, buffers.cases
+    n_missing = known = np.int64(0)
     for i in range(n):
         v = values[i] + 0.0  # no negative zero
         if np.isnan(v):
-            order[lost] = i
+            order[n_missing] = i
             codes[i] = 0
-            lost += 1
+            n_missing += 1
         else:
             key = np.uint64(bits_of(v))
             keys[0, known] = ~key if key & _SIGN else key | _SIGN
             cases[0, known] = i
             known += 1
-    at = _insert(keys, cases, known) if known <= FEW else sort_by_bytes(keys, cases, known, room.counts)
+    at = (
+        _insert(keys, cases, known)
+        if known <= MOST_INSERTED_VALUES
+        else sort_by_bytes(keys, cases, known, buffers.counts)
+    )
     distinct = 0
     before = np.uint64(0)
     sorted_keys, sorted_cases = keys[at], cases[at]
@@ -76,7 +80,7 @@ def sort_numbers(
             numbers[distinct] = number_of(np.int64(key ^ _SIGN if key & _SIGN else ~key))
         case = np.int64(sorted_cases[k])
         codes[case] = distinct
-        order[lost + k] = (np.int64(distinct) << np.int64(shift)) | case
+        order[n_missing + k] = (np.int64(distinct) << np.int64(shift)) | case
     return distinct
 
 

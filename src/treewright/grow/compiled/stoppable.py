@@ -20,11 +20,11 @@ class Threads(ThreadPoolExecutor):
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Submit a task, unless the growth is cancelled."""
-        go_on_unless(self._cancelled)
+        raise_if_cancelled(self._cancelled)
         return super().submit(fn, *args, **kwargs)
 
 
-def go_on_unless(cancelled: npt.NDArray[np.bool_]) -> None:
+def raise_if_cancelled(cancelled: npt.NDArray[np.bool_]) -> None:
     """Raise `Stopped` if the growth is cancelled."""
     if cancelled[0]:
         raise Cancelled

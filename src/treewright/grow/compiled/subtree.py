@@ -20,27 +20,25 @@ import numpy as np
 from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import VARIANCE
 from treewright.grow.compiled.blocks import (
+    BestTests,
     Block,
-    Found,
-    Room,
+    Buffers,
+    CategoryBuffers,
     Rules,
-    ValueRoom,
     Visits,
     spread,
     summarise,
 )
-from treewright.grow.compiled.by_need import NeedRoom
-from treewright.grow.compiled.dividing import divide, share_out
+from treewright.grow.compiled.by_need import LazySortBuffers
+from treewright.grow.compiled.dividing import assign_branches, copy_fractional
 from treewright.grow.compiled.drawing import child_key
-from treewright.grow.compiled.examine import choose, examine
+from treewright.grow.compiled.examine import choose, evaluate_attributes
 from treewright.grow.compiled.options import CUT, MULTIWAY
 from treewright.grow.compiled.written import (
-    ABOVE,
     ATTRIBUTE,
     BRANCHES,
-    CASES,
+    CASES_END,
     COUNTS_AT,
-    DRAWN,
     FIRST,
     HIGH,
     LEVEL,
@@ -49,15 +47,17 @@ from treewright.grow.compiled.written import (
     MISSING,
     OUTCOME,
     PARENT,
-    SAID,
+    PARENT_NODE,
+    PARENT_OUTCOME,
+    RANDOM_CUT,
     SIDES_AT,
     SIZE,
+    SLICES_END,
     SSE,
     STOP,
-    TOP,
     WEIGHT,
     Frames,
-    Written,
+    NodeArrays,
 )
 from treewright.model.tree import STOPS, Stop
 
@@ -76,35 +76,35 @@ def grow_nodes(
     block: Block,
     rules: Rules,
     visits: Visits,
-    room: Room,
-    found: Found,
-    written: Written,
+    buffers: Buffers,
+    found: BestTests,
+    written: NodeArrays,
     frames: Frames,
     state: Array,
     cancelled: Array,
-    by_value: ValueRoom | None,
+    by_value: CategoryBuffers | None,
     cuts: Array | None,
     copies: Array | None,
-    by_need: NeedRoom | None,
+    lazy_sort: LazySortBuffers | None,
 ) -> Number:
     """Grow until the stack is empty or a buffer is full; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
     Parameters
     ----------
-    block, rules, visits, room, found, written, frames
+    block, rules, visits, buffers, found, written, frames
     state : array of int
         See the names of its columns.
     cancelled : array of bool
-    by_value, cuts, copies, by_need
+    by_value, cuts, copies, lazy_sort
         Buffers for categories, random thresholds, fractional cases (None where there are none) and lazy sorts (None
         where all orders are maintained).
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
-    n_attributes, most_values = len(rules.tests), len(room.starts)
+    n_attributes, most_values = len(rules.tests), len(buffers.starts)
     size = len(visits.cases)
-    summary, starts, cases_of = room.summary, room.starts, visits.cases
-    free = room.turn[0]
+    summary, starts, cases_of = buffers.summary, buffers.starts, visits.cases
+    free = buffers.turn[0]
     waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
@@ -122,45 +122,49 @@ def grow_nodes(
         fields = frames.fields[at]
         waiting = at
         first, n_here, level = fields[FIRST], fields[SIZE], fields[LEVEL]
-        top, cases = fields[TOP], fields[CASES]
+        top, cases = fields[SLICES_END], fields[CASES_END]
         node = n_nodes
         n_nodes += 1
-        whole, real = written.integers[node], written.doubles[node]
+        ints, reals = written.integers[node], written.doubles[node]
         pure, mean, weight = summarise(cases_of, first, n_here, block, regression, summary)
-        write_leaf(whole, real, fields, summary, mean, weight, regression, written.doubles)
+        write_leaf(ints, reals, fields, summary, mean, weight, regression, written.doubles)
         n_free = np.int64(0)
         for a in range(n_attributes):
             if not frames.used[at, a]:
                 free[n_free] = a
                 n_free += 1
-        whole[STOP] = stop_of(n_here, pure, level, weight, n_free, opt)
-        if whole[STOP] >= 0:
+        ints[STOP] = stop_of(n_here, pure, level, weight, n_free, opt)
+        if ints[STOP] >= 0:
             continue
         if regression:
             for p in range(first, first + n_here):
                 block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
-        perfect = examine(
-            n_free, cases_of, first, n_here, frames.keys[at], block, rules, room, found, by_value, cuts, by_need
+        perfect = evaluate_attributes(
+            n_free, cases_of, first, n_here, frames.keys[at], block, rules, buffers, found, by_value, cuts, lazy_sort
         )
-        a = choose(found, rules, room.scores)
-        whole[STOP] = stop_after(a, weight, found, opt)
-        if whole[STOP] >= 0:
+        a = choose(found, rules, buffers.scores)
+        ints[STOP] = stop_after(a, weight, found, opt)
+        if ints[STOP] >= 0:
             continue
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
         sides_before = n_sides
-        n_sides = write_test(whole, a, branches, found, rules, written.sides, n_sides)
+        n_sides = write_test(ints, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
-            real[DRAWN] = cuts[a]
-        lost = divide(cases_of, first, n_here, whole, block, rules, written.sides, visits.branch_of, starts)
-        if copies is not None and lost > 0:
-            made = lost * _occurring(starts, branches)
+            reals[RANDOM_CUT] = cuts[a]
+        n_missing = assign_branches(
+            cases_of, first, n_here, ints, block, rules, written.sides, visits.branch_of, starts
+        )
+        if copies is not None and n_missing > 0:
+            made = n_missing * _occurring(starts, branches)
             if max(top, cases) + n_here + made > size:
                 # This node is processed again with larger buffers.
                 state[NEEDED] = max(top, cases) + n_here + made
                 waiting, n_nodes, n_sides = at + 1, node, sides_before
                 status = MORE_CASES
                 break
-            share_out(cases_of, first, n_here, branches, visits.branch_of, copies, top, cases, block, rules, room)
+            copy_fractional(
+                cases_of, first, n_here, branches, visits.branch_of, copies, top, cases, block, rules, buffers
+            )
             top, cases = starts[branches], cases + made
         else:
             begin = first
@@ -170,7 +174,7 @@ def grow_nodes(
                 begin += here
             starts[branches] = begin
             # After a perfect split all branches are leaves, whose orders are never read.
-            for slot in range(block.order.shape[0] if by_need is None and found.score[a] < perfect else 0):
+            for slot in range(block.order.shape[0] if lazy_sort is None and found.score[a] < perfect else 0):
                 spread(
                     block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
                 )
@@ -181,7 +185,7 @@ def grow_nodes(
         for below in range(at + branches - 1, at - 1, -1):
             branch = at + branches - 1 - below
             n_below = starts[branch + 1] - starts[branch]
-            set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, whole[OUTCOME], top, cases)
+            set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, ints[OUTCOME], top, cases)
             frames.keys[below] = child_key(key, branch)
             if below > at:
                 _copy_flags(frames.used, at, below)
@@ -198,7 +202,7 @@ def set_frame(
     size: Number,
     level: Number,
     above: Number,
-    said: Number,
+    parent_outcome: Number,
     top: Number,
     cases: Number,
 ) -> None:
@@ -206,10 +210,10 @@ def set_frame(
     frames[at, FIRST] = first
     frames[at, SIZE] = size
     frames[at, LEVEL] = level
-    frames[at, ABOVE] = above
-    frames[at, SAID] = said
-    frames[at, TOP] = top
-    frames[at, CASES] = cases
+    frames[at, PARENT_NODE] = above
+    frames[at, PARENT_OUTCOME] = parent_outcome
+    frames[at, SLICES_END] = top
+    frames[at, CASES_END] = cases
 
 
 @internal
@@ -229,32 +233,32 @@ def _copy_flags(flags: Array, one: Number, other: Number) -> None:
 
 @inlined_internal
 def write_leaf(
-    whole: Array,
-    real: Array,
+    ints: Array,
+    reals: Array,
     fields: Array,
     summary: Array,
     mean: Number,
     weight: Number,
     regression: bool,
-    all_: Array,
+    doubles: Array,
 ) -> None:
     """Write a node as a leaf; an empty node has the outcome of its parent."""
-    whole[ATTRIBUTE] = -1
-    whole[PARENT] = fields[ABOVE]
-    whole[BRANCHES] = 0
-    whole[MISSING] = -1
-    whole[SIDES_AT] = whole[LOW] = whole[HIGH] = -1
-    whole[OUTCOME] = fields[SAID]
-    real[WEIGHT] = weight
-    real[SSE] = summary[2] if regression else 0.0
-    real[MEAN] = mean
-    real[DRAWN] = np.nan
+    ints[ATTRIBUTE] = -1
+    ints[PARENT] = fields[PARENT_NODE]
+    ints[BRANCHES] = 0
+    ints[MISSING] = -1
+    ints[SIDES_AT] = ints[LOW] = ints[HIGH] = -1
+    ints[OUTCOME] = fields[PARENT_OUTCOME]
+    reals[WEIGHT] = weight
+    reals[SSE] = summary[2] if regression else 0.0
+    reals[MEAN] = mean
+    reals[RANDOM_CUT] = np.nan
     if regression:
-        if fields[SIZE] == 0 and fields[ABOVE] >= 0:
-            real[MEAN] = all_[fields[ABOVE], MEAN]
+        if fields[SIZE] == 0 and fields[PARENT_NODE] >= 0:
+            reals[MEAN] = doubles[fields[PARENT_NODE], MEAN]
         return
     for k in range(len(summary)):
-        real[COUNTS_AT + k] = summary[k]
+        reals[COUNTS_AT + k] = summary[k]
     if fields[SIZE] == 0:
         return
     greatest = summary[0]
@@ -262,7 +266,7 @@ def write_leaf(
         greatest = max(greatest, summary[k])
     for k in range(len(summary)):
         if summary[k] >= greatest * (1 - 1e-12):
-            whole[OUTCOME] = k
+            ints[OUTCOME] = k
             return
 
 
@@ -282,7 +286,7 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
 
 
 @internal
-def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
+def stop_after(a: Number, weight: Number, found: BestTests, opt: Array) -> Number:
     """Return the reason not to split by the chosen attribute (-1: no attribute), -1 if there is none."""
     if a < 0:
         return NO_GAIN
@@ -291,17 +295,17 @@ def stop_after(a: Number, weight: Number, found: Found, opt: Array) -> Number:
 
 @inlined_internal
 def write_test(
-    whole: Array, a: Number, branches: Number, found: Found, rules: Rules, sides: Array, n_sides: Number
+    ints: Array, a: Number, branches: Number, found: BestTests, rules: Rules, sides: Array, n_sides: Number
 ) -> Number:
     """Write the test of a node; return the used length of `sides`."""
-    whole[ATTRIBUTE] = a
-    whole[BRANCHES] = branches
-    whole[MISSING] = found.home[a]
+    ints[ATTRIBUTE] = a
+    ints[BRANCHES] = branches
+    ints[MISSING] = found.missing_branch[a]
     if rules.tests[a] == CUT:
-        whole[LOW] = found.low[a]
-        whole[HIGH] = found.high[a]
+        ints[LOW] = found.low[a]
+        ints[HIGH] = found.high[a]
     elif rules.tests[a] != MULTIWAY:
-        whole[SIDES_AT] = n_sides
+        ints[SIDES_AT] = n_sides
         for value in range(rules.n_values[a]):
             sides[n_sides + value] = found.sides[a, value]
         return n_sides + rules.n_values[a]

@@ -12,13 +12,13 @@ import numpy as np
 
 from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal, no_alloc_kernel
 from treewright.grow.compiled.arithmetic import GINI, impurity
-from treewright.grow.compiled.blocks import Found, Rules, enlarged, new_found
+from treewright.grow.compiled.blocks import BestTests, Rules, enlarged, new_best_tests
 from treewright.grow.compiled.drawing import child_key
 from treewright.grow.compiled.encoded import ByRank
 from treewright.grow.compiled.examine import choose
-from treewright.grow.compiled.examine_unsorted import TOGETHER, Looked, examine_unsorted
+from treewright.grow.compiled.examine_unsorted import TOGETHER, NodeCodes, evaluate_bucketed
 from treewright.grow.compiled.options import CUT, HIGHEST, NOT_TESTED, SUBSETS
-from treewright.grow.compiled.packs import WIDE, packs_of
+from treewright.grow.compiled.packs import WIDE, packed_counts
 from treewright.grow.compiled.subtree import (
     FINISHED,
     MORE_NODES,
@@ -31,28 +31,28 @@ from treewright.grow.compiled.subtree import (
     write_leaf,
     write_test,
 )
-from treewright.grow.compiled.unsorted import HEAVIEST, CutRoom, Node, new_cut_room, weigh
-from treewright.grow.compiled.unsorted_values import MOST_VALUES, SetRoom, new_set_room
+from treewright.grow.compiled.unsorted import HEAVIEST, CutBuffers, Node, new_cut_buffers, weigh
+from treewright.grow.compiled.unsorted_values import MOST_VALUES, SubsetBuffers, new_subset_buffers
 from treewright.grow.compiled.written import (
-    ABOVE,
     COUNTS_AT,
     FIRST,
     LEVEL,
     OUTCOME,
+    PARENT_NODE,
     SIZE,
     STOP,
     Frames,
-    Written,
+    NodeArrays,
 )
 
 LOCAL_CASES = 8192
 """Nodes of at most this many cases are copied together, so that their codes stay in the cache."""
 
 # After the state of `subtree` that survives a return: the slice of cases that was copied together last.
-NEAR_FROM, NEAR_TO = 4, 5
+LOCAL_FROM, LOCAL_TO = 4, 5
 
 
-class Held(NamedTuple):
+class EncodedTable(NamedTuple):
     """The encoded cases of a tree, or of a node that is copied together.
 
     Parameters
@@ -61,13 +61,13 @@ class Held(NamedTuple):
         Ranks.
     values : array of int, nominal attributes x cases
         Codes from 1.
-    packs : array of int
-        Bit-packed counts, see `packs`.
+    packed : array of int
+        Bit-packed counts, see `packed`.
     """
 
     codes: Array
     values: Array
-    packs: Array
+    packed: Array
 
 
 class Spans(NamedTuple):
@@ -77,7 +77,7 @@ class Spans(NamedTuple):
     high: Array
 
 
-class TreeRoom(NamedTuple):
+class TreeBuffers(NamedTuple):
     """Buffers of a tree.
 
     Parameters
@@ -90,7 +90,7 @@ class TreeRoom(NamedTuple):
     summary, scores : array
     """
 
-    near: Held
+    near: EncodedTable
     cases: Array
     spare: Array
     order: Array
@@ -98,14 +98,14 @@ class TreeRoom(NamedTuple):
     scores: Array
 
 
-def can_grow(options: Array, tests: Array, n_values: Array, weights: Array) -> bool:
+def can_grow_bucketed(options: Array, tests: Array, n_values: Array, weights: Array) -> bool:
     """Return True if bucketed search supports these tests, numbers of categories and weights; no value is missing."""
     opt = options[0]
     return bool(
         opt["criterion"] == GINI
         and opt["choice"] == HIGHEST
         and opt["width"] == 2
-        and opt["whole"]
+        and opt["integer_weights"]
         and np.isin(tests, (CUT, SUBSETS, NOT_TESTED)).all()
         and n_values.max(initial=0) <= MOST_VALUES
         and not (opt["correction"] or opt["relative_side"] or opt["random_cuts"])
@@ -115,7 +115,7 @@ def can_grow(options: Array, tests: Array, n_values: Array, weights: Array) -> b
     )
 
 
-def grow_unsorted(
+def grow_bucketed(
     ranks: ByRank, values: Array, target: Array, rows: Array, weights: Array, rules: Rules, key: int, cancelled: Array
 ) -> tuple[Array, Array, Array, int]:
     """Grow a tree of these rows.
@@ -142,10 +142,10 @@ def grow_unsorted(
         As `block_growth.grow_block` does.
     """
     n_attributes, n = len(rules.tests), len(rows)
-    table = Held(ranks.codes, values, packs_of(target, weights, rows))
+    table = EncodedTable(ranks.codes, values, packed_counts(target, weights, rows))
     near = min(n, LOCAL_CASES)
-    room = TreeRoom(
-        Held(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),
+    buffers = TreeBuffers(
+        EncodedTable(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),
         rows.copy(),
         np.empty_like(rows),
         np.empty(n_attributes, dtype=np.int64),
@@ -153,9 +153,9 @@ def grow_unsorted(
         np.empty(n_attributes),
     )
     most_values = max(int(rules.n_values.max(initial=0)), 2)
-    sets = new_set_room(np.cumsum(rules.slots < 0) - 1, most_values) if len(values) else None
-    cut_room, found = new_cut_room(n, min(n_attributes, TOGETHER)), new_found(n_attributes, most_values)
-    written = Written(
+    sets = new_subset_buffers(np.cumsum(rules.slots < 0) - 1, most_values) if len(values) else None
+    cut_buffers, found = new_cut_buffers(n, min(n_attributes, TOGETHER)), new_best_tests(n_attributes, most_values)
+    written = NodeArrays(
         np.empty((n // 2 + 64, 9), dtype=np.int32),
         np.empty((n // 2 + 64, COUNTS_AT + 2)),
         np.empty(n // 2 + 64 + most_values, dtype=np.int8),
@@ -165,10 +165,10 @@ def grow_unsorted(
     )
     spans = Spans(np.ones((64, n_attributes), dtype=np.int32), np.empty((64, n_attributes), dtype=np.int32))
     spans.high[0, rules.slots >= 0] = ranks.greatest
-    frames.fields[0, SIZE], frames.fields[0, ABOVE], frames.keys[0] = n, -1, np.uint64(key)
+    frames.fields[0, SIZE], frames.fields[0, PARENT_NODE], frames.keys[0] = n, -1, np.uint64(key)
     state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
     while True:
-        status = grow_whole(table, rules, room, cut_room, sets, found, written, frames, spans, state, cancelled)
+        status = grow_tree(table, rules, buffers, cut_buffers, sets, found, written, frames, spans, state, cancelled)
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
         if state[NODES] >= len(written.integers):
@@ -185,14 +185,14 @@ def grow_unsorted(
 
 
 @no_alloc_kernel
-def grow_whole(
-    table: Held,
+def grow_tree(
+    table: EncodedTable,
     rules: Rules,
-    room: TreeRoom,
-    cut_room: CutRoom,
-    sets: SetRoom | None,
-    found: Found,
-    written: Written,
+    buffers: TreeBuffers,
+    cut_buffers: CutBuffers,
+    sets: SubsetBuffers | None,
+    found: BestTests,
+    written: NodeArrays,
     frames: Frames,
     spans: Spans,
     state: Array,
@@ -202,7 +202,7 @@ def grow_whole(
 
     Parameters
     ----------
-    table, rules, room, cut_room, found, written, frames, spans
+    table, rules, buffers, cut_buffers, found, written, frames, spans
     sets : SetRoom or None
         None where all attributes are numeric: the kernel is compiled without the code for categories.
     state : array of int
@@ -210,11 +210,11 @@ def grow_whole(
     cancelled : array of bool
     """
     opt = rules.opt[0]
-    cases_of, summary = room.cases, room.summary
-    n_attributes = np.int64(len(room.order))
+    cases_of, summary = buffers.cases, buffers.summary
+    n_attributes = np.int64(len(buffers.order))
     waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
-    near_from, near_to = state[NEAR_FROM], state[NEAR_TO]
-    most_values, no_room = found.sides.shape[1], np.int64(0)
+    local_from, local_to = state[LOCAL_FROM], state[LOCAL_TO]
+    most_values, unused = found.sides.shape[1], np.int64(0)
     status = FINISHED
     # Invariant: nodes below `n_nodes` are written; each of the `waiting` frames has its cases in one slice, and `spans`
     # bounds their ranks.
@@ -230,53 +230,53 @@ def grow_whole(
         fields = frames.fields[at]
         waiting = at
         first, n_here, level, key = fields[FIRST], fields[SIZE], fields[LEVEL], frames.keys[at]
-        is_near = near_from <= first < near_to
-        if not is_near and n_here <= len(room.near.packs):
-            _bring_near(table, cases_of, first, n_here, room.near)
-            near_from, near_to, is_near = first, first + n_here, True
-        held = room.near if is_near else table
+        is_local = local_from <= first < local_to
+        if not is_local and n_here <= len(buffers.near.packed):
+            _copy_together(table, cases_of, first, n_here, buffers.near)
+            local_from, local_to, is_local = first, first + n_here, True
+        encoded = buffers.near if is_local else table
         node = n_nodes
         n_nodes += 1
-        whole, real = written.integers[node], written.doubles[node]
-        summary[0], summary[1] = weigh(cases_of, first, n_here, held.packs, cut_room)
+        ints, reals = written.integers[node], written.doubles[node]
+        summary[0], summary[1] = weigh(cases_of, first, n_here, encoded.packed, cut_buffers)
         weight = summary[0] + summary[1]
-        write_leaf(whole, real, fields, summary, 0.0, weight, False, written.doubles)
+        write_leaf(ints, reals, fields, summary, 0.0, weight, False, written.doubles)
         pure = summary[0] == 0 or summary[1] == 0
-        whole[STOP] = stop_of(n_here, pure, level, weight, n_attributes, opt)
-        if whole[STOP] >= 0:
+        ints[STOP] = stop_of(n_here, pure, level, weight, n_attributes, opt)
+        if ints[STOP] >= 0:
             continue
         before = impurity(summary, GINI, rules.table)
         here = Node(cases_of, first, n_here, summary[0], summary[1], before, max(opt["min_leaf"], 1), opt["least_side"])
-        looked = Looked(held.codes, held.values, spans.low[at], spans.high[at])
-        examine_unsorted(here, looked, key, rules, room.order, cut_room, sets, found)
-        a = choose(found, rules, room.scores)
-        whole[STOP] = stop_after(a, weight, found, opt)
-        if whole[STOP] >= 0:
+        node_codes = NodeCodes(encoded.codes, encoded.values, spans.low[at], spans.high[at])
+        evaluate_bucketed(here, node_codes, key, rules, buffers.order, cut_buffers, sets, found)
+        a = choose(found, rules, buffers.scores)
+        ints[STOP] = stop_after(a, weight, found, opt)
+        if ints[STOP] >= 0:
             continue
         for b in range(n_attributes):
             spans.low[at + 1, b] = spans.low[at, b]
             spans.high[at + 1, b] = spans.high[at, b]
         if sets is not None and rules.tests[a] != CUT:
-            middle = _part_values(held.values[sets.slots[a]], found.sides[a], here, room.spare)
+            middle = _partition_by_category(encoded.values[sets.slots[a]], found.sides[a], here, buffers.spare)
         else:
-            middle = _part_numbers(held.codes[rules.slots[a]], found.low[a], here, room.spare, found, a)
+            middle = _partition_by_cut(encoded.codes[rules.slots[a]], found.low[a], here, buffers.spare, found, a)
             spans.low[at, a] = found.high[a]
             spans.high[at + 1, a] = found.low[a]
-        n_sides = write_test(whole, a, np.int64(2), found, rules, written.sides, n_sides)
+        n_sides = write_test(ints, a, np.int64(2), found, rules, written.sides, n_sides)
         for branch in range(2):
             below = at + 1 - branch
             begin = first if branch == 0 else middle
             size = middle - first if branch == 0 else first + n_here - middle
-            set_frame(frames.fields, below, begin, size, level + 1, node, whole[OUTCOME], no_room, no_room)
+            set_frame(frames.fields, below, begin, size, level + 1, node, ints[OUTCOME], unused, unused)
             frames.keys[below] = child_key(key, branch)
         waiting += 2
     state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
-    state[NEAR_FROM], state[NEAR_TO] = near_from, near_to
+    state[LOCAL_FROM], state[LOCAL_TO] = local_from, local_to
     return status
 
 
 @internal
-def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: Held) -> None:
+def _copy_together(table: EncodedTable, cases: Array, first: Number, size: Number, near: EncodedTable) -> None:
     """Copy the codes and counts of the cases of a node together, and renumber the cases."""
     for row in range(table.codes.shape[0]):
         codes, own_codes = table.codes[row], near.codes[row]
@@ -287,12 +287,12 @@ def _bring_near(table: Held, cases: Array, first: Number, size: Number, near: He
         for p in range(size):
             own_values[p] = values[np.uint64(cases[np.uint64(first + p)])]
     for p in range(size):
-        near.packs[p] = table.packs[np.uint64(cases[np.uint64(first + p)])]
+        near.packed[p] = table.packed[np.uint64(cases[np.uint64(first + p)])]
         cases[np.uint64(first + p)] = p
 
 
 @inlined_internal
-def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Number:
+def _partition_by_category(values: Array, sides: Array, node: Node, spare: Array) -> Number:
     """Partition the cases of a node stably by category; return the first index of the second branch."""
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
@@ -309,7 +309,7 @@ def _part_values(values: Array, sides: Array, node: Node, spare: Array) -> Numbe
 
 
 @inlined_internal
-def _part_numbers(codes: Array, cut: Number, node: Node, spare: Array, found: Found, a: Number) -> Number:
+def _partition_by_cut(codes: Array, cut: Number, node: Node, spare: Array, found: BestTests, a: Number) -> Number:
     """Partition the cases of a node stably by a cut; return the first index of the second branch.
 
     ``found.low`` and ``found.high`` become the codes of the cases next to the cut.

@@ -21,7 +21,7 @@ from treewright.counts.compiled.bits import bits_of, number_of
 from treewright.counts.compiled.flags import Array, Number, inlined_internal, internal
 from treewright.counts.compiled.lanes import LANES, add_not_above
 from treewright.grow.candidates import SHORT
-from treewright.grow.compiled.blocks import Found, Rules
+from treewright.grow.compiled.blocks import BestTests, Rules
 from treewright.grow.compiled.packs import (
     cases_in,
     cases_in_narrow,
@@ -31,26 +31,26 @@ from treewright.grow.compiled.packs import (
     widened,
 )
 from treewright.grow.compiled.unsorted import (
-    FEW,
     NO_CUT,
+    PAIRWISE_CASES,
     ROUNDED,
     TIES,
-    CutRoom,
+    CutBuffers,
     Node,
+    add_candidate,
     bits_at_least,
-    note,
+    gain_bits,
     threshold,
-    worth_bits,
 )
 
 MOST_VALUES = 255
 """Attributes with more categories are not supported: pairwise comparison would be too slow."""
 
-_PARTS = 2.0**30
-"""Scale of the keys: distinct shares of a weight below `packs.NARROW_WEIGHT` differ by more than one part."""
+_KEY_SCALE = 2.0**30
+"""Scale of the keys: distinct shares of a weight below `packed.NARROW_WEIGHT` differ by more than one part."""
 
 
-class SetRoom(NamedTuple):
+class SubsetBuffers(NamedTuple):
     """Buffers.
 
     Parameters
@@ -65,7 +65,7 @@ class SetRoom(NamedTuple):
         Of categories: keys, narrow counts, and narrow counts of all that are not above.
     wide_keys, wide_tally, wide_lefts : array of int
         The same for nodes with wide counts.
-    worths : array of int
+    gains : array of int
         Bits of the gain of the partition after each category.
     """
 
@@ -79,27 +79,27 @@ class SetRoom(NamedTuple):
     wide_keys: Array
     wide_tally: Array
     wide_lefts: Array
-    worths: Array
+    gains: Array
 
 
-def new_set_room(slots: Array, most_values: int) -> SetRoom:
+def new_subset_buffers(slots: Array, most_values: int) -> SubsetBuffers:
     """Make room for attributes of so many values."""
     size = most_values + 1 + LANES
     types = (np.int32, np.int64, np.int64, np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.int64)
-    return SetRoom(slots, *(np.zeros(size, dtype=dtype) for dtype in types))
+    return SubsetBuffers(slots, *(np.zeros(size, dtype=dtype) for dtype in types))
 
 
 @internal
-def divide_by_share(
+def best_partition_by_share(
     a: Number,
     column: Array,
     limit: Number,
     node: Node,
-    divided: bool,
+    fractional: bool,
     rules: Rules,
-    room: CutRoom,
-    sets: SetRoom,
-    found: Found,
+    buffers: CutBuffers,
+    sets: SubsetBuffers,
+    found: BestTests,
 ) -> tuple[bool, Number]:
     """Find the best partition of the categories of an attribute if its gain reaches a limit, which rises with it.
 
@@ -111,9 +111,9 @@ def divide_by_share(
     limit : float
         A partition with a lower gain cannot be chosen.
     node : Node
-    divided : bool
+    fractional : bool
         Whether a missing value becomes fractional cases at prediction; no value is missing here.
-    rules, room, sets, found
+    rules, buffers, sets, found
 
     Returns
     -------
@@ -121,38 +121,38 @@ def divide_by_share(
         Whether there is any admissible partition.
     """
     narrow = is_narrow(node.size, node.one + node.two)
-    parted = node.min_leaf > 1 or node.least > 1
+    separated = node.min_leaf > 1 or node.least > 1
     if narrow:
-        n = _count(column, rules.n_values[a], node, room.narrow, sets.counts, sets.present, sets.tally)
+        n = _count(column, rules.n_values[a], node, buffers.narrow, sets.counts, sets.present, sets.tally)
     else:
-        n = _count(column, rules.n_values[a], node, room.wide, sets.wide_counts, sets.present, sets.wide_tally)
+        n = _count(column, rules.n_values[a], node, buffers.wide, sets.wide_counts, sets.present, sets.wide_tally)
     if n < 2:
         return False, limit
     _find_keys(n, narrow, sets)
-    greatest = NO_CUT if parted else _compare(n, narrow, node, sets)
+    greatest = NO_CUT if separated else _compare(n, narrow, node, sets)
     if greatest < 0:  # perhaps because all categories have equal shares
-        _part_equal(n, narrow, sets)
-        parted, greatest = True, _compare(n, narrow, node, sets)
+        _separate_equal(n, narrow, sets)
+        separated, greatest = True, _compare(n, narrow, node, sets)
     if greatest < 0:
         return False, limit
-    worth = number_of(greatest)
-    if worth < limit:
+    gain = number_of(greatest)
+    if gain < limit:
         return True, limit
-    limit = max(limit, threshold(worth, node))
+    limit = max(limit, threshold(gain, node))
     weight = node.one + node.two
-    near = worth * (1 - TIES * weight) - ROUNDED * weight * weight * weight
-    noted = _note(n, limit if parted else near, narrow, node, room, sets)
-    if not parted and (near <= 0 or not _is_settled(noted, weight, room)):
-        _part_equal(n, narrow, sets)
+    near = gain * (1 - TIES * weight) - ROUNDED * weight * weight * weight
+    n_candidates = _note(n, limit if separated else near, narrow, node, buffers, sets)
+    if not separated and (near <= 0 or not _is_final(n_candidates, weight, buffers)):
+        _separate_equal(n, narrow, sets)
         _compare(n, narrow, node, sets)
-        noted = _note(n, limit, narrow, node, room, sets)
-    _settle(a, n, noted, node, divided, narrow, rules, room, sets, found)
+        n_candidates = _note(n, limit, narrow, node, buffers, sets)
+    _finalise(a, n, n_candidates, node, fractional, narrow, rules, buffers, sets, found)
     return True, limit
 
 
 @inlined_internal
 def _count(
-    column: Array, n_values: Number, node: Node, packs: Array, counts: Array, present: Array, tally: Array
+    column: Array, n_values: Number, node: Node, packed: Array, counts: Array, present: Array, tally: Array
 ) -> Number:
     """Count the cases of a node by category, and list the categories that occur; return their number.
 
@@ -161,7 +161,7 @@ def _count(
     column : array of int
     n_values : int
     node : Node
-    packs : array of int
+    packed : array of int
         Counts of its cases, narrow or wide.
     counts, present, tally : array of int
         Output.
@@ -169,7 +169,7 @@ def _count(
     for code in range(1, n_values + 1):
         counts[code] = 0
     for p in range(node.size):
-        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += packs[p]
+        counts[np.uint64(column[np.uint64(node.cases[np.uint64(node.first + p)])])] += packed[p]
     n = np.int64(0)
     for code in range(1, n_values + 1):
         present[n] = code
@@ -179,7 +179,7 @@ def _count(
 
 
 @inlined_internal
-def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
+def _find_keys(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
     """Compute the keys of the categories that occur."""
     if not narrow:
         for k in range(n):
@@ -188,18 +188,18 @@ def _find_keys(n: Number, narrow: bool, sets: SetRoom) -> None:
         return
     for k in range(n):
         one, two = weights_in_narrow(sets.tally[k])
-        sets.keys[k] = np.int32(two / (one + two) * _PARTS)
+        sets.keys[k] = np.int32(two / (one + two) * _KEY_SCALE)
     for k in range(n, n + LANES):
         sets.tally[k] = 0
 
 
 @internal
-def _key(k: Number, narrow: bool, sets: SetRoom) -> Number:
+def _key(k: Number, narrow: bool, sets: SubsetBuffers) -> Number:
     return np.int64(sets.keys[k]) if narrow else sets.wide_keys[k]
 
 
 @internal
-def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
+def _separate_equal(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
     """Give all n categories distinct keys, by old key and then by position."""
     ranks = sets.wide_lefts  # which are recomputed afterwards
     for k in range(n):
@@ -216,9 +216,9 @@ def _part_equal(n: Number, narrow: bool, sets: SetRoom) -> None:
 
 
 @inlined_internal
-def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
+def _compare(n: Number, narrow: bool, node: Node, sets: SubsetBuffers) -> Number:
     """Compute the gains of the partitions after each of n categories; return the bits of the greatest."""
-    worths = sets.worths
+    gains = sets.gains
     greatest = NO_CUT
     if narrow:
         keys, tally, lefts = sets.keys, sets.tally, sets.lefts
@@ -230,8 +230,8 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
                 add_not_above(keys, tally, np.uint64(own), np.uint64(other), lefts, np.uint64(own))
         for k in range(n):
             one, two = weights_in_narrow(lefts[k])
-            worths[k] = worth_bits(cases_in_narrow(lefts[k]), one, two, node)
-            greatest = max(greatest, worths[k])
+            gains[k] = gain_bits(cases_in_narrow(lefts[k]), one, two, node)
+            greatest = max(greatest, gains[k])
         return greatest
     wide_keys, wide_tally = sets.wide_keys, sets.wide_tally
     for k in range(n):
@@ -240,75 +240,75 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SetRoom) -> Number:
             left += wide_tally[other] if wide_keys[other] <= own_key else np.int64(0)
         one, two = weights_in(left)
         sets.wide_lefts[k] = left
-        worths[k] = worth_bits(cases_in(left), one, two, node)
-        greatest = max(greatest, worths[k])
+        gains[k] = gain_bits(cases_in(left), one, two, node)
+        greatest = max(greatest, gains[k])
     return greatest
 
 
 @internal
-def _note(n: Number, limit: Number, narrow: bool, node: Node, room: CutRoom, sets: SetRoom) -> Number:
+def _note(n: Number, limit: Number, narrow: bool, node: Node, buffers: CutBuffers, sets: SubsetBuffers) -> Number:
     """Collect the partitions that reach a limit; return their number."""
-    noted = np.int64(0)
+    n_candidates = np.int64(0)
     least = bits_at_least(limit)
     for k in range(n):
-        if sets.worths[k] >= least:
+        if sets.gains[k] >= least:
             left = widened(sets.lefts[k]) if narrow else sets.wide_lefts[k]
             one, two = weights_in(left)
-            noted = note(one, two, _key(k, narrow, sets), node, noted, room)
-    return noted
+            n_candidates = add_candidate(one, two, _key(k, narrow, sets), node, n_candidates, buffers)
+    return n_candidates
 
 
 @internal
-def _is_settled(noted: Number, weight: Number, room: CutRoom) -> bool:
+def _is_final(n_candidates: Number, weight: Number, buffers: CutBuffers) -> bool:
     """Return True if no categories need to be separated to know the best of the candidates.
 
-    That is so where all candidates tie, and there is only one, or there are at most `FEW` cases: separating k of n of
-    them then gains less by 4 / n^5 at least, which is no tie.
+    That is so where all candidates tie, and there is only one, or there are at most `PAIRWISE_CASES` cases: separating
+    k of n of them then gains less by 4 / n^5 at least, which is no tie.
     """
-    best = room.scores[0]
+    best = buffers.scores[0]
     alone = True
-    for k in range(1, noted):
-        best = max(best, room.scores[k])
-        alone = alone and room.cuts[k] == room.cuts[0]
-    for k in range(noted):
-        if room.scores[k] < best - 1e-9 * abs(best):
+    for k in range(1, n_candidates):
+        best = max(best, buffers.scores[k])
+        alone = alone and buffers.cuts[k] == buffers.cuts[0]
+    for k in range(n_candidates):
+        if buffers.scores[k] < best - 1e-9 * abs(best):
             return False
-    return alone or weight <= FEW
+    return alone or weight <= PAIRWISE_CASES
 
 
 @internal
-def _settle(
+def _finalise(
     a: Number,
     n: Number,
-    noted: Number,
+    n_candidates: Number,
     node: Node,
-    divided: bool,
+    fractional: bool,
     narrow: bool,
     rules: Rules,
-    room: CutRoom,
-    sets: SetRoom,
-    found: Found,
+    buffers: CutBuffers,
+    sets: SubsetBuffers,
+    found: BestTests,
 ) -> None:
     """Write the first of the candidates that tie with the best to `found`."""
-    scores, cuts, sides = room.scores, room.cuts, found.sides[a]
+    scores, cuts, sides = buffers.scores, buffers.cuts, found.sides[a]
     weight = node.one + node.two
     best = scores[0]
-    for k in range(1, noted):
+    for k in range(1, n_candidates):
         best = max(best, scores[k])
     chosen = -1
-    for k in range(noted):
+    for k in range(n_candidates):
         if scores[k] >= best - 1e-9 * abs(best) and (
             chosen < 0 or (cuts[k] != cuts[chosen] and _comes_first(cuts[k], cuts[chosen], n, narrow, sets))
         ):
             chosen = k
-    key, left = cuts[chosen], room.weights[chosen]
+    key, left = cuts[chosen], buffers.weights[chosen]
     with_first = _key(0, narrow, sets) <= key
     if not with_first:
         left = weight - left
     found.state[a] = 1
     found.score[a] = scores[chosen]
     heavier = np.int64(0) if left >= (weight - left) * SHORT else np.int64(1)
-    found.home[a] = np.int64(-1) if divided else heavier
+    found.missing_branch[a] = np.int64(-1) if fractional else heavier
     for value in range(rules.n_values[a]):
         sides[value] = np.int8(-1)
     for k in range(n):
@@ -316,7 +316,7 @@ def _settle(
 
 
 @internal
-def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SetRoom) -> bool:
+def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SubsetBuffers) -> bool:
     """Return True if one partition precedes another: the first category in which they differ is on its left."""
     mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
     for k in range(1, n):

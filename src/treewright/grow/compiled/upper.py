@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counts.compiled.histograms import partition_rows, route_and_count, route_rows, sum_class_weights
-from treewright.grow.compiled.assembly import Piece, spliced
+from treewright.grow.compiled.assembly import Fragment, concatenate
 from treewright.grow.compiled.node_counts import NO_WEIGHTS, Floats, Histogram, Rows, Table, count_node
 from treewright.grow.compiled.options import NOT_TESTED
 from treewright.grow.compiled.search import Search
@@ -55,7 +55,7 @@ NO_ROWS: Rows = np.zeros(0, dtype=np.int32)
 
 
 @dataclass
-class UpperNode:
+class GrowthNode:
     """A node of histogram growth: first its cases, then the result of processing it.
 
     Parameters
@@ -73,8 +73,8 @@ class UpperNode:
         Likewise, for a numeric target.
     histogram : Histogram or None
         If it is known already.
-    counts, weight, sse, stop, split, children, piece, branches
-        The result: `piece` is the subtree of a block, `branches` are those of its cases if all children are leaves.
+    counts, weight, sse, stop, split, children, fragment, branches
+        The result: `fragment` is the subtree of a block, `branches` are those of its cases if all children are leaves.
     """
 
     rows: Rows
@@ -90,12 +90,12 @@ class UpperNode:
     sse: float = 0.0
     stop: int = -1
     split: Split | None = None
-    children: list[UpperNode] = field(default_factory=list)
-    piece: Piece | None = None
+    children: list[GrowthNode] = field(default_factory=list)
+    fragment: Fragment | None = None
     branches: Rows | None = None
 
 
-class UpperPart:
+class HistogramGrowth:
     """Grow the histogram nodes and pass on the nodes that fit into a block.
 
     Parameters
@@ -112,7 +112,7 @@ class UpperPart:
     def __init__(
         self,
         table: Table,
-        finish: Callable[[UpperNode], Piece],
+        finish: Callable[[GrowthNode], Fragment],
         progress: Progress | None = None,
         leaves: Rows | None = None,
     ) -> None:
@@ -122,56 +122,56 @@ class UpperPart:
         self._leaves = leaves
         self._done = 0
 
-    def grow(self, root: UpperNode) -> Piece:
+    def grow(self, root: GrowthNode) -> Fragment:
         """Grow the whole tree."""
         pool = self._t.pool
         if pool is None or self._t.options["max_depth"][0] == 1:  # a stump has one node to split
             waiting = [root]
             while waiting:
                 node = waiting.pop()
-                self._tell(self._visit(node))
+                self._report(self._process(node))
                 waiting += reversed(_open(node))
         else:
             self._in_threads(root, pool)
-        return self._written(root)
+        return self._assembled(root)
 
-    def _in_threads(self, root: UpperNode, pool: ThreadPoolExecutor) -> None:
-        upper: list[UpperNode] = [root]
-        lower: list[UpperNode] = []
-        running: dict[Future[int], UpperNode] = {}
-        hands = self._t.n_jobs + 1  # one more than there are threads, so that none is idle
-        while upper or lower or running:
-            while len(running) < hands and (upper or lower):
-                node = (upper or lower).pop()
-                running[pool.submit(self._visit, node)] = node
+    def _in_threads(self, root: GrowthNode, pool: ThreadPoolExecutor) -> None:
+        large: list[GrowthNode] = [root]
+        small: list[GrowthNode] = []
+        running: dict[Future[int], GrowthNode] = {}
+        most_running = self._t.n_jobs + 1  # one more than there are threads, so that none is idle
+        while large or small or running:
+            while len(running) < most_running and (large or small):
+                node = (large or small).pop()
+                running[pool.submit(self._process, node)] = node
             done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)  # the timeout lets an interrupt through
             for future in done:
                 node = running.pop(future)
-                self._tell(future.result())
+                self._report(future.result())
                 for child in reversed(_open(node)):
-                    (lower if self._is_lower(child) else upper).append(child)
+                    (small if self._fits_block(child) else large).append(child)
 
-    def _tell(self, cases: int) -> None:
+    def _report(self, cases: int) -> None:
         if cases and self._progress is not None:
             self._done += cases
             self._progress(min(self._done, self._t.n_cases), self._t.n_cases)
 
     # -- one node ----------------------------------------------------------------------------------------------------
 
-    def _is_lower(self, node: UpperNode) -> bool:
+    def _fits_block(self, node: GrowthNode) -> bool:
         n = len(node.rows)
         levels = int(self._t.options["max_depth"][0]) - node.depth
         return n <= min(BLOCK, SHALLOW) or (n <= BLOCK and not 0 <= levels <= LEVELS)
 
-    def _visit(self, node: UpperNode) -> int:
+    def _process(self, node: GrowthNode) -> int:
         """Process a node; return the number of its cases if it is finished, else 0."""
         n = len(node.rows)
         pure = self._summarise(node)
         stop = self._stop(node, n, pure)
-        if stop is None and self._is_lower(node):
-            node.piece = self._finish(node)
+        if stop is None and self._fits_block(node):
+            node.fragment = self._finish(node)
         elif stop is None:
-            stop = self._divide(node)
+            stop = self._split(node)
         if stop is not None:
             node.stop = STOPS.index(stop)
         if self._leaves is None or (node.children and node.branches is None):
@@ -179,7 +179,7 @@ class UpperPart:
         node.weights, node.histogram = NO_WEIGHTS, None
         return 0 if _open(node) else n
 
-    def _summarise(self, node: UpperNode) -> bool:
+    def _summarise(self, node: GrowthNode) -> bool:
         """Set weight and outcome of a node; return True if it is pure."""
         t = self._t
         node.counts = np.zeros(t.width)
@@ -187,7 +187,7 @@ class UpperPart:
             return False
         if not t.regression:
             sum_class_weights(node.rows, t.target, node.weights, node.counts)
-            return _note_classes(node)
+            return _set_outcome(node)
         numbers = t.target[node.rows]
         w = node.weights if len(node.weights) else np.ones(len(numbers))
         node.weight = float(w.sum())
@@ -200,7 +200,7 @@ class UpperPart:
         node.counts = np.array([node.weight, 0.0, node.sse])
         return bool(numbers.min() == numbers.max())
 
-    def _stop(self, node: UpperNode, n: int, pure: bool) -> Stop | None:
+    def _stop(self, node: GrowthNode, n: int, pure: bool) -> Stop | None:
         o = self._t.options[0]
         if n == 0:
             return Stop.EMPTY
@@ -215,7 +215,7 @@ class UpperPart:
 
     # -- splitting ---------------------------------------------------------------------------------------------------
 
-    def _divide(self, node: UpperNode) -> Stop | None:
+    def _split(self, node: GrowthNode) -> Stop | None:
         """Split a node by its best test and create its children; return the reason if it is not split."""
         t = self._t
         deviation = t.target[node.rows] - node.mean if t.regression else NO_WEIGHTS
@@ -234,37 +234,37 @@ class UpperPart:
         if not t.regression and 0 <= o["max_depth"] <= node.depth + 1 and self._end_below(node, best.split):
             return None
         node.children = [
-            UpperNode(rows, weights, node.depth + 1, used, child_key(node.key, branch), node.outcome, node.mean)
-            for branch, (rows, weights) in enumerate(self._parts(node, best.split))
+            GrowthNode(rows, weights, node.depth + 1, used, child_key(node.key, branch), node.outcome, node.mean)
+            for branch, (rows, weights) in enumerate(self._partition(node, best.split))
         ]
         self._inherit(node, search.histogram)
         return None
 
-    def _end_below(self, node: UpperNode, split: Split) -> bool:
+    def _end_below(self, node: GrowthNode, split: Split) -> bool:
         """Create children that are leaves in any case, in one pass; return False if there are fractional cases."""
         t = self._t
         n = split.n_branches
-        codes, column, table, inside = self._branch_table(split)
+        codes, column, table, threshold_bin = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, counts = np.zeros(n + 1, dtype=np.int64), np.zeros((n + 1, t.width))
-        route_and_count(codes, column, node.rows, node.weights, t.target, table, inside, branches, sizes, counts)
+        route_and_count(codes, column, node.rows, node.weights, t.target, table, threshold_bin, branches, sizes, counts)
         if sizes[n] > 0:
             return False
         for branch in range(n):
-            child = UpperNode(NO_ROWS, NO_WEIGHTS, node.depth + 1, node.used, 0, node.outcome, counts=counts[branch])
-            pure = sizes[branch] > 0 and _note_classes(child)
+            child = GrowthNode(NO_ROWS, NO_WEIGHTS, node.depth + 1, node.used, 0, node.outcome, counts=counts[branch])
+            pure = sizes[branch] > 0 and _set_outcome(child)
             child.stop = STOPS.index(Stop.EMPTY if sizes[branch] == 0 else Stop.PURE if pure else Stop.DEPTH)
             node.children.append(child)
         node.branches = branches
         return True
 
-    def _parts(self, node: UpperNode, split: Split) -> list[tuple[Rows, Floats]]:
+    def _partition(self, node: GrowthNode, split: Split) -> list[tuple[Rows, Floats]]:
         """Return the cases of each branch; a case without a branch becomes fractional cases of all others."""
         n = split.n_branches
-        codes, column, table, inside = self._branch_table(split)
+        codes, column, table, threshold_bin = self._branch_table(split)
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, sums = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1)
-        route_rows(codes, column, node.rows, node.weights, table, inside, branches, sizes, sums)
+        route_rows(codes, column, node.rows, node.weights, table, threshold_bin, branches, sizes, sums)
         divided = sizes[n] > 0
         whole = np.where(sizes[:n] > 0, sizes[:n] + sizes[n], 0)
         ends = np.cumsum(whole)
@@ -286,40 +286,40 @@ class UpperPart:
         t, a = self._t, split.attribute
         coded = t.coded[a]
         table = np.full(coded.n_codes, -1, dtype=np.int32)
-        inside, cut = -1, 0.0
+        threshold_bin, cut = -1, 0.0
         if split.cut is None:
             table[1:] = np.arange(coded.n_codes - 1) if split.test is Test.INTERVALS else split.branch_of
         elif coded.numbers is not None:
             table[1:] = coded.numbers > split.cut
         elif coded.borders is not None:
-            inside, cut = int(np.searchsorted(coded.borders, split.cut, side="left")) + 1, float(split.cut)
-            table[1:inside] = 0
-            table[inside:] = 1
+            threshold_bin, cut = int(np.searchsorted(coded.borders, split.cut, side="left")) + 1, float(split.cut)
+            table[1:threshold_bin] = 0
+            table[threshold_bin:] = 1
         if split.missing >= 0:
             table[table < 0] = split.missing
-        return t.codes[a], NO_WEIGHTS if t.single[a] else t.columns[a], table, (inside, cut)
+        return t.codes[a], NO_WEIGHTS if t.single[a] else t.columns[a], table, (threshold_bin, cut)
 
-    def _inherit(self, node: UpperNode, histogram: Histogram | None) -> None:
+    def _inherit(self, node: GrowthNode, histogram: Histogram | None) -> None:
         """Count all branches but the largest, which gets the rest of the histogram (sibling subtraction)."""
         t = self._t
-        heir = max(node.children, key=lambda child: len(child.rows))
+        largest = max(node.children, key=lambda child: len(child.rows))
         divided = sum(len(child.rows) for child in node.children) != len(node.rows)
-        ends = 0 <= int(t.options["max_depth"][0]) <= heir.depth
-        if histogram is None or t.regression or not t.whole or divided or ends or self._is_lower(heir):
+        ends = 0 <= int(t.options["max_depth"][0]) <= largest.depth
+        if histogram is None or t.regression or not t.whole or divided or ends or self._fits_block(largest):
             return
-        if 2 * len(heir.rows) <= len(node.rows):
+        if 2 * len(largest.rows) <= len(node.rows):
             return
-        free = np.flatnonzero(~heir.used & (t.tests != NOT_TESTED))
+        free = np.flatnonzero(~largest.used & (t.tests != NOT_TESTED))
         for child in node.children:
-            if child is not heir and len(child.rows):
+            if child is not largest and len(child.rows):
                 counted = count_node(t, child.rows, child.weights, NO_WEIGHTS, free)
-                _take_off(histogram, counted, free)
-                if not self._is_lower(child):
+                _subtract(histogram, counted, free)
+                if not self._fits_block(child):
                     child.histogram = counted
-        heir.histogram = histogram
+        largest.histogram = histogram
 
     @staticmethod
-    def _tell_leaves(leaves: Rows, nodes: list[UpperNode]) -> None:
+    def _write_leaves(leaves: Rows, nodes: list[GrowthNode]) -> None:
         """Write the leaf of every row, unless some are fractional; `nodes` are in depth-first order."""
         ends = [(number, node) for number, node in enumerate(nodes) if not node.children or node.branches is not None]
         if sum(len(node.rows) for _, node in ends) != len(leaves):
@@ -333,9 +333,9 @@ class UpperPart:
 
     # -- assembly ----------------------------------------------------------------------------------------------------
 
-    def _written(self, root: UpperNode) -> Piece:
+    def _assembled(self, root: GrowthNode) -> Fragment:
         """Assemble the nodes depth first, with the subtrees of the blocks in place."""
-        nodes: list[tuple[UpperNode, int]] = []
+        nodes: list[tuple[GrowthNode, int]] = []
         waiting = [(root, -1)]
         while waiting:
             node, parent = waiting.pop()
@@ -346,13 +346,13 @@ class UpperPart:
         doubles = np.zeros((n, COUNTS_AT + self._t.width))
         low, high = np.full(n, np.nan), np.full(n, np.nan)
         sides: list[int] = []
-        below: dict[int, Piece] = {}
+        below: dict[int, Fragment] = {}
         for number, (node, parent) in enumerate(nodes):
             integers[number, [PARENT, OUTCOME, STOP, BRANCHES]] = parent, node.outcome, node.stop, 0
             doubles[number, [WEIGHT, MEAN, SSE]] = node.weight, node.mean, node.sse
             doubles[number, COUNTS_AT:] = node.counts
-            if node.piece is not None:
-                below[number] = node.piece
+            if node.fragment is not None:
+                below[number] = node.fragment
             split = node.split
             if split is None:
                 continue
@@ -365,23 +365,23 @@ class UpperPart:
                 integers[number, SIDES_AT] = len(sides)
                 sides += split.branch_of
         if self._leaves is not None and not below:
-            self._tell_leaves(self._leaves, [node for node, _ in nodes])
-        return spliced(Piece(integers, doubles, low, high, np.array(sides, dtype=np.int8)), below)
+            self._write_leaves(self._leaves, [node for node, _ in nodes])
+        return concatenate(Fragment(integers, doubles, low, high, np.array(sides, dtype=np.int8)), below)
 
 
-def _open(node: UpperNode) -> list[UpperNode]:
+def _open(node: GrowthNode) -> list[GrowthNode]:
     """Return the children that are not processed yet."""
     return node.children if node.branches is None else []
 
 
-def _note_classes(node: UpperNode) -> bool:
+def _set_outcome(node: GrowthNode) -> bool:
     """Set weight and outcome of a node by its class weights; return True if it is pure."""
     node.weight = float(node.counts.sum())
     node.outcome = int(np.argmax(node.counts >= node.counts.max() * (1 - 1e-12)))
     return int(np.count_nonzero(node.counts)) <= 1
 
 
-def _take_off(histogram: Histogram, counted: Histogram, attributes: npt.NDArray[np.intp]) -> None:
+def _subtract(histogram: Histogram, counted: Histogram, attributes: npt.NDArray[np.intp]) -> None:
     """Subtract a histogram of these attributes from one that has them, and perhaps more."""
     if np.array_equal(histogram.starts, counted.starts):
         np.subtract(histogram.counts, counted.counts, out=histogram.counts)

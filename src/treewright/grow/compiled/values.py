@@ -12,7 +12,7 @@ from treewright.grow.compiled.options import HIGHEST
 
 
 @kernel
-def score_values(
+def score_multiway(
     counts: Array, cases: Array, starts: Array, attributes: Array, opt: Array, table: Array, scores: Array
 ) -> None:
     """Score tests with one branch for each category.

@@ -8,14 +8,14 @@ from treewright.counts.compiled.flags import Array
 
 # Columns of a node: integers, and doubles (the class weights from COUNTS_AT on).
 ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
-WEIGHT, SSE, MEAN, DRAWN, COUNTS_AT = range(5)
+WEIGHT, SSE, MEAN, RANDOM_CUT, COUNTS_AT = range(5)
 
-# Columns of a stack frame. `SAID` is the outcome of the parent; `TOP` and `CASES` are the used lengths of the slices
-# and of the cases of the block.
-FIRST, SIZE, LEVEL, ABOVE, SAID, TOP, CASES = range(7)
+# Columns of a stack frame. `PARENT_OUTCOME` is the outcome of the parent; `SLICES_END` and `CASES_END` are the used
+# lengths of the slices and of the cases of the block.
+FIRST, SIZE, LEVEL, PARENT_NODE, PARENT_OUTCOME, SLICES_END, CASES_END = range(7)
 
 
-class Written(NamedTuple):
+class NodeArrays(NamedTuple):
     """The nodes of a subtree in depth-first order, and the branches of the categories of their binary tests."""
 
     integers: Array
