@@ -27,7 +27,9 @@ demo: $(VENV)/installed   ## Install, train C4.5 on a bundled table, print tree,
 	$(BIN)/treewright explain $(VENV)/play-tennis.model.json --node root
 
 # Compiled kernels leave no trace for the coverage tool; their tests run once more with the kernels as plain Python.
-KERNEL_TESTS := tests/grow/compiled tests/counts/compiled tests/prune/test_error_based_compiled.py
+KERNEL_TESTS := tests/learners/kernels tests/test_jit.py tests/test_bits.py \
+	tests/test_lanes.py tests/counting/test_encoding.py tests/counting/test_engine.py \
+	tests/counting/test_histograms.py tests/tree/test_route_kernels.py tests/pruning/test_error_based_compiled.py
 
 # With COVERAGE=1 the short tier also notes which lines it ran, for the report at the end of `make test-all`.
 COVERAGE ?=
@@ -75,11 +77,11 @@ kernels: $(VENV)/installed-dev   ## Compile the kernels, which several processes
 	$(BIN)/python scripts/compile_kernels.py
 
 test-long: $(VENV)/installed-dev bytes   ## By hand, an hour or more: all engines on all recorded sets, all hashes; says what is missing.
-	TREEWRIGHT_ALL_ENGINES=1 TREEWRIGHT_ENGINES=required $(BIN)/python -m pytest -n $(WORKERS) -rs tests/conformance tests/counts tests/test_engine_servers.py
+	TREEWRIGHT_ALL_ENGINES=1 TREEWRIGHT_ENGINES=required $(BIN)/python -m pytest -n $(WORKERS) -rs tests/conformance tests/counting tests/test_engine_servers.py
 
 bench: $(VENV)/installed-dev   ## Compare with the installed peers on the full data: an hour or more.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
-	$(BIN)/python -m benchmarks.run --output benchmarks.json --plot benchmarks.svg
+	$(BIN)/python -m benchmarks.run --full --output benchmarks.json --plot benchmarks.svg
 
 bench-scale: $(VENV)/installed-dev   ## Grow from Parquet files of up to 100,000,000 rows, outside memory.
 	$(BIN)/python benchmarks/scale.py

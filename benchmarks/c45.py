@@ -2,6 +2,8 @@
 
 Where the recorded results of the original programs are at hand (TREEWRIGHT_ORACLE), the seconds that Release 8 took
 for `adult` are printed beside. Times are reported, never asserted: machines differ.
+
+python -m benchmarks.c45
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.made_data import letters, nominal_noisy
+from benchmarks.peers import dataset
 from treewright import Dataset, Schema, c45, fit, read
-from treewright.bench.made import letters, nominal_noisy
-from treewright.bench.ourselves import dataset
 
 ORACLE = Path(os.environ.get("TREEWRIGHT_ORACLE", Path(__file__).resolve().parents[2] / "shared" / "oracle"))
 

@@ -62,10 +62,10 @@ def made(folder: Path, rows: int) -> str:
 def learned(pattern: str, finish_rows: int) -> dict[str, float]:
     """Learn a tree from the files and tell how it went."""
     import treewright
-    from treewright.counts.opening import engine_over
+    from treewright.counting.engine import engine_over
     from treewright.data.infer import Overrides
-    from treewright.grow.recipe import CART, Stopping
-    from treewright.learn_in_place import fit_in_place
+    from treewright.fitting.learn_in_place import fit_in_place
+    from treewright.learners.recipe import CART, Stopping
 
     start, worked = time.perf_counter(), time.process_time()
     with engine_over(treewright.Table(pattern), "y", None, Overrides(ignore=("i",))) as engine:

@@ -23,12 +23,11 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import treewright
-from treewright._base.atomic_file import write_atomically
-from treewright._base.errors import DataWarning
-from treewright.show.figure import save_figure
-from treewright.show.markup import decimal, xml_text
-from treewright.show.palette import DARK, LIGHT, Ground
-from treewright.show.plot_compare import critical_difference_figure
+from treewright.atomic_file import write_atomically
+from treewright.drawing.figure import DARK, LIGHT, Ground, save_figure
+from treewright.drawing.markup import decimal, xml_text
+from treewright.drawing.plot_compare import critical_difference_figure
+from treewright.errors import DataWarning
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from place_data import cells_of
 from servers import absent
-from treewright.counts.dask_engine.engine import DaskEngine
+from treewright.counting.dask.engine import DaskEngine
 from treewright.data.dataset import Dataset
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.recipe import CART, ID3, Stopping
-from treewright.learn import fit
-from treewright.model.build import NodeRecord, build_tree
-from treewright.model.split import Split
-from treewright.model.tree import Stop, Tree
+from treewright.fitting.learn import fit
+from treewright.learners.recipe import CART, ID3, Stopping
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.split import Split
+from treewright.tree.tree import Stop, Tree
 
 TENNIS = fit(sample("play-tennis"), ID3()).tree
 

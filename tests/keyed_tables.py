@@ -12,14 +12,12 @@ import duckdb
 from dask_frames import cluster
 from place_data import cells_of, create, quoted
 from servers import postgresql_url, spark_session
-from treewright.counts.bags import Bags
-from treewright.counts.dask_engine.engine import DaskEngine
-from treewright.counts.sql.engine import SqlEngine
-from treewright.counts.sql.over_duckdb import DuckDBRelation
-from treewright.counts.sql.over_postgresql import PostgreSQLConnection
-from treewright.counts.sql.over_spark import SparkConnection
+from treewright.counting.dask.engine import DaskEngine
+from treewright.counting.row_sampling import Bags
+from treewright.counting.sql.connection import DuckDBRelation, PostgreSQLConnection, SparkConnection
+from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
-from treewright.data.table import Table
+from treewright.data.table_address import Table
 
 KEY = "the key"
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
-from treewright.model.tree import Tree
+from treewright.learners.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.tree.tree import Tree
 
 
 def made_table(seed: int, *, regression: bool = False, rows: int = 200) -> Dataset:

@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from treewright.counts.sql.engine import SqlEngine
-from treewright.counts.sql.over_duckdb import DuckDBRelation
+from treewright.counting.sql.connection import DuckDBRelation
+from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
 
 TYPES = {"duckdb": ("VARCHAR", "DOUBLE"), "postgresql": ("TEXT", "DOUBLE PRECISION"), "spark": ("STRING", "DOUBLE")}

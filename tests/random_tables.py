@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.model.build import NodeRecord, build_tree
-from treewright.model.split import STAY, Split, Surrogate, Test
-from treewright.model.tree import Stop, Tree
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.split import STAY, Split, Surrogate, Test
+from treewright.tree.tree import Stop, Tree
 
 NUMBERS = (-2.5, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 16_777_216.0, 16_777_217.0, 1e39)
 """Few numbers, so that cells repeat and meet the cuts."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.release8.options import Release8
-from treewright.model.tree import Tree
+from treewright.learners.c45r8.options import Release8
+from treewright.tree.tree import Tree
 
 LN2 = 0.69314718055994530942
 EPSILON = 0.001

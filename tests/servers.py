@@ -21,11 +21,10 @@ from typing import Any
 import pytest
 
 from place_data import cells_of, create, quoted
-from treewright.counts.sql.engine import SqlEngine
-from treewright.counts.sql.over_postgresql import PostgreSQLConnection
-from treewright.counts.sql.over_spark import SparkConnection
+from treewright.counting.sql.connection import PostgreSQLConnection, SparkConnection
+from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
-from treewright.data.table import Table
+from treewright.data.table_address import Table
 
 REQUIRED = os.environ.get("TREEWRIGHT_ENGINES") == "required"
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.model.build import NodeRecord, build_tree
-from treewright.model.split import Split
-from treewright.model.tree import Stop, Tree
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.split import Split
+from treewright.tree.tree import Stop, Tree
 
 SCHEMA = Schema(
     (

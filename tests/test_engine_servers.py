@@ -14,19 +14,17 @@ import pytest
 import treewright
 from engine_tables import random_table
 from servers import fill_postgresql, postgresql_engine, postgresql_url, spark_engine, spark_session
-from treewright._base.errors import DataError, EngineError, MissingExtraError
-from treewright.counts.sql.connect import connect
-from treewright.counts.sql.engine import SqlEngine
-from treewright.counts.sql.over_postgresql import PostgreSQLConnection
-from treewright.counts.sql.over_spark import SparkConnection
-from treewright.counts.sql.prediction import prediction_statement
+from treewright.counting.sql.connection import PostgreSQLConnection, SparkConnection, connect
+from treewright.counting.sql.engine import SqlEngine
+from treewright.counting.sql.prediction import prediction_statement
 from treewright.data.samples import sample
-from treewright.data.table import Table
-from treewright.grow.recipe import CART, Stopping
-from treewright.learn import fit
-from treewright.learn_in_place import fit_in_place
-from treewright.model.format import model_to_json
+from treewright.data.table_address import Table
+from treewright.errors import DataError, EngineError, MissingExtraError
+from treewright.fitting.learn import fit
+from treewright.fitting.learn_in_place import fit_in_place
+from treewright.learners.recipe import CART, Stopping
 from treewright.plans import c45, cart, chaid, id3
+from treewright.tree.io.model_file import model_to_json
 
 PLANS: dict[str, Any] = {
     "id3": id3(),
@@ -119,7 +117,7 @@ def test_nothing_but_reading_is_allowed_in_the_session() -> None:
 def test_temporary_tables_of_postgresql_change_nothing_and_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
     import psycopg
 
-    monkeypatch.setattr("treewright.counts.sql.copies.LEVELS_PER_COPY", 2)
+    monkeypatch.setattr("treewright.counting.sql.engine.LEVELS_PER_COPY", 2)
     data = random_table(301, rows=150)
     table = fill_postgresql(data, "cases")
     connection = PostgreSQLConnection(table, temporary=True)

@@ -15,10 +15,10 @@ import pytest
 
 from oracle_sets import load_json, load_set, oracle_folder, require_oracle, set_names
 from treewright.data.dataset import Dataset
-from treewright.grow.criteria import total_entropy, total_gini
-from treewright.grow.recipe import CART
-from treewright.learn import fit
-from treewright.model.tree import Tree
+from treewright.fitting.learn import fit
+from treewright.learners.criteria import total_entropy, total_gini
+from treewright.learners.recipe import CART
+from treewright.tree.tree import Tree
 
 pytestmark = pytest.mark.oracle
 

@@ -14,13 +14,12 @@ from cli.shell import Shell
 from oracle_sets import folds, load_json, load_set, require_oracle, set_names
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.evaluate.compare import compare
-from treewright.evaluate.compare_over import compare_over
-from treewright.evaluate.comparison import Comparison
-from treewright.evaluate.resampling import GivenFolds, estimate
+from treewright.drawing.figure import save_figure
+from treewright.drawing.plot_compare import critical_difference_figure, critical_difference_text
+from treewright.evaluation.compare import Comparison, compare, compare_over
+from treewright.evaluation.cross_validation import GivenFolds
+from treewright.evaluation.resampling import estimate
 from treewright.plans import c45, cart
-from treewright.show.figure import save_figure
-from treewright.show.plot_compare import critical_difference_figure, critical_difference_text
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from oracle_sets import load_set, oracle_folder, require_oracle
-from treewright.counts.memory import MemoryEngine
-from treewright.counts.table import Counts
-from treewright.grow.criteria import (
+from treewright.counting.numpy import MemoryEngine
+from treewright.counting.table import Counts
+from treewright.learners.criteria import (
     entropy,
     gain_ratio,
     gini,

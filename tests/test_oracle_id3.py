@@ -15,10 +15,10 @@ import pytest
 
 from oracle_sets import load_json, load_set, require_oracle, set_names
 from treewright.data.dataset import Dataset
-from treewright.grow.criteria import information_gain
-from treewright.grow.recipe import ID3
-from treewright.learn import fit
-from treewright.model.tree import Node, Stop
+from treewright.fitting.learn import fit
+from treewright.learners.criteria import information_gain
+from treewright.learners.recipe import ID3
+from treewright.tree.tree import Node, Stop
 
 pytestmark = pytest.mark.oracle
 

@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from treewright._base.errors import ParameterError
 from treewright.data.samples import sample
-from treewright.grow.j48.options import J48
-from treewright.grow.recipe import C45, ID3, Recipe
-from treewright.grow.release8.options import Release8
-from treewright.learn import fit
-from treewright.model.model import Voting
-from treewright.plans import Plan, as_plan, c45, cart, costs_from, id3
-from treewright.prune.method import MDL, ChiSquare, Collapse, CostComplexity, ErrorBased, ReducedError, pruning_from
-from treewright.rule_plan import c45_rules
+from treewright.errors import ParameterError
+from treewright.fitting.learn import fit
+from treewright.learners.c45r8.options import Release8
+from treewright.learners.j48.options import J48
+from treewright.learners.recipe import C45, ID3, Recipe
+from treewright.plans import Plan, as_plan, c45, c45_rules, cart, costs_from, id3
+from treewright.pruning.methods import MDL, ChiSquare, Collapse, CostComplexity, ErrorBased, ReducedError, pruning_from
+from treewright.tree.model import Voting
 
 
 def test_c45_by_default_collapses_and_prunes_at_a_quarter() -> None:

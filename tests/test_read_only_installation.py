@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import treewright
-from treewright.model.format import model_to_json
+from treewright.tree.io.model_file import model_to_json
 
 PACKAGE = Path(treewright.__file__).parent
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and
 
 FIT = """
 import json, sys, treewright
-from treewright.counts.compiled.flags import cache_folder
-from treewright.model.format import model_to_json
+from treewright.jit import cache_folder
+from treewright.tree.io.model_file import model_to_json
 weather = treewright.sample("play-tennis")
 models = [treewright.fit(weather, plan, engine="compiled") for plan in (treewright.id3(), treewright.cart())]
 folder = cache_folder()
@@ -30,7 +30,7 @@ print(json.dumps(told | {"models": [model_to_json(one) for one in models]}))
 """
 
 ANNOUNCE = """
-from treewright.grow.engines import announce_compilation
+from treewright.learners.grower import announce_compilation
 announce_compilation()
 announce_compilation()
 """
@@ -74,7 +74,7 @@ def test_trees_are_grown_by_kernels_where_nothing_can_be_written(installed: dict
 def test_without_a_folder_of_its_own_code_is_kept_in_the_home_folder(installed: dict[str, str], tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    code = "from treewright.counts.compiled.flags import cache_folder; print(cache_folder())"
+    code = "from treewright.jit import cache_folder; print(cache_folder())"
     done = subprocess.run(
         [*_obedient(), sys.executable, "-c", code],
         env=installed | {"HOME": str(home)}, capture_output=True, text=True, check=True, cwd="/",

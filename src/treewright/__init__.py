@@ -9,12 +9,21 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from treewright._base.higher_room import made_by
-from treewright._base.loading import garbage_collection_paused
-from treewright._base.version import __version__
+from treewright.lazy_import import garbage_collection_paused
+from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from treewright._base.errors import (
+    from treewright.data.dataset import Dataset
+    from treewright.data.read import read
+    from treewright.data.samples import sample
+    from treewright.data.schema import Column, Kind, Schema
+    from treewright.data.table_address import Table
+    from treewright.drawing.draw import draw, to_dot, to_html, to_json, to_mermaid, to_rules, to_svg, to_text, to_tikz
+    from treewright.ensembles.distil import Distilled, distil
+    from treewright.ensembles.neighbours import Neighbours, neighbours
+    from treewright.ensembles.plan import BoostPlan, ForestPlan, adaboost, bagging, forest
+    from treewright.ensembles.running import Interrupted
+    from treewright.errors import (
         DataError,
         DataWarning,
         EngineError,
@@ -23,160 +32,153 @@ if TYPE_CHECKING:
         SchemaError,
         TreewrightError,
     )
-    from treewright.data.dataset import Dataset
-    from treewright.data.samples import sample
-    from treewright.data.schema import Column, Kind, Schema
-    from treewright.data.table import Table
-    from treewright.data.tables import read
-    from treewright.ensemble.distil import Distilled, distil
-    from treewright.ensemble.neighbours import Neighbours, neighbours
-    from treewright.ensemble.plan import BoostPlan, ForestPlan, adaboost, bagging, forest
-    from treewright.ensemble.running import Interrupted
     from treewright.estimators.bagging import BaggedTreesClassifier, BaggedTreesRegressor
     from treewright.estimators.boosting import AdaBoostClassifier
+    from treewright.estimators.c45 import C45Classifier, C45RulesClassifier, ID3Classifier
     from treewright.estimators.cal import CAL2Classifier, CAL3Classifier
     from treewright.estimators.cart import CARTClassifier, CARTRegressor
     from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.estimators.discretiser import Discretiser
-    from treewright.estimators.embedding import ForestEmbedding
-    from treewright.estimators.forests import RandomForestClassifier, RandomForestRegressor
-    from treewright.estimators.rules import C45RulesClassifier
-    from treewright.estimators.trees import C45Classifier, ID3Classifier
-    from treewright.evaluate.classification_report import classification_report
-    from treewright.evaluate.compare import compare
-    from treewright.evaluate.compare_over import compare_over
-    from treewright.evaluate.curves import complexity_curve, learning_curve
-    from treewright.evaluate.learners import Learn
-    from treewright.evaluate.regression_report import regression_report
-    from treewright.evaluate.report import evaluate_model
-    from treewright.evaluate.resampling import estimate
-    from treewright.evaluate.tune import tune
-    from treewright.evaluate.ways import Bootstrap632, GivenFolds, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
+    from treewright.estimators.forests import ForestEmbedding, RandomForestClassifier, RandomForestRegressor
+    from treewright.evaluation.classification import classification_report
+    from treewright.evaluation.compare import compare, compare_over
+    from treewright.evaluation.cross_validation import (
+        Bootstrap632,
+        GivenFolds,
+        Grouped,
+        HoldOut,
+        KFold,
+        LeaveOneOut,
+        Repeated,
+    )
+    from treewright.evaluation.curves import complexity_curve, learning_curve
+    from treewright.evaluation.evaluate_model import evaluate_model
+    from treewright.evaluation.learners import Learn
+    from treewright.evaluation.regression import regression_report
+    from treewright.evaluation.resampling import estimate
+    from treewright.evaluation.tune import tune
+    from treewright.explain.growth_steps import growth_steps
     from treewright.explain.node import explain_node
     from treewright.explain.prediction import explain_prediction
     from treewright.explain.pruning import explain_pruning
-    from treewright.explain.steps import growth_steps
-    from treewright.explain.whole import explain_tree
-    from treewright.grow.cal.options import CAL2, CAL3
-    from treewright.grow.chaid.options import CHAID
-    from treewright.grow.recipe import C45, CART, ID3, Recipe
-    from treewright.learn import fit
-    from treewright.model.forest import Forest
-    from treewright.model.format import load_model as load
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
-    from treewright.model.ruleset import RuleSet
-    from treewright.model.split import Split
-    from treewright.model.tree import Tree
-    from treewright.plans import Plan, c45, cal2, cal3, cart, chaid, id3
-    from treewright.prune.method import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError, Simplify
-    from treewright.rule_plan import RulePlan, c45_rules
-    from treewright.show.forms import draw, to_dot, to_html, to_json, to_mermaid, to_rules, to_svg, to_text, to_tikz
-    from treewright.show.report.make import report
+    from treewright.explain.whole_tree import explain_tree
+    from treewright.fitting.learn import fit
+    from treewright.html_report.make import report
+    from treewright.learners.cal.options import CAL2, CAL3
+    from treewright.learners.chaid.options import CHAID
+    from treewright.learners.recipe import C45, CART, ID3, Recipe
+    from treewright.plans import Plan, RulePlan, c45, c45_rules, cal2, cal3, cart, chaid, id3
+    from treewright.pruning.methods import MDL, ChiSquare, CostComplexity, ErrorBased, ReducedError, Simplify
+    from treewright.tree.forest import Forest
+    from treewright.tree.io.model_file import load_model as load
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel, RuleSet
+    from treewright.tree.split import Split
+    from treewright.tree.tree import Tree
 
 _HOME = {
-    "forest": "treewright.ensemble.plan",
-    "distil": "treewright.ensemble.distil",
-    "neighbours": "treewright.ensemble.neighbours",
-    "Neighbours": "treewright.ensemble.neighbours",
-    "bagging": "treewright.ensemble.plan",
-    "adaboost": "treewright.ensemble.plan",
+    "forest": "treewright.ensembles.plan",
+    "distil": "treewright.ensembles.distil",
+    "neighbours": "treewright.ensembles.neighbours",
+    "Neighbours": "treewright.ensembles.neighbours",
+    "bagging": "treewright.ensembles.plan",
+    "adaboost": "treewright.ensembles.plan",
     "RandomForestRegressor": "treewright.estimators.forests",
     "RandomForestClassifier": "treewright.estimators.forests",
-    "Interrupted": "treewright.ensemble.running",
-    "ForestPlan": "treewright.ensemble.plan",
-    "ForestEmbedding": "treewright.estimators.embedding",
-    "Forest": "treewright.model.forest",
-    "Distilled": "treewright.ensemble.distil",
-    "BoostPlan": "treewright.ensemble.plan",
+    "Interrupted": "treewright.ensembles.running",
+    "ForestPlan": "treewright.ensembles.plan",
+    "ForestEmbedding": "treewright.estimators.forests",
+    "Forest": "treewright.tree.forest",
+    "Distilled": "treewright.ensembles.distil",
+    "BoostPlan": "treewright.ensembles.plan",
     "BaggedTreesRegressor": "treewright.estimators.bagging",
     "BaggedTreesClassifier": "treewright.estimators.bagging",
     "AdaBoostClassifier": "treewright.estimators.boosting",
-    "C45": "treewright.grow.recipe",
-    "C45Classifier": "treewright.estimators.trees",
-    "C45RulesClassifier": "treewright.estimators.rules",
-    "CAL2": "treewright.grow.cal.options",
+    "C45": "treewright.learners.recipe",
+    "C45Classifier": "treewright.estimators.c45",
+    "C45RulesClassifier": "treewright.estimators.c45",
+    "CAL2": "treewright.learners.cal.options",
     "CAL2Classifier": "treewright.estimators.cal",
-    "CAL3": "treewright.grow.cal.options",
+    "CAL3": "treewright.learners.cal.options",
     "CAL3Classifier": "treewright.estimators.cal",
-    "CART": "treewright.grow.recipe",
+    "CART": "treewright.learners.recipe",
     "CARTClassifier": "treewright.estimators.cart",
     "CARTRegressor": "treewright.estimators.cart",
-    "CHAID": "treewright.grow.chaid.options",
+    "CHAID": "treewright.learners.chaid.options",
     "CHAIDClassifier": "treewright.estimators.chaid",
     "CHAIDRegressor": "treewright.estimators.chaid",
-    "ChiSquare": "treewright.prune.method",
-    "CostComplexity": "treewright.prune.method",
-    "EngineError": "treewright._base.errors",
-    "ErrorBased": "treewright.prune.method",
-    "MDL": "treewright.prune.method",
-    "ReducedError": "treewright.prune.method",
+    "ChiSquare": "treewright.pruning.methods",
+    "CostComplexity": "treewright.pruning.methods",
+    "EngineError": "treewright.errors",
+    "ErrorBased": "treewright.pruning.methods",
+    "MDL": "treewright.pruning.methods",
+    "ReducedError": "treewright.pruning.methods",
     "Column": "treewright.data.schema",
-    "DataError": "treewright._base.errors",
-    "DataWarning": "treewright._base.errors",
+    "DataError": "treewright.errors",
+    "DataWarning": "treewright.errors",
     "Dataset": "treewright.data.dataset",
     "Discretiser": "treewright.estimators.discretiser",
-    "ID3": "treewright.grow.recipe",
-    "ID3Classifier": "treewright.estimators.trees",
+    "ID3": "treewright.learners.recipe",
+    "ID3Classifier": "treewright.estimators.c45",
     "Kind": "treewright.data.schema",
-    "ModelFormatError": "treewright._base.errors",
-    "ParameterError": "treewright._base.errors",
+    "ModelFormatError": "treewright.errors",
+    "ParameterError": "treewright.errors",
     "Plan": "treewright.plans",
-    "Recipe": "treewright.grow.recipe",
-    "RuleModel": "treewright.model.rule_model",
-    "RulePlan": "treewright.rule_plan",
-    "RuleSet": "treewright.model.ruleset",
+    "Recipe": "treewright.learners.recipe",
+    "RuleModel": "treewright.tree.rules",
+    "RulePlan": "treewright.plans",
+    "RuleSet": "treewright.tree.rules",
     "Schema": "treewright.data.schema",
-    "SchemaError": "treewright._base.errors",
-    "Simplify": "treewright.prune.method",
-    "Split": "treewright.model.split",
-    "Table": "treewright.data.table",
-    "Tree": "treewright.model.tree",
-    "TreeModel": "treewright.model.model",
-    "TreewrightError": "treewright._base.errors",
+    "SchemaError": "treewright.errors",
+    "Simplify": "treewright.pruning.methods",
+    "Split": "treewright.tree.split",
+    "Table": "treewright.data.table_address",
+    "Tree": "treewright.tree.tree",
+    "TreeModel": "treewright.tree.model",
+    "TreewrightError": "treewright.errors",
     "c45": "treewright.plans",
-    "c45_rules": "treewright.rule_plan",
+    "c45_rules": "treewright.plans",
     "cal2": "treewright.plans",
     "cal3": "treewright.plans",
     "chaid": "treewright.plans",
     "id3": "treewright.plans",
     "cart": "treewright.plans",
-    "compare": "treewright.evaluate.compare",
-    "compare_over": "treewright.evaluate.compare_over",
-    "Bootstrap632": "treewright.evaluate.ways",
-    "GivenFolds": "treewright.evaluate.ways",
-    "Grouped": "treewright.evaluate.ways",
-    "HoldOut": "treewright.evaluate.ways",
-    "KFold": "treewright.evaluate.ways",
-    "LeaveOneOut": "treewright.evaluate.ways",
-    "Repeated": "treewright.evaluate.ways",
-    "Learn": "treewright.evaluate.learners",
-    "classification_report": "treewright.evaluate.classification_report",
-    "regression_report": "treewright.evaluate.regression_report",
+    "compare": "treewright.evaluation.compare",
+    "compare_over": "treewright.evaluation.compare",
+    "Bootstrap632": "treewright.evaluation.cross_validation",
+    "GivenFolds": "treewright.evaluation.cross_validation",
+    "Grouped": "treewright.evaluation.cross_validation",
+    "HoldOut": "treewright.evaluation.cross_validation",
+    "KFold": "treewright.evaluation.cross_validation",
+    "LeaveOneOut": "treewright.evaluation.cross_validation",
+    "Repeated": "treewright.evaluation.cross_validation",
+    "Learn": "treewright.evaluation.learners",
+    "classification_report": "treewright.evaluation.classification",
+    "regression_report": "treewright.evaluation.regression",
     "explain_node": "treewright.explain.node",
     "explain_prediction": "treewright.explain.prediction",
     "explain_pruning": "treewright.explain.pruning",
-    "explain_tree": "treewright.explain.whole",
-    "growth_steps": "treewright.explain.steps",
-    "evaluate_model": "treewright.evaluate.report",
-    "estimate": "treewright.evaluate.resampling",
-    "tune": "treewright.evaluate.tune",
-    "learning_curve": "treewright.evaluate.curves",
-    "complexity_curve": "treewright.evaluate.curves",
-    "fit": "treewright.learn",
-    "load": "treewright.model.format:load_model",
-    "read": "treewright.data.tables",
-    "report": "treewright.show.report.make",
+    "explain_tree": "treewright.explain.whole_tree",
+    "growth_steps": "treewright.explain.growth_steps",
+    "evaluate_model": "treewright.evaluation.evaluate_model",
+    "estimate": "treewright.evaluation.resampling",
+    "tune": "treewright.evaluation.tune",
+    "learning_curve": "treewright.evaluation.curves",
+    "complexity_curve": "treewright.evaluation.curves",
+    "fit": "treewright.fitting.learn",
+    "load": "treewright.tree.io.model_file:load_model",
+    "read": "treewright.data.read",
+    "report": "treewright.html_report.make",
     "sample": "treewright.data.samples",
-    "draw": "treewright.show.forms",
-    "to_dot": "treewright.show.forms",
-    "to_html": "treewright.show.forms",
-    "to_json": "treewright.show.forms",
-    "to_mermaid": "treewright.show.forms",
-    "to_rules": "treewright.show.forms",
-    "to_svg": "treewright.show.forms",
-    "to_text": "treewright.show.forms",
-    "to_tikz": "treewright.show.forms",
+    "draw": "treewright.drawing.draw",
+    "to_dot": "treewright.drawing.draw",
+    "to_html": "treewright.drawing.draw",
+    "to_json": "treewright.drawing.draw",
+    "to_mermaid": "treewright.drawing.draw",
+    "to_rules": "treewright.drawing.draw",
+    "to_svg": "treewright.drawing.draw",
+    "to_text": "treewright.drawing.draw",
+    "to_tikz": "treewright.drawing.draw",
 }
 
 __all__ = [
@@ -284,11 +286,6 @@ __all__ = [
     "to_tikz",
     "tune",
 ]
-
-# Models draw themselves, but stand below the room of the drawings: here is where it is.
-made_by("treewright.show.notebook", "notebook_html")
-made_by("treewright.explain.ask", "explain")
-made_by("treewright.show.forms", *(name for name, home in _HOME.items() if home == "treewright.show.forms"))
 
 
 def __getattr__(name: str) -> Any:

@@ -1,35 +1,42 @@
-"""What to learn, as a value: a learner and the pruning that follows it.
+"""What to learn, as a value: a learner and the pruning that follows it; or a tree and how rules are taken from it.
 
-Estimators and the command line turn their options into a `Plan` here, so that both refuse the same combinations with
-the same words. C4.5 has three dialects: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is
-Quinlan's Release 8 to the last bit, ``"j48"`` is Weka's.
+What to learn, as a value: a learner and the pruning that follows it. Estimators and the command line turn their options
+into a `Plan` here, so that both refuse the same combinations with the same words. C4.5 has three dialects: ``"c45"`` is
+ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to the last bit, ``"j48"`` is
+Weka's.
+
+Rules as a plan: the tree that they come from, and how they are chosen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from treewright._base.errors import ParameterError
-from treewright._base.interrupt import run_in_worker
-from treewright._base.near_names import did_you_mean
-from treewright._base.version import __version__
+from treewright.cart_plan import cart_learner
+from treewright.concurrency import run_in_worker
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
-from treewright.grow.cal.options import CAL2, CAL3
-from treewright.grow.chaid.options import CHAID
-from treewright.grow.engines import UNINTERRUPTED_CASES, is_compiled
-from treewright.grow.j48.options import J48
-from treewright.grow.learner import Abilities, Grown, Run, TreeLearner
-from treewright.grow.own_criterion import CriterionFunction
-from treewright.grow.recipe import C45, ID3, Recipe, Stopping
-from treewright.grow.registry import Algorithm, register
-from treewright.grow.release8.options import Release8
-from treewright.model.model import Smoothing, TreeModel, Voting
-from treewright.prune.method import Collapse, ErrorBased, Method, ReducedError, prune, pruning_from, split_off
-from treewright.rpart_plan import cart_learner
+from treewright.errors import ParameterError
+from treewright.learners.base import Abilities, Grown, Run, TreeLearner
+from treewright.learners.c45r8.options import Release8
+from treewright.learners.c45rules.options import RuleOptions
+from treewright.learners.cal.options import CAL2, CAL3
+from treewright.learners.chaid.options import CHAID
+from treewright.learners.criteria import CriterionFunction
+from treewright.learners.grower import UNINTERRUPTED_CASES, is_compiled
+from treewright.learners.j48.options import J48
+from treewright.learners.recipe import C45, ID3, Recipe, Stopping
+from treewright.learners.registry import Algorithm, register
+from treewright.pruning.methods import Collapse, ErrorBased, Method, ReducedError, prune, pruning_from, split_off
+from treewright.tree.model import Smoothing, TreeModel, Voting
+from treewright.version import __version__
+from treewright.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from treewright.tree.rules import RuleModel
 
 Costs = tuple[tuple[float, ...], ...]
 
@@ -178,7 +185,7 @@ def id3(
 def cart(*, prune: str | Method | None = None, alpha: float | None = None, **options: Any) -> Plan:
     """Return CART: as scikit-learn grows it or, with rpart's options, as rpart does.
 
-    Options are those of `treewright.rpart_plan.cart_learner` and of `pruning_from`.
+    Options are those of `treewright.cart_plan.cart_learner` and of `pruning_from`.
 
     Examples
     --------
@@ -216,7 +223,7 @@ def c45(
     ----------
     dialect : {"c45", "r8", "j48"}
     criterion : {"gain_ratio", "gain"} or function
-        A function of the table (see `treewright.grow.own_criterion`) goes with dialect ``c45``, without `subset`, and
+        A function of the table (see `treewright.learners.criteria`) goes with dialect ``c45``, without `subset`, and
         without the correction of cuts, which is in bits.
     min_objects : float
         Weight that two branches of a test need.
@@ -297,7 +304,7 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
     prune : str, pruning method or None
         CHAID stops by itself; a method prunes what it has grown.
     **options
-        Those of `treewright.grow.chaid.growing.CHAID`, and those of `pruning_from`.
+        Those of `treewright.learners.chaid.growing.CHAID`, and those of `pruning_from`.
 
     Examples
     --------
@@ -428,3 +435,95 @@ register(Algorithm("cal3", cal3, ("s1", "s2", "max_steps")))
 register(Algorithm("r8", partial(c45, dialect="r8"), variant=True))
 register(Algorithm("j48", partial(c45, dialect="j48"), variant=True))
 register(Algorithm("rpart", _rpart, variant=True))
+
+
+@dataclass(frozen=True)
+class RulePlan:
+    """Rules from an unpruned tree: generalise, select, order; or by accuracy on a part that was held out.
+
+    Parameters
+    ----------
+    tree : Plan
+        Without pruning: generalising the rules is the pruning.
+    options : RuleOptions
+    validation_share : float or None
+        Hold out this share of the cases and keep what is accurate there; None uses C4.5rules' estimates.
+    """
+
+    tree: Plan
+    options: RuleOptions = field(default_factory=RuleOptions)
+    validation_share: float | None = None
+
+    def __post_init__(self) -> None:
+        share = self.validation_share
+        if share is not None and not (isinstance(share, float) and 0 < share < 1):
+            raise ParameterError(f"validation must be None or a share between 0 and 1, not {share!r}")
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return f"Rules from {self.tree.name}"
+
+    @property
+    def nominal_limit(self) -> int:
+        """Whole-number columns with at most this many values are proposed as nominal."""
+        return self.tree.nominal_limit
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can take: classes; a rule has no class probabilities."""
+        return Abilities(probabilities=False)
+
+    def for_schema(self, schema: Schema) -> RulePlan:
+        """Return the plan; rules are for classes."""
+        if schema.task is Task.REGRESSION:
+            raise ParameterError(f"rules predict classes, and the target {schema.target!r} is a number")
+        return self
+
+    def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> RuleModel:
+        """Learn rules from cases with classes; smoothing and costs are for models with class probabilities."""
+        from treewright.learners.c45rules.induce import induce_rules, induce_rules_on_validation
+        from treewright.tree.rules import RuleModel
+
+        share = self.validation_share
+        part, validation = (cases, None) if share is None else split_off(cases, share, self.options.seed)
+        grown = self.tree.grow_and_prune(part, replace(run, keep_trace=False))
+        if validation is None:
+            rules = induce_rules(grown.tree, part, self.options)
+        else:
+            rules = induce_rules_on_validation(grown.tree, validation)
+        return RuleModel(rules, self.to_dict(), provenance_of(cases))
+
+    def describe(self) -> str:
+        """Describe in a few words how the rules are chosen."""
+        if self.validation_share is not None:
+            return f"validated on {100 * self.validation_share:.0f} % of the cases"
+        return f"generalised at confidence {100 * self.options.confidence:g} %, chosen by description length"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {
+            "name": self.name,
+            "tree": self.tree.to_dict(),
+            "rules": asdict(self.options),
+            "validation_share": self.validation_share,
+        }
+
+
+def c45_rules(
+    *,
+    dialect: str = "c45",
+    confidence: float = 0.25,
+    seed: int = 0,
+    validation: float | None = None,
+    **tree: Any,
+) -> RulePlan:
+    """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
+    # Release 8 and J48 keep the confidence among the options of their tree, also of an unpruned one.
+    recorded: dict[str, Any] = {} if dialect == "c45" else {"confidence": confidence}
+    plan = c45(dialect=dialect, prune=False, **recorded, **tree)
+    options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
+    return RulePlan(plan, options, validation)
+
+
+register(Algorithm("rules", c45_rules, (*C45_OPTIONS, "validation"), seeded=True, makes="rules"))

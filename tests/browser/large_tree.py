@@ -6,11 +6,11 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.model.build import NodeRecord, build_tree
-from treewright.model.model import TreeModel
-from treewright.model.split import Split
-from treewright.model.tree import Stop
 from treewright.plans import c45
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.model import TreeModel
+from treewright.tree.split import Split
+from treewright.tree.tree import Stop
 
 NODES = 20_001
 ROWS = 200_000

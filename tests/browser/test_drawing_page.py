@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from drawn_trees import HOSTILE, TENNIS, chain, named_tree, regression, wide
-from treewright.model.tree import Tree
+from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from treewright import plans, rule_plan
+from treewright import plans
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.language import words
 from treewright.explain.node import explain_node
-from treewright.learn import fit
-from treewright.model.model import TreeModel
-from treewright.show.report.make import report
+from treewright.fitting.learn import fit
+from treewright.html_report.make import report
+from treewright.tree.model import TreeModel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -413,7 +413,7 @@ def test_one_leaf_has_nothing_to_grow_or_prune(open_page: Open, tmp_path: Path) 
 
 def test_rules_without_a_tree(open_page: Open, tmp_path: Path) -> None:
     restaurant = sample("restaurant")
-    plan = rule_plan.c45_rules()
+    plan = plans.c45_rules()
     model = fit(restaurant, plan)
     path = tmp_path / "rules.html"
     report(model, restaurant, plan=plan, folds=3, curve=False).save(path)

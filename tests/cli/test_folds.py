@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cli.shell import WEATHER, Shell
-from treewright._base.errors import DataError
-from treewright.cli.folds import folds_from_file
+from treewright.cli.options import folds_from_file
+from treewright.errors import DataError
 
 ROWS = WEATHER.splitlines()
 ALTERNATE = "".join(f"{row % 2}\n" for row in range(14))

@@ -12,12 +12,12 @@ import pytest
 from rich.text import Text
 
 from cli.shell import WEATHER, Shell
-from treewright._base.errors import ParameterError
 from treewright.cli import help as help_pages
 from treewright.cli.algorithm_help import DEFAULT, LearnerVerb, is_learner_option, options_of
 from treewright.cli.help import GROUPS, Option, Page, Section, Verb, plain
 from treewright.cli.learners import ALGORITHMS, ENSEMBLES, OPTIONS, plan_for
 from treewright.cli.main import EXAMPLES, VERBS
+from treewright.errors import ParameterError
 
 TITLES = [group.capitalize() for group in GROUPS]
 
@@ -119,8 +119,6 @@ def test_examples_run(prepared: Shell, verb: str | None) -> None:
     for example in EXAMPLES if verb is None else command_of(verb).examples:
         program, *arguments = shlex.split(example, comments=True)
         assert program == "treewright"
-        if arguments[0] == "bench":
-            arguments.append("--list")  # measuring takes too long
         result = prepared(*arguments)
         assert result.code == 0, f"{example}: {result.err}"
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cli.shell import COMMAND, WEATHER, Shell, in_process_of_its_own
-from treewright._base.version import __version__
 from treewright.cli import main
 from treewright.cli.main import VERBS
+from treewright.version import __version__
 
 BOXES = "├─"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from cli.shell import Shell
-from treewright._base.errors import DataWarning, TreewrightError
 from treewright.cli import output
 from treewright.cli.output import ProgressBar, estimate_line, is_terminal, many, percent, require_place
-from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
+from treewright.errors import DataWarning, TreewrightError
+from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
 
 
 class Terminal(io.StringIO):

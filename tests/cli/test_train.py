@@ -11,7 +11,7 @@ import pytest
 
 from cli.shell import LINE, WEATHER, Shell
 from treewright.cli.train import default_model_path
-from treewright.learn import fit
+from treewright.fitting.learn import fit
 
 TREE = """\
 outlook
@@ -72,7 +72,7 @@ def test_estimate_uses_the_engine_of_the_command(shell: Shell, engine: str, monk
         engines.append(options["engine"])
         return fit(*given, **options)
 
-    monkeypatch.setattr("treewright.learn.fit", watched)
+    monkeypatch.setattr("treewright.fitting.learn.fit", watched)
     shell.fine("train", "weather.csv", "-t", "play", "--folds", "3", "--engine", engine, "--no-save")
     assert engines == [engine] * 4  # the model and three folds
 

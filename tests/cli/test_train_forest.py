@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cli.shell import LINE, Shell
-from treewright.ensemble import random_forest
-from treewright.model.forest import Forest
-from treewright.model.format import load_model
+from treewright.ensembles import random_forest
+from treewright.tree.forest import Forest
+from treewright.tree.io.model_file import load_model
 
 
 def test_a_forest_in_one_command(shell: Shell) -> None:

@@ -14,16 +14,16 @@ from dask_frames import cluster, dask_engine
 from place_data import cells_of
 from servers import postgresql_engine, spark_engine
 from treewright import fit
-from treewright.counts.sql.connect import connect
-from treewright.counts.sql.engine import SqlEngine
+from treewright.counting.sql.connection import connect
+from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
-from treewright.data.table import Table
-from treewright.grow.recipe import Recipe
-from treewright.learn_in_place import fit_in_place
-from treewright.model.forest import Forest
-from treewright.model.format import model_to_json
-from treewright.model.model import TreeModel
+from treewright.data.table_address import Table
+from treewright.fitting.learn_in_place import fit_in_place
+from treewright.learners.recipe import Recipe
 from treewright.plans import Plan, as_plan
+from treewright.tree.forest import Forest
+from treewright.tree.io.model_file import model_to_json
+from treewright.tree.model import TreeModel
 
 pa: Any = pytest.importorskip("pyarrow")
 pq: Any = pytest.importorskip("pyarrow.parquet")

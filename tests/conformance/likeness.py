@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any
 
-from treewright.model.format import model_to_json
-from treewright.model.model import TreeModel
+from treewright.tree.io.model_file import model_to_json
+from treewright.tree.model import TreeModel
 
 SHARE = 1e-9
 

@@ -10,15 +10,15 @@ import pytest
 from conformance.engines import ALL, marked, marks_of, saved
 from engine_tables import random_table
 from keyed_tables import KEY, KEYED, at_work
-from treewright._base.errors import DataError, ParameterError
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
-from treewright.ensemble.by_key import bags_of, grow_forest_by_key
-from treewright.ensemble.plan import ForestPlan, bagging, forest
-from treewright.grow.recipe import CART, Stopping
-from treewright.learn_in_place import fit_forest_in_place
-from treewright.model.forest import Forest
+from treewright.ensembles.plan import ForestPlan, bagging, forest
+from treewright.ensembles.random_forest import bags_of, grow_forest_by_key
+from treewright.errors import DataError, ParameterError
+from treewright.fitting.learn_in_place import fit_forest_in_place
+from treewright.learners.recipe import CART, Stopping
 from treewright.plans import Plan, c45, cart, id3
+from treewright.tree.forest import Forest
 
 SHORT = Plan(CART(stopping=Stopping(max_depth=4)))
 
@@ -87,7 +87,7 @@ def test_keys_may_be_texts(engine: str) -> None:
 def test_small_nodes_are_finished_in_memory_to_the_same_bytes(
     engine: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treewright.grow.forest_in_place.FETCHED_ROWS", 100)
+    monkeypatch.setattr("treewright.learners.forest_out_of_core.FETCHED_ROWS", 100)
     data, plan = _table(name), PLANS[name]
     keys = _keys(data.n_rows)
     here = grow_forest_by_key(data, np.array(keys), plan, KEY)
@@ -106,7 +106,7 @@ def test_numbers_by_runs_give_the_same_bytes(engine: str) -> None:
 
 @pytest.mark.parametrize("least", [1, 10**9])
 def test_kernels_and_interpreter_grow_the_same_from_the_same_keys(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treewright.ensemble.growing.COMPILED_FOREST_CELLS", least)
+    monkeypatch.setattr("treewright.ensembles.growing.COMPILED_FOREST_CELLS", least)
     data, plan = _table("forest", 14), PLANS["forest"]
     keys = _keys(data.n_rows)
     assert saved(_there("duckdb", data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from conformance.engines import ALL, ENGINES, OTHERS, REFERENCE, marked, saved
 from conformance.likeness import differences
 from conformance.tables import tables
-from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
+from treewright.errors import DataError
 from treewright.plans import Plan, c45, cart, chaid, id3
 
 PLANS = (id3(), c45(), c45(prune=False, subset=True), cart(), cart(missing="majority"), chaid())

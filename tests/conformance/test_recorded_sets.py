@@ -9,9 +9,9 @@ import pytest
 from conformance.engines import ALL, ENGINES, OTHERS, OUTSIDE, REFERENCE, marks_of, saved
 from conformance.likeness import differences
 from oracle_sets import load_set, set_names
-from treewright._base.errors import ParameterError
-from treewright.model.model import TreeModel
+from treewright.errors import ParameterError
 from treewright.plans import Plan, c45, cart, chaid, id3
+from treewright.tree.model import TreeModel
 
 PLANS: dict[str, Plan] = {"id3": id3(), "c45": c45(), "cart": cart(), "chaid": chaid()}
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_tables import datasets
-from treewright._base.errors import DataError
 from treewright.data.dataset import Dataset, labels_of
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, LabelType, Schema
+from treewright.errors import DataError
 
 WEATHER = sample("play-tennis")
 
@@ -124,7 +124,7 @@ def test_a_frame_has_the_attributes_and_the_target() -> None:
 def test_cross_validation_of_scikit_learn_takes_it_as_it_is() -> None:
     from sklearn.model_selection import cross_val_score
 
-    from treewright.estimators.trees import C45Classifier
+    from treewright.estimators.c45 import C45Classifier
 
     lenses = sample("contact-lenses")
     scores = cross_val_score(C45Classifier(), lenses.X, lenses.y, cv=4)

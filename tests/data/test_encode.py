@@ -8,12 +8,12 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from treewright._base.errors import DataError, DataWarning
+from treewright.data.columns import RawTable
 from treewright.data.encode import Unseen, encode
 from treewright.data.frames import raw_table
-from treewright.data.raw import RawTable
 from treewright.data.read import read_raw
 from treewright.data.schema import Column, Kind, LabelType, Schema
+from treewright.errors import DataError, DataWarning
 
 SCHEMA = Schema(
     (

@@ -17,11 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright._base.errors import DataError
+from treewright.data.columns import CellTypeError, NumberColumn, RawTable, TextColumn
 from treewright.data.frames import raw_table
-from treewright.data.memory_columns import CellTypeError
-from treewright.data.raw import NumberColumn, RawTable, TextColumn
 from treewright.data.schema import Kind, LabelType
+from treewright.errors import DataError
 
 pa: Any = pytest.importorskip("pyarrow")
 SPARSE: Any = pytest.importorskip("scipy.sparse")

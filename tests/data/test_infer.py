@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright._base.errors import DataError, ParameterError, SchemaError
+from treewright.data.columns import RawTable, TextColumn
 from treewright.data.frames import raw_table
 from treewright.data.infer import CLASS_LIMIT, NOMINAL_LIMIT, Overrides, in_fixed_order, infer_schema
-from treewright.data.raw import RawTable, TextColumn
 from treewright.data.read import read_raw
 from treewright.data.samples import sample_schema, sample_table
 from treewright.data.schema import MISSING_MARKERS, Column, Kind, LabelType, Schema, Task
+from treewright.errors import DataError, ParameterError, SchemaError
 
 
 def csv(text: str, **how: Any) -> RawTable:

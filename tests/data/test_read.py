@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from treewright._base.errors import DataError, ParameterError
 from treewright.data.read import read_raw
 from treewright.data.schema import Kind
+from treewright.errors import DataError, ParameterError
 
 pa: Any = pytest.importorskip("pyarrow")
 pq: Any = pytest.importorskip("pyarrow.parquet")

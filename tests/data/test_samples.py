@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from treewright._base.errors import ParameterError
 from treewright.data.samples import SAMPLES, sample, sample_schema, sample_table
+from treewright.errors import ParameterError
 
 COUNTS = {
     "play-tennis": {"Yes": 9, "No": 5},

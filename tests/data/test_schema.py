@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle_sets import load_json, require_oracle, set_names
-from treewright._base.errors import SchemaError
 from treewright.data.schema import MISSING_MARKERS, Column, Kind, LabelType, Schema, Task, with_markers
+from treewright.errors import SchemaError
 
 X = Column("x", Kind.NUMERIC)
 W = Column("w", Kind.NUMERIC)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from treewright._base.errors import ParameterError
-from treewright.data.table import Table, files_of, is_address, secrets_of, without_secrets
+from treewright.data.table_address import Table, files_of, is_address, secrets_of, without_secrets
+from treewright.errors import ParameterError
 
 
 @pytest.mark.parametrize(

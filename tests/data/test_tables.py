@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treewright._base.errors import DataError, SchemaError
 from treewright.data.infer import Overrides
+from treewright.data.read import read, read_for, require_rows
 from treewright.data.samples import sample, sample_schema
 from treewright.data.schema import Column, Kind, Schema, Task
-from treewright.data.tables import read, read_for, require_rows
+from treewright.errors import DataError, SchemaError
 
 TEXT = "id,grade,code,y\n1,2,007,a\n2,3,008,b\n3,-,007,a\n"
 

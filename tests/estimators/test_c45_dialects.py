@@ -10,7 +10,7 @@ import pytest
 
 import treewright
 from oracle_sets import load_json, load_set, set_names
-from treewright.model.tree import Tree
+from treewright.tree.tree import Tree
 
 SMALL = ("weather-numeric", "labor", "iris", "vote")
 

@@ -19,13 +19,12 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright
-from treewright._base.errors import DataError, DataWarning, ParameterError
 from treewright.data.samples import sample
+from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.estimators.cal import CAL2Classifier, CAL3Classifier
-from treewright.explain.blackboard import blackboard
-from treewright.explain.node import explain_node
-from treewright.grow.cal.trace import Ended, Event
-from treewright.model.split import Test
+from treewright.explain.node import blackboard, explain_node
+from treewright.learners.cal.trace import Ended, Event
+from treewright.tree.split import Test
 
 IRIS = load_iris()
 BOTH: list[type[CAL2Classifier] | type[CAL3Classifier]] = [CAL2Classifier, CAL3Classifier]

@@ -18,18 +18,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright
 from treewright import CARTClassifier, CARTRegressor
-from treewright._base.errors import ParameterError
+from treewright.cart_plan import MedianLearner, RpartLearner
+from treewright.counting.numpy import TreeEngine, engine_for
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.errors import ParameterError
 from treewright.explain.node import explain_node
-from treewright.grow.learner import Run as GrowRun
-from treewright.grow.rpart.growing import grow_rpart
-from treewright.grow.rpart.options import Rpart
-from treewright.grow.tree_engine import TreeEngine, engine_for
-from treewright.learn import fit
+from treewright.fitting.learn import fit
+from treewright.learners.base import Run as GrowRun
+from treewright.learners.rpart.growing import grow_rpart
+from treewright.learners.rpart.options import Rpart
+from treewright.learners.rpart.pruning import choose_cp, cp_table, cross_validated, importance, prune_to_cp
 from treewright.plans import cart
-from treewright.prune.rpart import choose_cp, cp_table, cross_validated, importance, prune_to_cp
-from treewright.rpart_plan import MedianLearner, RpartLearner
 
 IRIS = load_iris()
 CANCER = load_breast_cancer()

@@ -18,16 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright
-from treewright._base.errors import DataError, DataWarning, ParameterError
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
-from treewright.explain.blackboard import blackboard
-from treewright.explain.node import explain_node
-from treewright.grow.chaid.growing import grow_chaid
-from treewright.grow.chaid.options import CHAID
-from treewright.model.split import KNOWN, Test
-from treewright.model.working import SplitStatus
+from treewright.explain.node import blackboard, explain_node
+from treewright.learners.chaid.growing import grow_chaid
+from treewright.learners.chaid.options import CHAID
+from treewright.tree.split import KNOWN, SplitStatus, Test
 
 IRIS = load_iris()
 DIABETES = load_diabetes()

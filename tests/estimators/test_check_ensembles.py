@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from treewright.estimators.bagging import BaggedTreesClassifier, BaggedTreesRegressor
 from treewright.estimators.boosting import AdaBoostClassifier
-from treewright.estimators.embedding import ForestEmbedding
-from treewright.estimators.forests import RandomForestClassifier, RandomForestRegressor
+from treewright.estimators.forests import ForestEmbedding, RandomForestClassifier, RandomForestRegressor
 
 BOOTSTRAPS = (BaggedTreesClassifier, BaggedTreesRegressor, RandomForestClassifier, RandomForestRegressor)
 

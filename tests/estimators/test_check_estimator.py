@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from treewright.estimators.trees import C45Classifier, CARTClassifier, CARTRegressor, ID3Classifier
+from treewright.estimators.c45 import C45Classifier, ID3Classifier
+from treewright.estimators.cart import CARTClassifier, CARTRegressor
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

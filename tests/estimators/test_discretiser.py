@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright
-from grow.tables_for_growing import numeric_table
-from treewright._base.errors import DataError, ParameterError
+from learners.tables_for_growing import numeric_table
 from treewright.data.samples import sample
+from treewright.errors import DataError, ParameterError
 from treewright.estimators.discretiser import METHODS, Discretiser
 
 IRIS = load_iris()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from grow.r_random import cross_validation_groups
+from learners.r_random import cross_validation_groups
 from oracle_sets import folds, load_json, load_set, set_names
 from treewright import CARTClassifier, CARTRegressor
 from treewright.data.dataset import Dataset

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from grow.tables_for_growing import numeric_table, tables
+from learners.tables_for_growing import numeric_table, tables
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.explain.blackboard import MOST_ROWS, aligned, blackboard
-from treewright.explain.node import explain_node
-from treewright.grow.recipe import C45, CART, ID3, Recipe
-from treewright.learn import fit
+from treewright.explain.document import aligned
+from treewright.explain.node import MOST_ROWS, blackboard, explain_node
+from treewright.fitting.learn import fit
+from treewright.learners.recipe import C45, CART, ID3, Recipe
 
 
 def written(data: Dataset, recipe: Recipe, node: int = 0) -> str:

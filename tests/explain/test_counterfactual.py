@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from grow.tables_for_growing import numeric_table, tables
+from learners.tables_for_growing import numeric_table, tables
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.counterfactual import smallest_change
-from treewright.learn import fit
-from treewright.model.build import NodeRecord, build_tree
-from treewright.model.model import TreeModel
-from treewright.model.split import KNOWN, Split
-from treewright.model.tree import LEAF, Stop
+from treewright.fitting.learn import fit
 from treewright.plans import c45, cart, id3
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.model import TreeModel
+from treewright.tree.split import KNOWN, Split
+from treewright.tree.tree import LEAF, Stop
 
 
 def spread_of(data: Dataset, place: int) -> float:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import treewright.explain
-from treewright._base.errors import ParameterError
+from treewright.errors import ParameterError
 from treewright.explain.language import LANGUAGES, Template, Words, catalogue, words
-from treewright.grow.cal.trace import Event
-from treewright.model.tree import Stop
-from treewright.model.working import SplitStatus
+from treewright.learners.cal.trace import Event
+from treewright.tree.split import SplitStatus
+from treewright.tree.tree import Stop
 
 THE_SAME_EVERYWHERE = {
     "condition.is",

@@ -10,24 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grow.tables_for_growing import numeric_table, tables
-from treewright._base.errors import ParameterError
+from learners.tables_for_growing import numeric_table, tables
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.errors import ParameterError
 from treewright.explain.attribute import AttributeExplanation
-from treewright.explain.blackboard import blackboard
-from treewright.explain.condition import path_text
-from treewright.explain.node import NodeExplanation, explain_node
-from treewright.grow.chaid.growing import grow_chaid
-from treewright.grow.chaid.options import CHAID
-from treewright.grow.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain
-from treewright.grow.recipe import C45, CART, ID3, Recipe, Stopping
-from treewright.learn import fit
-from treewright.model.format import model_from_json, model_to_json
-from treewright.model.model import TreeModel
-from treewright.model.working import SplitStatus
+from treewright.explain.conditions import path_text
+from treewright.explain.node import NodeExplanation, blackboard, explain_node
+from treewright.fitting.learn import fit
+from treewright.learners.chaid.growing import grow_chaid
+from treewright.learners.chaid.options import CHAID
+from treewright.learners.criteria import chi_square, entropy, gain_ratio, gini_decrease, information_gain
+from treewright.learners.recipe import C45, CART, ID3, Recipe, Stopping
 from treewright.plans import chaid
+from treewright.tree.io.model_file import model_from_json, model_to_json
+from treewright.tree.model import TreeModel
+from treewright.tree.split import SplitStatus
 
 
 def named(explanation: NodeExplanation, name: str) -> AttributeExplanation:

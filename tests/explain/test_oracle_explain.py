@@ -8,9 +8,9 @@ import pytest
 
 from oracle_sets import load_set
 from treewright.explain.counterfactual import smallest_change
-from treewright.explain.pruning_stages import passes_again
-from treewright.explain.steps import GrowthStep, growth_steps
-from treewright.learn import fit
+from treewright.explain.growth_steps import GrowthStep, growth_steps
+from treewright.explain.pruning import passes_again
+from treewright.fitting.learn import fit
 from treewright.plans import c45, id3
 
 pytestmark = pytest.mark.oracle

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from grow.tables_for_growing import numeric_table, tables
-from treewright._base.errors import ParameterError
+from learners.tables_for_growing import numeric_table, tables
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.errors import ParameterError
 from treewright.explain.language import LANGUAGES
 from treewright.explain.prediction import explain_prediction
-from treewright.learn import fit
+from treewright.fitting.learn import fit
 from treewright.plans import c45, cal2, cart, chaid, id3
 
 TENNIS = sample("play-tennis")

@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from grow.tables_for_growing import tables
+from learners.tables_for_growing import tables
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.language import LANGUAGES
-from treewright.explain.pruning import PruningExplanation, explain_pruning
-from treewright.explain.pruning_formulas import expected_errors, sum_of
-from treewright.explain.pruning_stages import same_places
-from treewright.learn import fit
-from treewright.model.tree import LEAF, Stop
+from treewright.explain.pruning import PruningExplanation, expected_errors, explain_pruning, same_places, sum_of
+from treewright.fitting.learn import fit
+from treewright.learners.pessimistic_error import extra_errors
 from treewright.plans import c45, cal3, cart, chaid, id3
-from treewright.prune.extra_errors import extra_errors
-from treewright.prune.method import Simplify, prune
+from treewright.pruning.methods import Simplify, prune
+from treewright.tree.tree import LEAF, Stop
 
 LENSES, TENNIS, RESTAURANT = sample("contact-lenses"), sample("play-tennis"), sample("restaurant")
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from explain.test_pruning import noisy
-from grow.tables_for_growing import numeric_table
+from learners.tables_for_growing import numeric_table
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.language import LANGUAGES
 from treewright.explain.node import explain_node
-from treewright.grow.recipe import CART, ID3, Draw
-from treewright.learn import fit
-from treewright.model.tree import LEAF
-from treewright.model.working import SplitStatus
+from treewright.fitting.learn import fit
+from treewright.learners.recipe import CART, ID3, Draw
 from treewright.plans import c45, cal2, cart, chaid, id3
+from treewright.tree.split import SplitStatus
+from treewright.tree.tree import LEAF
 
 TENNIS = sample("play-tennis")
 

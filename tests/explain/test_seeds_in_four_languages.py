@@ -9,7 +9,7 @@ import pytest
 from treewright.data.samples import sample
 from treewright.explain.language import LANGUAGES
 from treewright.explain.node import explain_node
-from treewright.learn import fit
+from treewright.fitting.learn import fit
 from treewright.plans import c45, cart, id3
 
 NUMBERS = {

@@ -10,7 +10,7 @@ import pytest
 
 from drawn_trees import HOSTILE, TENNIS, chain, named_tree, regression, wide
 from treewright.export.dot import dot_escaped, dot_text
-from treewright.export.sketch import sketch_tree
+from treewright.export.view_model import sketch_tree
 
 STRING = r'"((?:[^"\\]|\\.)*)"'
 ATTRIBUTE = rf"[a-z]+=(?:{STRING}|[0-9.]+|[a-z]+)"

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from drawn_trees import HOSTILE, TENNIS, named_tree, regression
-from treewright._base.printable import printable
 from treewright.export.mermaid import mermaid_escaped, mermaid_text
-from treewright.export.sketch import sketch_tree
+from treewright.export.view_model import sketch_tree
+from treewright.wording import printable
 
 LABEL = r'"((?:[^"#<>&;`|\[\]{}\\]|#\d+;|<br/>)*)"'
 LINES = (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from drawn_trees import TENNIS, chain, regression, wide
 from random_tables import trees_and_cases
-from treewright._base.errors import ParameterError
-from treewright.export.sketch import OTHER, Shape, Sketch, rounded, sketch_tree
-from treewright.model.tree import Tree
+from treewright.errors import ParameterError
+from treewright.export.view_model import OTHER, Shape, Sketch, rounded, sketch_tree
+from treewright.tree.tree import Tree
 
 
 def shapes(sketch: Sketch) -> list[str]:

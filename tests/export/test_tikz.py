@@ -7,10 +7,10 @@ import re
 import pytest
 
 from drawn_trees import HOSTILE, TENNIS, chain, named_tree, regression
-from treewright._base.errors import ParameterError
-from treewright.export.sketch import sketch_tree
+from treewright.errors import ParameterError
 from treewright.export.tikz import LARGEST, PER_CENTIMETRE, tex_escaped, tikz_text
-from treewright.model.tree import Tree
+from treewright.export.view_model import sketch_tree
+from treewright.tree.tree import Tree
 
 CONTROL = {
     "textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar", "symbol", "ldots",

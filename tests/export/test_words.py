@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from drawn_trees import regression, wide
-from treewright.export.sketch import Shape, Sketched, sketch_tree
-from treewright.export.words import LONGEST, lines_of, percent
+from treewright.export.view_model import LONGEST, Shape, Sketched, lines_of, percent, sketch_tree
 
 
 def test_long_names_are_cut() -> None:

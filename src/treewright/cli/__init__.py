@@ -1,1 +1,1 @@
-"""The command line, one file per verb. Heavy imports wait until a verb runs."""
+"""The command line: one file for each verb."""

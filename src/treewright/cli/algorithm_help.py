@@ -64,7 +64,7 @@ class AlgorithmName(StringChoice):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
-        from treewright._base.near_names import did_you_mean
+        from treewright.wording import did_you_mean
 
         if value not in self.choices:
             hint = did_you_mean(str(value), self.choices)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.folds import folds_from_column, folds_from_file
 from treewright.cli.help import option, verb
 from treewright.cli.learners import ALGORITHMS, plan_for
 from treewright.cli.learners import FOR_NUMBERS as PREDICT_NUMBERS
 from treewright.cli.options import (
     FILE,
     fold_column_option,
+    folds_from_column,
+    folds_from_file,
     jobs_option,
     json_option,
     reading_options,
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluate.compare_over import ManyComparison
-    from treewright.evaluate.comparison import Comparison
+    from treewright.evaluation.compare import Comparison, ManyComparison
 
 ORIGINALS = ("r8", "j48", "rpart")
 """C4.5 and CART as the original programs compute them, named like algorithms."""
@@ -132,7 +132,7 @@ def compare_and_tell(
     as_json: bool,
 ) -> None:
     """Read all files, compare on each, and print."""
-    from treewright.evaluate.compare_over import compare_over
+    from treewright.evaluation.compare import compare_over
 
     chosen = None if algorithms is None else _named(algorithms)
     names = _table_names(sources)
@@ -163,8 +163,8 @@ def compare_and_tell(
                 say(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
     many = compare_over(results) if len(results) > 1 else None
     if plot is not None and many is not None:
-        from treewright.show.figure import save_figure
-        from treewright.show.plot_compare import critical_difference_figure
+        from treewright.drawing.figure import save_figure
+        from treewright.drawing.plot_compare import critical_difference_figure
 
         save_figure(critical_difference_figure(many), plot)
     if as_json:
@@ -208,8 +208,8 @@ def _require_one_way(folds: int | None, repeats: int, folds_files: tuple[str, ..
 
 
 def _named(text: str) -> tuple[str, ...]:
-    from treewright._base.errors import ParameterError
-    from treewright._base.near_names import did_you_mean
+    from treewright.errors import ParameterError
+    from treewright.wording import did_you_mean
 
     names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
     for name in names:
@@ -243,8 +243,8 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
     """Raise before the work begins if its picture could not be drawn."""
     if plot is None:
         return
-    from treewright._base.extras import import_extra
-    from treewright.show.figure import SUFFIXES
+    from treewright.drawing.figure import SUFFIXES
+    from treewright.lazy_import import import_extra
 
     if len(sources) < 2:
         raise click.UsageError("--plot draws ranks over several files; there is one")
@@ -257,7 +257,7 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
 def _plan(name: str, seed: int) -> AnyPlan:
     if name not in ORIGINALS:
         return plan_for(name, {}, seed)
-    from treewright.grow.registry import algorithm_named
+    from treewright.learners.registry import algorithm_named
 
     found: AnyPlan = algorithm_named(name).make()
     return found
@@ -273,7 +273,7 @@ def _read(
     *,
     last: bool,
 ) -> Dataset:
-    from treewright.data.tables import read, require_rows
+    from treewright.data.read import read, require_rows
 
     # One table for all: whole numbers are nominal only if every algorithm would propose it.
     limit = min(_plan(name, 0).nominal_limit for name in chosen or FOR_CLASSES)
@@ -289,8 +289,8 @@ def _read(
 
 
 def _last_column(source: str, overrides: Overrides, how: dict[str, Any]) -> str:
-    from treewright._base.errors import DataError
-    from treewright.data.tables import raw_source
+    from treewright.data.read import raw_source
+    from treewright.errors import DataError
 
     if source == "-":
         raise click.UsageError("standard input is read once: name its target by --target")
@@ -317,7 +317,7 @@ def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int
 
 
 def _require_folds(data: Dataset, folds: int | None) -> None:
-    from treewright._base.errors import DataError
+    from treewright.errors import DataError
 
     if data.n_rows < 2:
         raise DataError("there is only one row; folds need at least two", source=data.source)
@@ -337,8 +337,8 @@ def _compared(
     given: Any,
     jobs: int | None,
 ) -> Comparison:
-    from treewright._base.printable import printable
-    from treewright.evaluate.compare import compare
+    from treewright.evaluation.compare import compare
+    from treewright.wording import printable
 
     chosen = min(10, data.n_rows) if folds is None else folds
     with ProgressBar(f"comparing on {printable(name, 30)}") as bar:
@@ -346,8 +346,8 @@ def _compared(
 
 
 def _print(many: ManyComparison, plot: str | None) -> None:
-    from treewright.show.plot_compare import critical_difference_text
-    from treewright.show.text_plot import can_draw_braille
+    from treewright.drawing.plot_compare import critical_difference_text
+    from treewright.drawing.text_plot import can_draw_braille
 
     lines = can_draw_braille(getattr(sys.stdout, "encoding", None))
     width = shutil.get_terminal_size((80, 24)).columns if is_terminal(sys.stdout) else 80

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
-from treewright.cli.folds import folds_from_column, folds_from_file
 from treewright.cli.help import option, verb
 from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
 from treewright.cli.options import (
     FILE,
     fold_column_option,
+    folds_from_column,
+    folds_from_file,
     jobs_option,
     json_option,
     reading_options,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluate.curves import ComplexityCurve, LearningCurve
-    from treewright.evaluate.resampling import Way
+    from treewright.evaluation.cross_validation import Way
+    from treewright.evaluation.curves import ComplexityCurve, LearningCurve
 
 WAYS = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
 """The options that say how the cases are divided."""
@@ -142,7 +143,7 @@ def estimate_and_tell(
         if curve is not None:
             _curve(data, plan, curve, plot, division, seed, as_json=as_json)
             return
-        from treewright.evaluate.resampling import estimate
+        from treewright.evaluation.resampling import estimate
 
         data, way = _way(data, division, seed)
         if not as_json:
@@ -166,8 +167,8 @@ def read_cases(
     algorithm: str,
 ) -> Dataset:
     """Read the cases and make sure that this algorithm can learn from them."""
+    from treewright.data.read import read, require_rows
     from treewright.data.schema import Task
-    from treewright.data.tables import read, require_rows
 
     with reading(source):
         data = read(source, target, schema, overrides=overrides, nominal_limit=plan.nominal_limit, **how)
@@ -200,8 +201,8 @@ def _require_figure(plot: str, source: str) -> None:
     """Raise before the work begins if the figure could not be drawn or written."""
     import os
 
-    from treewright._base.extras import import_extra
-    from treewright.show.figure import SUFFIXES
+    from treewright.drawing.figure import SUFFIXES
+    from treewright.lazy_import import import_extra
 
     require_place(plot, source)
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
@@ -210,7 +211,7 @@ def _require_figure(plot: str, source: str) -> None:
 
 
 def _require_folds(data: Dataset, folds: int | None) -> None:
-    from treewright._base.errors import DataError
+    from treewright.errors import DataError
 
     if data.n_rows < 2:
         raise DataError("there is only one row; an estimate needs at least two", source=data.source)
@@ -220,7 +221,15 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
 
 def _way(data: Dataset, division: dict[str, Any], seed: int) -> tuple[Dataset, Way]:
     """Return the cases to learn from and the way to divide them that the options mean."""
-    from treewright.evaluate.ways import Bootstrap632, GivenFolds, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
+    from treewright.evaluation.cross_validation import (
+        Bootstrap632,
+        GivenFolds,
+        Grouped,
+        HoldOut,
+        KFold,
+        LeaveOneOut,
+        Repeated,
+    )
 
     if "folds_file" in division:
         return data, GivenFolds(folds_from_file(division["folds_file"], data.n_rows))
@@ -246,7 +255,7 @@ def _group_folds(data: Dataset, column: str) -> int:
     """Return ten folds, or as many as there are groups."""
     import numpy as np
 
-    from treewright.evaluate.ways import place_of
+    from treewright.evaluation.cross_validation import place_of
 
     return max(2, min(10, len(np.unique(data.columns[place_of(data, column)]))))
 
@@ -261,10 +270,10 @@ def _curve(
     *,
     as_json: bool,
 ) -> None:
-    from treewright.evaluate.curves import complexity_curve, learning_curve
+    from treewright.drawing.figure import save_figure
+    from treewright.drawing.plot_curves import plot_curve
+    from treewright.evaluation.curves import complexity_curve, learning_curve
     from treewright.plans import Plan
-    from treewright.show.figure import save_figure
-    from treewright.show.plot_curves import plot_curve
 
     if curve == "complexity" and not isinstance(plan, Plan):
         raise click.UsageError(f"the complexity curve needs a single tree, not {plan.name}")
@@ -287,8 +296,8 @@ def _curve(
 
 def _drawn(found: LearningCurve | ComplexityCurve) -> str:
     """Return the text plot, as wide as the terminal and in characters that it has."""
-    from treewright.show.plot_curves import curve_text
-    from treewright.show.text_plot import can_draw_braille
+    from treewright.drawing.plot_curves import curve_text
+    from treewright.drawing.text_plot import can_draw_braille
 
     width = shutil.get_terminal_size((72, 24)).columns if is_terminal(sys.stdout) else 72
     braille = can_draw_braille(getattr(sys.stdout, "encoding", None))

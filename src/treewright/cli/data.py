@@ -11,8 +11,8 @@ from treewright.cli.options import FILE, json_option, reading_options, schema_op
 from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
+    from treewright.data.columns import RawTable
     from treewright.data.infer import Overrides
-    from treewright.data.raw import RawTable
     from treewright.data.schema import Column, Schema
 
 SHOWN_VALUES = 6
@@ -53,7 +53,7 @@ def command(
 
     from treewright.data.encode import encode
     from treewright.data.infer import infer_schema
-    from treewright.data.tables import raw_source, read_for
+    from treewright.data.read import raw_source, read_for
 
     if save is not None:
         require_place(save, source)
@@ -75,8 +75,8 @@ def command(
 
 
 def _print(raw: RawTable, schema: Schema) -> None:
-    from treewright._base.printable import printable
-    from treewright.explain.blackboard import aligned
+    from treewright.explain.document import aligned
+    from treewright.wording import printable
 
     say(f"{printable(raw.source or 'data')}   {many(raw.n_rows, 'row')}, {many(len(schema.columns), 'column')}\n")
     rows = [["column", "kind", "missing", "values"]]
@@ -101,7 +101,7 @@ def _role(schema: Schema, column: Column) -> str:
 def _missing(raw: RawTable, column: Column) -> int:
     import numpy as np
 
-    from treewright.data.raw import NumberColumn
+    from treewright.data.columns import NumberColumn
 
     cells = raw.column(column.name)
     return int(np.isnan(cells.values).sum()) if isinstance(cells, NumberColumn) else int((cells.codes < 0).sum())
@@ -110,8 +110,8 @@ def _missing(raw: RawTable, column: Column) -> int:
 def _values(raw: RawTable, column: Column) -> str:
     import numpy as np
 
-    from treewright._base.printable import printable
-    from treewright.data.raw import NumberColumn
+    from treewright.data.columns import NumberColumn
+    from treewright.wording import printable
 
     if not column.is_numeric:
         joint = " < " if column.kind == "ordinal" else ", "

@@ -56,9 +56,9 @@ def command(
 
     Prints the accuracy of the tree and its agreement with the forest, beside those of a tree trained on FILE alone.
     """
-    from treewright.data.tables import read
-    from treewright.ensemble.distil import distil
-    from treewright.ensemble.plan import tree_plan
+    from treewright.data.read import read
+    from treewright.ensembles.distil import distil
+    from treewright.ensembles.plan import tree_plan
     from treewright.plans import c45
 
     if output is not None:

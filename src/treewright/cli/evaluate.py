@@ -14,13 +14,13 @@ from treewright.cli.options import FILE, cost_option, json_option, open_model, p
 from treewright.cli.output import note, reading, require_place, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
+    from treewright.data.columns import RawTable
     from treewright.data.dataset import Dataset
-    from treewright.data.raw import RawTable
     from treewright.data.schema import Schema
-    from treewright.evaluate.result import Report
-    from treewright.model.forest import Forest
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
+    from treewright.evaluation.report import Report
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
 PLOT_KINDS = ("roc", "pr", "calibration", "confusion")
 
@@ -59,8 +59,8 @@ def command(
 
     Use data the model was not trained on; training data gives optimistic results.
     """
-    from treewright._base.errors import DataError, ParameterError
-    from treewright.evaluate.report import evaluate_model
+    from treewright.errors import DataError, ParameterError
+    from treewright.evaluation.evaluate_model import evaluate_model
 
     if plot is not None:
         _require_figure(plot, model_file, source)
@@ -97,8 +97,8 @@ def command(
 
 def _require_figure(plot: str, *inputs: str) -> None:
     """Raise before the work begins if the figure could not be drawn."""
-    from treewright._base.extras import import_extra
-    from treewright.show.figure import SUFFIXES
+    from treewright.drawing.figure import SUFFIXES
+    from treewright.lazy_import import import_extra
 
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} does not end in {', '.join(SUFFIXES)}", param_hint="--plot")
@@ -108,10 +108,10 @@ def _require_figure(plot: str, *inputs: str) -> None:
 
 def _data(model: TreeModel | RuleModel | Forest, source: str, how: dict[str, Any]) -> Dataset:
     """Read the cases as the model's schema has them, with their truth; attributes may have new values, as always."""
-    from treewright._base.errors import DataError
-    from treewright._base.near_names import unknown_name
     from treewright.data.encode import Unseen, encode
-    from treewright.data.tables import read_for, require_rows
+    from treewright.data.read import read_for, require_rows
+    from treewright.errors import DataError
+    from treewright.wording import unknown_name
 
     schema = model.schema
     raw = read_for(source, schema, **how)
@@ -126,7 +126,7 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
     """Return the model's schema with the classes that only these cases have, and without weights they lack."""
     from dataclasses import replace
 
-    from treewright.data.raw import TextColumn, numbers_as_text
+    from treewright.data.columns import TextColumn, numbers_as_text
 
     if schema.weight is not None and schema.weight not in raw.columns:
         note(f"note: there is no weight column {schema.weight!r} here: every case has weight 1")
@@ -140,7 +140,7 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
     strange = tuple(value for value in text.values if value in used and value not in target.values)
     if not strange:
         return schema
-    from treewright._base.near_names import quoted_list
+    from treewright.wording import quoted_list
 
     classes = "class" if len(strange) == 1 else f"{len(strange)} classes"
     note(f"note: the model never saw the {classes} {quoted_list(strange)}: all mistakes")
@@ -157,15 +157,15 @@ def _tell_training_cases(model: TreeModel | RuleModel | Forest, data: Dataset) -
 
 
 def _text_plot(report: Report, kind: str) -> str:
-    from treewright.show.text_plot import can_draw_braille
-    from treewright.show.text_report import report_text_plot
+    from treewright.drawing.plot_report import report_text_plot
+    from treewright.drawing.text_plot import can_draw_braille
 
     return report_text_plot(report, kind, plain=not can_draw_braille(getattr(sys.stdout, "encoding", None)))
 
 
 def _save(report: Report, kind: str, plot: str) -> None:
-    from treewright.show.figure import save_figure
-    from treewright.show.plot_report import report_figure
+    from treewright.drawing.figure import save_figure
+    from treewright.drawing.plot_report import report_figure
 
     figure = report_figure(report, kind)
     with warnings.catch_warnings():

@@ -14,8 +14,8 @@ from treewright.cli.output import reading, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
-    from treewright.explain.explanation import Explanation
-    from treewright.model.model import TreeModel
+    from treewright.explain.document import Explanation
+    from treewright.tree.model import TreeModel
 
 FORMATS = ("text", "markdown", "html", "json")
 
@@ -131,7 +131,7 @@ def _refuse_mixtures(
 
 
 def _read(model: TreeModel, source: str | None, how: dict[str, Any]) -> Dataset | None:
-    from treewright.data.tables import read
+    from treewright.data.read import read
 
     if source is None:
         return None
@@ -152,13 +152,13 @@ def _prediction(model: TreeModel, case: str | None, row: int | None, data: Datas
 
 
 def _whole(model: TreeModel) -> Explanation:
-    from treewright.explain.whole import explain_tree
+    from treewright.explain.whole_tree import explain_tree
 
     return explain_tree(model)
 
 
 def _steps(model: TreeModel, data: Dataset | None) -> Explanation:
-    from treewright.explain.steps import growth_steps
+    from treewright.explain.growth_steps import growth_steps
 
     return growth_steps(model, data)
 
@@ -222,7 +222,7 @@ def parsed_case(text: str, names: Sequence[str], option: str) -> dict[str, str |
     """
     import csv
 
-    from treewright._base.near_names import did_you_mean
+    from treewright.wording import did_you_mean
 
     given: dict[str, str | None] = {}
     [pairs] = csv.reader([text.replace("\n", " ")], skipinitialspace=True) if text.strip() else [[]]

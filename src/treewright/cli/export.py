@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from treewright.cli.drawing import FORMS, Wish, drawing_options, drawn, open_for
 from treewright.cli.help import option, verb
-from treewright.cli.options import FILE, json_option
+from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, open_for
 from treewright.cli.output import say, say_json
 
 
@@ -24,8 +23,8 @@ from treewright.cli.output import say, say_json
 @json_option
 def command(model_file: str, form: str | None, wish: Wish, as_json: bool) -> None:
     """Write the tree of MODEL for Graphviz, Mermaid, LaTeX, browsers or printers."""
-    from treewright._base.errors import DataError
-    from treewright.model.model import TreeModel
+    from treewright.errors import DataError
+    from treewright.tree.model import TreeModel
 
     if form is None and wish.output is None:
         raise click.UsageError(f"name the format: --to {'|'.join(FORMS)}, or -o FILE with such a suffix")

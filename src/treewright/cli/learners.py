@@ -15,10 +15,10 @@ import click
 from treewright.cli.help import Function, decorated, option
 
 if TYPE_CHECKING:
-    from treewright.ensemble.plan import EnsemblePlan
-    from treewright.plans import Plan
-    from treewright.rule_plan import RulePlan
+    from treewright.ensembles.plan import EnsemblePlan
+    from treewright.plans import Plan, RulePlan
 
+if TYPE_CHECKING:
     AnyPlan = Plan | RulePlan | EnsemblePlan
 
 _TREE = ("id3", "c45", "cart", "chaid")
@@ -418,9 +418,9 @@ def plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> AnyPlan:
 
 def _ensemble(algorithm: str, options: dict[str, Any], seed: int) -> EnsemblePlan:
     """Make the plan of many trees: options that are not its own are those of its trees."""
-    from treewright._base.errors import ParameterError
-    from treewright.ensemble import plan
-    from treewright.rule_plan import RulePlan
+    from treewright.ensembles import plan
+    from treewright.errors import ParameterError
+    from treewright.plans import RulePlan
 
     own = {name: value for name, value in options.items() if set(OPTIONS[name]) <= set(ENSEMBLES)}
     of_trees = {name: value for name, value in options.items() if name not in own}
@@ -456,10 +456,10 @@ def _number_or_word(text: str) -> int | float | str | None:
 
 def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Plan | RulePlan:
     """Make the plan of one tree, or of rules."""
-    from treewright import plans, rule_plan
-    from treewright._base.errors import ParameterError
-    from treewright._base.near_names import did_you_mean
-    from treewright.grow.recipe import Stopping
+    from treewright import plans
+    from treewright.errors import ParameterError
+    from treewright.learners.recipe import Stopping
+    from treewright.wording import did_you_mean
 
     for name, value in options.items():
         if algorithm not in OPTIONS[name]:
@@ -467,7 +467,7 @@ def tree_plan_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Pla
             raise ParameterError(f"--{_spelled(name, value)} is not an option of {algorithm}, only of {known}")
     given = dict(options)
     if algorithm == "rules":
-        return rule_plan.c45_rules(seed=seed, **given)
+        return plans.c45_rules(seed=seed, **given)
     if algorithm == "c45":
         return plans.c45(**given)
     if algorithm == "id3":

@@ -14,10 +14,10 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from treewright._base.errors import DataError, ModelFormatError, ParameterError, TreewrightError
-from treewright._base.near_names import did_you_mean
-from treewright._base.version import __version__
 from treewright.cli.help import Page, Section, in_groups, paragraphs, printed, usage_line
+from treewright.errors import DataError, ModelFormatError, ParameterError, TreewrightError
+from treewright.version import __version__
+from treewright.wording import did_you_mean
 
 VERBS = {
     "train": "Train a tree, rules or an ensemble on FILE, print it and estimate its accuracy.",
@@ -34,7 +34,6 @@ VERBS = {
     "prune": "Prune the tree of MODEL and print the result.",
     "distil": "Approximate FOREST by a single tree; FILE is the training data of the forest.",
     "data": "Show the type, the values and the missing values of each column of FILE.",
-    "bench": "Compare speed, memory, tree size and accuracy with other libraries on generated data.",
 }
 """The verbs in the order of their use, each with its first line of help: `--help` imports none of their modules."""
 
@@ -104,10 +103,10 @@ def _widen(stream: Any) -> None:
         stream.reconfigure(encoding=None if chosen else "utf-8", errors="backslashreplace")
 
 
-def run(arguments: list[str]) -> int:
-    """Run with these arguments and return the exit code."""
+def run(arguments: list[str], command: click.Command = treewright, name: str = "treewright") -> int:
+    """Run a command with these arguments and return the exit code."""
     try:
-        treewright.main(arguments, prog_name="treewright", standalone_mode=False)
+        command.main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except Exit as stop:
@@ -147,7 +146,7 @@ def _left() -> int:
 
 
 def _told(message: str, code: int) -> int:
-    from treewright._base.printable import printable
+    from treewright.wording import printable
 
     click.echo(f"treewright: {printable(message)}", err=True)
     return code

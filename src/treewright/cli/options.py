@@ -1,23 +1,36 @@
-"""Options that several verbs share, and the functions that read their values."""
+"""Options that several verbs share: reading, schema, folds, drawing.
+
+Options that several verbs share, and the functions that read their values.
+
+Predefined folds, from a file or from a column of the data.
+
+Options that `show` and `export` share: which tree, which part of it, the format and the file.
+"""
 
 from __future__ import annotations
 
+import csv
 import functools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from treewright.cli.help import Function, decorated, option
+from treewright.cli.output import note, reading, require_place, warnings_as_notes
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.model.forest import Forest
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
 FILE = click.Path()
 """A file name: nothing is checked, but shells complete it."""
@@ -200,7 +213,7 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
 
 def open_model(path: str) -> TreeModel | RuleModel | Forest:
     """Read a model file; one that is not there is bad data, as everywhere."""
-    from treewright.model.format import load_model
+    from treewright.tree.io.model_file import load_model
 
     with _telling_what_cannot_be_read(path):
         return load_model(path)
@@ -208,9 +221,9 @@ def open_model(path: str) -> TreeModel | RuleModel | Forest:
 
 def open_tree(path: str) -> TreeModel:
     """Read a model file that must hold a tree."""
-    from treewright._base.errors import DataError
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
+    from treewright.errors import DataError
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
     model = open_model(path)
     if not isinstance(model, TreeModel):
@@ -221,8 +234,8 @@ def open_tree(path: str) -> TreeModel:
 
 @contextmanager
 def _telling_what_cannot_be_read(path: str) -> Iterator[None]:
-    from treewright._base.errors import DataError
-    from treewright._base.near_names import did_you_mean
+    from treewright.errors import DataError
+    from treewright.wording import did_you_mean
 
     try:
         yield
@@ -253,3 +266,218 @@ def parsed_costs(texts: tuple[str, ...]) -> dict[tuple[str, str], float]:
         if not equals or not comma:
             raise click.BadParameter(f"{text!r} is not of the form ACTUAL,PREDICTED=COST", param_hint="--cost")
     return pairs
+
+
+HEADERS = ("fold", "row")
+
+
+def folds_from_file(path: str, n_rows: int) -> npt.NDArray[Any]:
+    """Read the fold of each row: a name or number a line, or a table with columns `fold` and, if not in order, `row`.
+
+    Rows are numbered from 0 or from 1. Returns whole numbers from 0 on, in the order in which the folds sort.
+    """
+    from treewright.data.text_file import TextSource
+    from treewright.errors import DataError
+
+    try:
+        read = list(enumerate(csv.reader(TextSource(path).read_lines()), start=1))
+    except csv.Error as error:
+        raise DataError(f"is no table of folds: {error}", source=path) from error
+    lines = [(number, line) for number, line in read if any(line)]
+    names = [cell.strip().lower() for cell in lines[0][1]] if lines else []
+    headed = "fold" in names
+    if headed:
+        lines = lines[1:]
+    elif lines and len(lines[0][1]) > 1:
+        raise DataError("has several columns; name the one of the folds 'fold', in a first line", source=path, line=1)
+    fold_at, row_at = names.index("fold") if headed else 0, names.index("row") if "row" in names else None
+    width = len(names) if headed else 1
+    found: dict[int, str] = {}
+    for place, (number, line) in enumerate(lines):
+        if len(line) != width or not line[fold_at].strip():
+            raise DataError(f"has {width} cells in a line, and none empty", source=path, line=number)
+        row = place if row_at is None else _whole(line[row_at], path, number)
+        if row in found:
+            raise DataError(f"row {row} has two folds", source=path, line=number)
+        found[row] = line[fold_at].strip()
+    first = min(found, default=0)
+    if len(found) != n_rows or first not in (0, 1) or max(found) != first + n_rows - 1:
+        span = "" if row_at is None else f" (from {first:,} to {max(found, default=0):,})"
+        raise DataError(f"gives a fold to {len(found):,} rows{span}, and the data have {n_rows:,}", source=path)
+    return _codes([found[row] for row in range(first, first + n_rows)])
+
+
+def folds_from_column(data: Dataset, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
+    """Return the data without a column, and the folds that it says."""
+    import numpy as np
+
+    from treewright.errors import DataError
+    from treewright.evaluation.cross_validation import place_of
+    from treewright.evaluation.resampling import without_attribute
+
+    column = data.columns[place_of(data, name)]
+    missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
+    if missing.any():
+        raise DataError(f"row {int(np.argmax(missing)) + 1:,} has no fold", source=data.source, column=name)
+    folds: npt.NDArray[Any] = np.unique(column, return_inverse=True)[1]
+    return without_attribute(data, name), folds
+
+
+def _whole(cell: str, path: str, number: int) -> int:
+    from treewright.errors import DataError
+
+    try:
+        return int(cell)
+    except ValueError as error:
+        raise DataError(f"{cell!r} is no number of a row", source=path, line=number) from error
+
+
+def _codes(names: list[str]) -> npt.NDArray[Any]:
+    import numpy as np
+
+    numbers = all(name.lstrip("-").isdigit() for name in names)
+    order = sorted(set(names), key=(lambda name: (int(name), name)) if numbers else None)
+    code = {name: place for place, name in enumerate(order)}
+    return np.array([code[name] for name in names], dtype=np.intp)
+
+
+FORMS = ("text", "svg", "html", "png", "pdf", "dot", "mermaid", "tikz", "json")
+"""As in `treewright.drawing.draw`, which is not imported to print a help page."""
+
+PICTURES = ("png", "pdf")
+
+_OPTIONS = (
+    option(
+        "output", "-o", "--output", metavar="FILE", type=FILE, help="File to write to; its suffix chooses the format."
+    ),
+    option(
+        "tree",
+        "--max-depth",
+        "--depth",
+        "depth",
+        type=click.IntRange(min=0),
+        usual="as many as fit",
+        help="Number of levels to show.",
+    ),
+    option(
+        "tree",
+        "--max-nodes",
+        type=click.IntRange(min=1),
+        usual="120",
+        help="Maximum number of nodes in a drawing, largest first.",
+    ),
+    option("tree", "--all", "everything", is_flag=True, help="Show the whole tree, however large."),
+    option("tree", "--node", metavar="root|N", default="root", help="Start at this node (see `show --numbers`)."),
+    option("tree", "--tree", "tree_number", type=click.IntRange(min=0), help="Tree of a forest, counted from 0."),
+    option(
+        "data",
+        "--data",
+        "source",
+        metavar="FILE",
+        type=FILE,
+        help="Cases for histograms in svg, html, png and pdf drawings.",
+    ),
+    option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab."),
+    option("data", "--encoding", metavar="NAME", usual="UTF-8", help="Encoding of --data, such as latin-1."),
+    option("output", "--title", usual="the target", help="Title of a drawing."),
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which part of a model to show, and how."""
+
+    output: str | None
+    depth: int | None
+    max_nodes: int | None
+    everything: bool
+    node: str
+    tree_number: int | None
+    source: str | None
+    delimiter: str | None
+    encoding: str | None
+    title: str | None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the data are read."""
+        given = {"delimiter": "\t" if self.delimiter == r"\t" else self.delimiter, "encoding": self.encoding}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def form(self, named: str | None) -> str:
+        """Return the form by its name, or by the suffix of the file; text if neither is said."""
+        from treewright.drawing.draw import form_of
+
+        return named or (form_of(self.output) if self.output is not None else "text")
+
+
+def drawing_options(function: Function) -> Function:
+    """Add what to show; the function gets `wish`."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        given = {name: rest.pop(name) for name in Wish.__dataclass_fields__}
+        if given["everything"] and (given["depth"] is not None or given["max_nodes"] is not None):
+            raise click.UsageError("--all shows every level; it cannot be combined with --depth or --max-nodes")
+        return function(*args, wish=Wish(**given), **rest)
+
+    return decorated(wrapper, _OPTIONS)
+
+
+def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:
+    """Read a model; of a forest the tree that is wished for."""
+    from treewright.errors import ParameterError
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+
+    if wish.output is not None:
+        require_place(wish.output, model_file, wish.source or "")
+    model = open_model(model_file)
+    if wish.tree_number is None:
+        return model
+    if not isinstance(model, Forest):
+        raise ParameterError("--tree chooses a tree of a forest, but this model is not a forest")
+    if wish.tree_number >= model.n_trees:
+        raise ParameterError(f"there is no tree {wish.tree_number}; the trees are 0 to {model.n_trees - 1}")
+    return TreeModel(model.trees[wish.tree_number], model.recipe, model.provenance)
+
+
+def node_number(text: str, n_nodes: int) -> int:
+    """Return the number of a node that was named on the command line.
+
+    Examples
+    --------
+    >>> node_number("root", 8), node_number("7", 8)
+    (0, 7)
+    """
+    if text == "root":
+        return 0
+    if not text.isdecimal() or int(text) >= n_nodes:
+        raise click.BadParameter(f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}", param_hint="--node")
+    return int(text)
+
+
+def drawn(model: TreeModel, form: str, wish: Wish) -> str:
+    """Return one form of a tree, or write it where it is to go and return nothing."""
+    from treewright.data.read import read
+    from treewright.drawing.draw import draw, written
+
+    if form in PICTURES and wish.output is None:
+        raise click.UsageError(f"{form} is a binary format: name a file with -o FILE")
+    options: dict[str, Any] = {"node": node_number(wish.node, model.tree.n_nodes)}
+    if wish.depth is not None:
+        options["max_depth"] = wish.depth
+    if wish.max_nodes is not None:
+        options["max_nodes"] = wish.max_nodes
+    if wish.everything and form not in ("text", "json"):
+        options["max_nodes"] = None
+    if wish.title is not None:
+        options["title"] = wish.title
+    if wish.source is not None:
+        with warnings_as_notes(), reading(wish.source):
+            options["data"] = read(wish.source, schema=model.schema, **wish.how)
+    if wish.output is None:
+        return written(model, form, **options).removesuffix("\n")
+    draw(model, wish.output, form=form, **options)
+    note(f"Written to {wish.output}")
+    return ""

@@ -1,9 +1,15 @@
-"""Output: results on standard output, notes and progress on standard error."""
+"""What people see: result lines, notes, progress, and the description of a forest.
+
+Output: results on standard output, notes and progress on standard error.
+
+Text about a forest: its size, the importance of attributes, the error against the number of trees.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
@@ -15,8 +21,9 @@ import click
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
-    from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
-    from treewright.model.tree import Tree
+    from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
+    from treewright.tree.forest import Forest
+    from treewright.tree.tree import Tree
 
 PATIENCE = 0.5
 """Seconds before a progress bar appears."""
@@ -32,7 +39,7 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Print one line beside the result."""
-    from treewright._base.printable import printable
+    from treewright.wording import printable
 
     click.echo(printable(text), err=True)
 
@@ -50,7 +57,7 @@ def json_text(data: Any) -> str:
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print warnings about the data as one line each, without Python's decoration."""
-    from treewright._base.errors import DataWarning
+    from treewright.errors import DataWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
@@ -66,7 +73,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def require_place(path: str, *inputs: str) -> None:
     """Raise before the work begins if its result could not be written there, or would replace its own input."""
-    from treewright._base.errors import TreewrightError
+    from treewright.errors import TreewrightError
 
     folder = os.path.dirname(os.path.realpath(path))
     if not path or os.path.isdir(path):
@@ -157,8 +164,8 @@ def data_line(data: Dataset) -> str:
 
     import numpy as np
 
-    from treewright._base.printable import printable
     from treewright.data.schema import Task
+    from treewright.wording import printable
 
     kinds = [str(column.kind) for column in data.schema.attributes]
     parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
@@ -195,8 +202,8 @@ def many(n: int, one: str, several: str = "") -> str:
 
 def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, way: str | None = None) -> str:
     """Say what the estimate is and whether it is worth anything."""
-    from treewright._base.printable import printable
-    from treewright.evaluate.estimate import ErrorEstimate
+    from treewright.evaluation.cross_validation import ErrorEstimate
+    from treewright.wording import printable
 
     usual = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
     way = way or usual
@@ -213,3 +220,71 @@ def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, way: s
         return f"{line}."
     why = "too few rows to trust" if estimate.tested < 50 else "not significantly better than the baseline"
     return f"{line}: {why}."
+
+
+FIRST_ROUNDS = 10
+"""Rounds of boosting that are printed from the beginning."""
+
+
+def forest_text(forest: Forest) -> str:
+    """Return what there is to see of a forest, as text."""
+    from treewright.drawing.plot_curves import errors_text, importance_text
+    from treewright.drawing.text_plot import can_draw_braille
+
+    width = min(shutil.get_terminal_size((72, 24)).columns if is_terminal(sys.stdout) else 72, 100)
+    fine = can_draw_braille(getattr(sys.stdout, "encoding", None))
+    parts = [size_of_forest(forest)]
+    if "alpha" in forest.log:
+        parts.append(rounds_text(forest))
+    if forest.schema.attributes:
+        parts.append(
+            "importance (share of the decrease of impurity)\n" + importance_text(forest, width=width, blocks=fine)
+        )
+    drawn = errors_text(forest, width=width, braille=fine) if forest.n_trees > 1 else ""
+    return "\n\n".join([*parts, *([drawn] if drawn else [])])
+
+
+def size_of_forest(forest: Forest) -> str:
+    """Say how many trees there are, and how large they are."""
+    wanted = forest.recipe.get("trees")
+    of = f" of {wanted:,}" if isinstance(wanted, int) and wanted != forest.n_trees else ""
+    leaves = int(forest.grove.leaf_starts[-1])
+    return (
+        f"{many(forest.n_trees, 'tree')}{of}, {many(forest.grove.n_nodes, 'node')}, {many(leaves, 'leaf', 'leaves')}."
+    )
+
+
+def rounds_text(forest: Forest) -> str:
+    """Return the rounds of boosting, of many the first and the last."""
+    lines = ["round     error     alpha  resets"]
+    numbers = list(range(forest.n_trees))
+    shown = numbers if len(numbers) <= FIRST_ROUNDS + 2 else [*numbers[:FIRST_ROUNDS], numbers[-1]]
+    for number in shown:
+        if number == numbers[-1] and len(shown) < len(numbers):
+            lines.append("  ...")
+        error, alpha, resets = (forest.log[name][number] for name in ("error", "alpha", "resets"))
+        lines.append(f"{number + 1:>5}  {error:>8.4f}  {alpha:>8.4f}  {int(resets):>6}")
+    return "\n".join(lines)
+
+
+def forest_facts(forest: Forest) -> dict[str, Any]:
+    """Return the same as plain data."""
+    from treewright.explain.attribute import forest_importance
+
+    shares = forest_importance(forest, str(forest.recipe.get("criterion"))).tolist()
+    return {
+        "trees": forest.n_trees,
+        "wanted": forest.recipe.get("trees"),
+        "nodes": forest.grove.n_nodes,
+        "leaves": int(forest.grove.leaf_starts[-1]),
+        "importance": dict(zip((column.name for column in forest.schema.attributes), shares, strict=True)),
+        "log": {name: list(numbers) for name, numbers in forest.log.items()},
+    }
+
+
+def save_forest_plot(forest: Forest, path: str) -> None:
+    """Draw the error against the number of trees into a file."""
+    from treewright.drawing.figure import save_figure
+    from treewright.drawing.plot_curves import plot_errors
+
+    save_figure(plot_errors(forest), path)

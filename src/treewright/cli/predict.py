@@ -15,10 +15,10 @@ from treewright.cli.options import FILE, json_option, open_model, reading_option
 from treewright.cli.output import json_text, many, note, percent, reading, require_place, say, warnings_as_notes
 
 if TYPE_CHECKING:
-    from treewright.data.raw import RawTable
-    from treewright.model.forest import Forest
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
+    from treewright.data.columns import RawTable
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -53,9 +53,9 @@ def command(
 
     Columns are matched by name. Categories that the training data lacks are treated as missing and counted in a note.
     """
+    from treewright.data.read import read_for, require_rows
     from treewright.data.schema import Task
-    from treewright.data.tables import read_for, require_rows
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.rules import RuleModel
 
     if output is not None:
         require_place(output, model_file, source)
@@ -74,7 +74,7 @@ def command(
     if output is None:
         say(text.removesuffix("\n"))
     else:
-        from treewright._base.atomic_file import write_atomically
+        from treewright.atomic_file import write_atomically
 
         write_atomically(output, text)
         note(f"{many(raw.n_rows, 'prediction')} written to {output}")
@@ -83,10 +83,10 @@ def command(
 
 def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, proba: bool, as_json: bool) -> None:
     """Print the SELECT that predicts in the dialect of a table."""
-    from treewright.counts.sql.connect import connect
-    from treewright.counts.sql.prediction import prediction_statement
-    from treewright.data.table import Table
-    from treewright.model.model import TreeModel
+    from treewright.counting.sql.connection import connect
+    from treewright.counting.sql.prediction import prediction_statement
+    from treewright.data.table_address import Table
+    from treewright.tree.model import TreeModel
 
     if not isinstance(model, TreeModel) or (proba and model.tree.is_regression):
         raise click.UsageError("--in-database is for trees, and --proba for trees of classes")
@@ -100,7 +100,7 @@ def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, 
     if output is None:
         say(text)
         return
-    from treewright._base.atomic_file import write_atomically
+    from treewright.atomic_file import write_atomically
 
     write_atomically(output, text + "\n")
     note(f"SELECT for {dialect.name} written to {output}")
@@ -109,8 +109,8 @@ def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, 
 def _columns(
     model: TreeModel | RuleModel | Forest, raw: RawTable, cases: Any, *, proba: bool, keep: bool
 ) -> dict[str, Sequence[Any]]:
-    from treewright._base.errors import DataError
-    from treewright.model.rule_model import RuleModel
+    from treewright.errors import DataError
+    from treewright.tree.rules import RuleModel
 
     columns: dict[str, Sequence[Any]] = {"predicted": model.predict(cases).tolist()}
     if proba and not isinstance(model, RuleModel):
@@ -127,7 +127,7 @@ def _columns(
 
 
 def _cells(raw: RawTable, name: str) -> Iterator[Any]:
-    from treewright.data.raw import NumberColumn, number_text
+    from treewright.data.columns import NumberColumn, number_text
 
     column = raw.column(name)
     if isinstance(column, NumberColumn):

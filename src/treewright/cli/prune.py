@@ -13,7 +13,7 @@ from treewright.cli.train import printed_tree
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
-    from treewright.model.model import TreeModel
+    from treewright.tree.model import TreeModel
 
 METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity", "collapse", "simplify")
 
@@ -115,7 +115,7 @@ def command(
 
 
 def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any]) -> Dataset | None:
-    from treewright.data.tables import read
+    from treewright.data.read import read
 
     if source is None:
         if method in ("error_based", "reduced_error"):
@@ -127,7 +127,7 @@ def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any
 def _pruned(model: TreeModel, method: str, given: dict[str, Any], data: Dataset | None) -> TreeModel:
     from dataclasses import replace
 
-    from treewright.prune.method import prune, pruner_named
+    from treewright.pruning.methods import prune, pruner_named
 
     if method == "cost_complexity" and model.recipe.get("criterion") == "entropy":
         given = {"criterion": "entropy", **given}

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
-    from treewright.plans import Plan
-    from treewright.rule_plan import RulePlan
-    from treewright.show.report.make import ReportPage
+    from treewright.html_report.make import ReportPage
+    from treewright.plans import Plan, RulePlan
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
 
 @verb(
@@ -167,8 +166,8 @@ def _page(
     """Learn or load, and make the page."""
     from treewright.cli.cv import read_cases
     from treewright.explain.language import words
-    from treewright.model.forest import Forest
-    from treewright.show.report.make import report
+    from treewright.html_report.make import report
+    from treewright.tree.forest import Forest
 
     words(settings["lang"])  # says which languages there are before anything is learned
     data: Dataset | None = None
@@ -218,8 +217,8 @@ class ProgressBars:
 
 
 def _learned(data: Dataset, plan: Plan | RulePlan) -> TreeModel | RuleModel:
-    from treewright.learn import fit
-    from treewright.rule_plan import RulePlan
+    from treewright.fitting.learn import fit
+    from treewright.plans import RulePlan
 
     with ProgressBar("growing") as bar:
         if isinstance(plan, RulePlan):
@@ -229,10 +228,10 @@ def _learned(data: Dataset, plan: Plan | RulePlan) -> TreeModel | RuleModel:
 
 def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
     """Read cases as the model's schema has them, with their truth; attributes may have new values, as always."""
-    from treewright._base.errors import DataError
-    from treewright._base.near_names import unknown_name
     from treewright.data.encode import Unseen, encode
-    from treewright.data.tables import read_for, require_rows
+    from treewright.data.read import read_for, require_rows
+    from treewright.errors import DataError
+    from treewright.wording import unknown_name
 
     with reading(source):
         raw = read_for(source, model.schema, **how)

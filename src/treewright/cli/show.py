@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from treewright.cli.drawing import FORMS, Wish, drawing_options, drawn, node_number, open_for
 from treewright.cli.help import option, verb
-from treewright.cli.options import FILE, json_option
+from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, node_number, open_for
 from treewright.cli.output import many, note, say, size_line
 
 if TYPE_CHECKING:
-    from treewright.model.forest import Forest
-    from treewright.model.model import TreeModel
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+    from treewright.tree.rules import RuleModel
 
 
 @verb(
@@ -45,8 +44,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Print the tree or the rules of MODEL, or draw the tree (-o tree.svg, .html, .png, .pdf)."""
-    from treewright.model.forest import Forest
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.forest import Forest
+    from treewright.tree.rules import RuleModel
 
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} are two forms; ask for one")
@@ -69,7 +68,7 @@ def command(
 
 
 def _tell(text: str, wish: Wish) -> None:
-    from treewright._base.atomic_file import write_atomically
+    from treewright.atomic_file import write_atomically
 
     if wish.output is None:
         say(text)
@@ -79,7 +78,7 @@ def _tell(text: str, wish: Wish) -> None:
 
 
 def _origin(model: TreeModel | RuleModel | Forest) -> str:
-    from treewright._base.printable import printable
+    from treewright.wording import printable
 
     source, rows = model.provenance.get("source"), model.provenance.get("rows")
     name = model.recipe.get("name", "Tree")
@@ -90,9 +89,9 @@ def _origin(model: TreeModel | RuleModel | Forest) -> str:
 
 
 def _text(model: TreeModel, wish: Wish, *, numbers: bool) -> str:
-    from treewright._base.errors import ParameterError
     from treewright.cli.train import PRINTED_NODES, printed_tree
-    from treewright.model.notation import to_notation
+    from treewright.errors import ParameterError
+    from treewright.tree.notation import to_notation
 
     for name, value in (("--max-nodes", wish.max_nodes), ("--data", wish.source), ("--title", wish.title)):
         if value is not None:
@@ -107,8 +106,7 @@ def _text(model: TreeModel, wish: Wish, *, numbers: bool) -> str:
 
 def _of_rules(model: RuleModel, form: str) -> str:
     from treewright.cli.output import json_text
-    from treewright.show.notebook import rules_table
-    from treewright.show.page import page
+    from treewright.drawing.notebook import page, rules_table
 
     match form:
         case "text":
@@ -122,8 +120,7 @@ def _of_rules(model: RuleModel, form: str) -> str:
 
 
 def _of_forest(model: Forest, form: str, wish: Wish) -> str:
-    from treewright.cli.output import json_text
-    from treewright.cli.show_forest import forest_facts, forest_text, save_forest_plot
+    from treewright.cli.output import forest_facts, forest_text, json_text, save_forest_plot
 
     if form == "text":
         return f"{_origin(model)}\n\n{forest_text(model)}"
@@ -137,6 +134,6 @@ def _of_forest(model: Forest, form: str, wish: Wish) -> str:
 
 
 def _no_tree(form: str, what: str, instead: str) -> Exception:
-    from treewright._base.errors import ParameterError
+    from treewright.errors import ParameterError
 
     return ParameterError(f"{form} draws one tree, and this model holds {what}: ask for {instead}")

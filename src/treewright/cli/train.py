@@ -44,12 +44,10 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
-    from treewright.model.model import TreeModel
-    from treewright.model.predictor import Predictor
-    from treewright.model.rule_model import RuleModel
-    from treewright.plans import Plan
-    from treewright.rule_plan import RulePlan
+    from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
+    from treewright.plans import Plan, RulePlan
+    from treewright.tree.model import Predictor, TreeModel
+    from treewright.tree.rules import RuleModel
 
 ALL_FOLDS_UP_TO = 20_000
 """Beyond so many rows one fold of ten is held out instead of all ten in turn."""
@@ -116,11 +114,10 @@ def learn_and_tell(
 ) -> None:
     """Read, train, estimate, save and print."""
     from treewright.cli.train_forest import Growing, grow_and_tell
-    from treewright.data.tables import read, require_rows
-    from treewright.ensemble.plan import ForestPlan
-    from treewright.learn import fit
-    from treewright.plans import Plan
-    from treewright.rule_plan import RulePlan
+    from treewright.data.read import read, require_rows
+    from treewright.ensembles.plan import ForestPlan
+    from treewright.fitting.learn import fit
+    from treewright.plans import Plan, RulePlan
 
     plan = plan_for(algorithm, options, seed)
     there = dict(in_place or {})
@@ -192,8 +189,7 @@ def learn_and_tell(
 
 
 def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[float, ...], ...] | None:
-    from treewright.plans import costs_from
-    from treewright.rule_plan import RulePlan
+    from treewright.plans import RulePlan, costs_from
 
     if not texts:
         return None
@@ -205,7 +201,7 @@ def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[
 def _smoothing(text: str | None) -> str | float | None:
     if text is None or text == "laplace":
         return text
-    from treewright.model.model import check_smoothing
+    from treewright.tree.model import check_smoothing
 
     try:
         check_smoothing(float(text))
@@ -248,9 +244,9 @@ def _estimate(
     engine: str,
 ) -> tuple[AccuracyEstimate | ErrorEstimate | None, int]:
     """Estimate by all folds, or by one fold of ten where ten fits would take too long."""
-    from treewright.evaluate.estimate import cross_validate
-    from treewright.learn import fit
-    from treewright.rule_plan import RulePlan
+    from treewright.evaluation.cross_validation import cross_validate
+    from treewright.fitting.learn import fit
+    from treewright.plans import RulePlan
 
     chosen = min(10, data.n_rows) if folds is None else folds
     if chosen == 0 or (folds is None and data.n_rows < 4):
@@ -284,7 +280,7 @@ def default_model_path(source: str) -> str:
 def plan_line(plan: AnyPlan, data: Dataset) -> str:
     """Say how a plan learns from these data."""
     from treewright.data.schema import Task
-    from treewright.grow.recipe import Recipe
+    from treewright.learners.recipe import Recipe
     from treewright.plans import Plan
 
     words = plan.describe()
@@ -304,7 +300,7 @@ def _print(
     folds: int,
     path: str | None,
 ) -> None:
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.rules import RuleModel
 
     if isinstance(model, RuleModel):
         say(str(model))
@@ -324,7 +320,7 @@ def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = 
     """Return the text of a tree (or of the part below a node); of a large one the top only, unless a depth is asked."""
     import shutil
 
-    from treewright.model.text import subtree_size
+    from treewright.tree.text import subtree_size
 
     tree = model.tree
     depths = tree.depths[node : node + subtree_size(tree, node)] - tree.depths[node]
@@ -362,7 +358,7 @@ def _as_json(
     path: str | None,
 ) -> dict[str, Any]:
     from treewright.data.schema import Task
-    from treewright.model.rule_model import RuleModel
+    from treewright.tree.rules import RuleModel
 
     if isinstance(model, RuleModel):
         size: dict[str, Any] = {"rules": len(model.rules)}

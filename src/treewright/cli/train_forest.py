@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.output import ProgressBar, data_line, estimate_line, note, percent, say, say_json
-from treewright.cli.show_forest import forest_facts, forest_text
+from treewright.cli.output import (
+    ProgressBar,
+    data_line,
+    estimate_line,
+    forest_facts,
+    forest_text,
+    note,
+    percent,
+    say,
+    say_json,
+)
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
-    from treewright.ensemble.plan import EnsemblePlan
-    from treewright.evaluate.estimate import AccuracyEstimate, ErrorEstimate
-    from treewright.model.forest import Forest
-    from treewright.model.model import Smoothing
+    from treewright.ensembles.plan import EnsemblePlan
+    from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import Smoothing
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,8 @@ def grow_and_tell(
     as_json: bool,
 ) -> None:
     """Grow, estimate, save and print."""
-    from treewright.ensemble.running import Interrupted
-    from treewright.learn import fit
+    from treewright.ensembles.running import Interrupted
+    from treewright.fitting.learn import fit
 
     before = _opened(growing.resume)
     if not as_json:
@@ -103,9 +112,9 @@ def grow_and_tell(
 
 
 def _opened(path: str | None) -> Forest | None:
-    from treewright._base.errors import DataError
     from treewright.cli.options import open_model
-    from treewright.model.forest import Forest
+    from treewright.errors import DataError
+    from treewright.tree.forest import Forest
 
     if path is None:
         return None
@@ -119,10 +128,10 @@ def _judged(
     data: Dataset, plan: EnsemblePlan, model: Forest, folds: int | None, seed: int
 ) -> tuple[AccuracyEstimate | ErrorEstimate | None, str | None, Forest]:
     """Estimate out of bag where there are bags, by folds where they are asked for or there are none."""
-    from treewright._base.errors import ParameterError
-    from treewright.ensemble.out_of_bag import out_of_bag
-    from treewright.ensemble.plan import ForestPlan
-    from treewright.ensemble.random_forest import with_log
+    from treewright.ensembles.out_of_bag import out_of_bag
+    from treewright.ensembles.plan import ForestPlan
+    from treewright.ensembles.random_forest import with_log
+    from treewright.errors import ParameterError
 
     estimate, way = None, None
     if isinstance(plan, ForestPlan):
@@ -142,7 +151,7 @@ def _judged(
 def _out_of_bag_estimate(data: Dataset, model: Forest, found: Any) -> AccuracyEstimate | ErrorEstimate:
     import numpy as np
 
-    from treewright.evaluate.estimate import accuracy_estimate, error_estimate
+    from treewright.evaluation.cross_validation import accuracy_estimate, error_estimate
 
     judged = np.flatnonzero(found.judges > 0)
     cases = data.take(judged)
@@ -154,8 +163,8 @@ def _out_of_bag_estimate(data: Dataset, model: Forest, found: Any) -> AccuracyEs
 
 
 def _by_folds(data: Dataset, plan: EnsemblePlan, folds: int, seed: int) -> AccuracyEstimate | ErrorEstimate:
-    from treewright.evaluate.estimate import cross_validate
-    from treewright.learn import fit
+    from treewright.evaluation.cross_validation import cross_validate
+    from treewright.fitting.learn import fit
 
     with ProgressBar("cross-validating") as bar:
         return cross_validate(data, lambda part: fit(part, plan), folds, seed=seed, progress=bar)

@@ -25,14 +25,14 @@ from treewright.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from treewright.counts.engine import DistantEngine
+    from treewright.counting.engine import DistantEngine
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.data.table import Table
-    from treewright.ensemble.plan import ForestPlan
-    from treewright.model.forest import Forest
-    from treewright.model.model import TreeModel
+    from treewright.data.table_address import Table
+    from treewright.ensembles.plan import ForestPlan
     from treewright.plans import Plan
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
 
 IN_MEMORY = ("auto", "interpreted", "compiled")
 """Engines that read the table into memory."""
@@ -101,7 +101,7 @@ def in_place_options(function: Function) -> Function:
 
 def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:
     """Return True if the table is out of core; raise if an option needs that and it is not."""
-    from treewright.data.table import is_address
+    from treewright.data.table_address import is_address
 
     if engine in IN_PLACE or is_address(source):
         if engine in IN_MEMORY[1:]:
@@ -116,7 +116,7 @@ def is_in_place(source: str, engine: str, in_place: dict[str, Any]) -> bool:
 
 
 def _shown(source: str) -> str:
-    from treewright.data.table import without_secrets
+    from treewright.data.table_address import without_secrets
 
     return without_secrets(source)
 
@@ -137,11 +137,11 @@ def learn_there_and_tell(
     in_place: dict[str, Any],
 ) -> None:
     """Train out of core, save and print."""
-    from treewright.counts.opening import engine_over
-    from treewright.data.table import Table
-    from treewright.ensemble.by_key import bags_of
-    from treewright.grow.in_place import FINISH_ROWS
-    from treewright.learn_in_place import fit_forest_in_place, fit_in_place
+    from treewright.counting.engine import engine_over
+    from treewright.data.table_address import Table
+    from treewright.ensembles.random_forest import bags_of
+    from treewright.fitting.learn_in_place import fit_forest_in_place, fit_in_place
+    from treewright.learners.out_of_core import FINISH_ROWS
     from treewright.plans import Plan, costs_from
 
     key = in_place.get("key")
@@ -202,7 +202,7 @@ def _model_path(table: Table) -> str:
 
 
 def _table_line(engine: DistantEngine) -> str:
-    from treewright._base.printable import printable
+    from treewright.wording import printable
 
     kinds = [str(column.kind) for column in engine.schema.attributes]
     parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
@@ -213,8 +213,8 @@ def _table_line(engine: DistantEngine) -> str:
 
 def _tell_plan(engine: Any, plan: Plan | ForestPlan, *, as_json: bool) -> None:
     """Say what would be asked, without growing."""
-    from treewright.grow.recipe import Recipe
-    from treewright.learn_in_place import most_scans
+    from treewright.fitting.learn_in_place import most_scans
+    from treewright.learners.recipe import Recipe
     from treewright.plans import Plan
 
     learner = plan.learner if isinstance(plan, Plan) else plan.tree.learner
@@ -232,9 +232,9 @@ def _tell_plan(engine: Any, plan: Plan | ForestPlan, *, as_json: bool) -> None:
 
 
 def _print(model: TreeModel | Forest, scans: int) -> None:
-    from treewright.cli.show_forest import forest_text
+    from treewright.cli.output import forest_text
     from treewright.cli.train import printed_tree
-    from treewright.model.forest import Forest
+    from treewright.tree.forest import Forest
 
     if isinstance(model, Forest):
         say(f"{forest_text(model)}\n\n{many(scans, 'scan')}.")
@@ -262,8 +262,8 @@ def _training(model: TreeModel) -> tuple[str, float]:
 
 
 def _as_json(model: TreeModel | Forest, path: str | None, scans: int, engine: str) -> dict[str, Any]:
-    from treewright.cli.show_forest import forest_facts
-    from treewright.model.forest import Forest
+    from treewright.cli.output import forest_facts
+    from treewright.tree.forest import Forest
 
     if isinstance(model, Forest):
         size = forest_facts(model)

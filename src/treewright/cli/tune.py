@@ -33,7 +33,7 @@ from treewright.cli.train import default_model_path
 if TYPE_CHECKING:
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.model.model import TreeModel
+    from treewright.tree.model import TreeModel
 
 TUNED = ("c45", "id3", "cart", "chaid", "cal3", "rules")
 """Algorithms with something to choose."""
@@ -41,7 +41,7 @@ TUNED = ("c45", "id3", "cart", "chaid", "cal3", "rules")
 
 def _settings_page(ctx: click.Context, algorithm: str) -> Page:
     """Return the settings that are tried for an algorithm."""
-    from treewright.evaluate.grids import grid_for
+    from treewright.evaluation.tune import grid_for
 
     rows = [(str(number), name) for number, name in enumerate(grid_for(algorithm), start=1)]
     usage = f"{ctx.command_path} --algorithm {algorithm} [OPTIONS] FILE"
@@ -111,10 +111,9 @@ def choose_and_tell(
     as_json: bool,
 ) -> None:
     """Read, tune, train, save and print."""
-    from treewright.evaluate.grids import grid_for
-    from treewright.evaluate.tune import tune
-    from treewright.learn import fit
-    from treewright.model.rule_model import RuleModel
+    from treewright.evaluation.tune import grid_for, tune
+    from treewright.fitting.learn import fit
+    from treewright.tree.rules import RuleModel
 
     path = None if no_save else output or default_model_path(source)
     if path is not None:

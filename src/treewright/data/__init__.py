@@ -1,1 +1,1 @@
-"""From a file or a dataframe to encoded columns: schema, type inference, reading, encoding."""
+"""Tables: schema, readers for files and dataframes, type inference, encoding, bundled samples."""

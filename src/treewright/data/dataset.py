@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.errors import DataError
-from treewright._base.near_names import unknown_name
-from treewright.data.raw import Codes, Floats
+from treewright.data.columns import Codes, Floats
 from treewright.data.schema import Column, LabelType, Schema
+from treewright.errors import DataError
+from treewright.wording import unknown_name
 
 RowIndex = npt.NDArray[np.intp]
 
@@ -128,7 +128,7 @@ class Dataset:
 
     def to_pandas(self) -> Any:
         """Return the attributes and the target as a pandas DataFrame (needs pandas)."""
-        from treewright._base.extras import import_extra
+        from treewright.lazy_import import import_extra
 
         pandas = import_extra("pandas", "dev", "make a DataFrame")
         table = {name: self.column(name) for name in self.schema.attribute_names}

@@ -12,12 +12,20 @@ from enum import Enum, auto
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.errors import DataError, DataWarning
-from treewright._base.near_names import did_you_mean, quoted_list
-from treewright.data.cells import NumberCells, OddCellError
+from treewright.data.columns import (
+    Codes,
+    Floats,
+    NumberCells,
+    NumberColumn,
+    OddCellError,
+    RawTable,
+    TextColumn,
+    numbers_as_text,
+)
 from treewright.data.dataset import Dataset
-from treewright.data.raw import Codes, Floats, NumberColumn, RawTable, TextColumn, numbers_as_text
 from treewright.data.schema import Column, LabelType, Schema
+from treewright.errors import DataError, DataWarning
+from treewright.wording import did_you_mean, quoted_list
 
 Markers = frozenset[str]
 

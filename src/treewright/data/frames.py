@@ -21,16 +21,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright._base.errors import DataError
-from treewright.data.memory_columns import NUMBERS, CellTypeError, array_column, has_infinity, infinite, object_column
-from treewright.data.raw import (
+from treewright.data.columns import (
+    NUMBERS,
+    CellTypeError,
     NumberColumn,
     RawTable,
     TextColumn,
+    array_column,
+    has_infinity,
+    infinite,
     number_text,
     numbers_as_text,
+    object_column,
 )
 from treewright.data.schema import Kind
+from treewright.errors import DataError
 
 
 def raw_table(data: Any, *, kinds: Mapping[str, Kind] | None = None, names: Sequence[str] | None = None) -> RawTable:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treewright._base.errors import ParameterError, SchemaError
-from treewright._base.near_names import quoted_list
-from treewright.data.raw import NumberColumn, RawTable, TextColumn, numbers_as_text
+from treewright.data.columns import NumberColumn, RawTable, TextColumn, numbers_as_text
 from treewright.data.schema import MISSING_MARKERS, Column, Kind, Schema, Task, with_markers
+from treewright.errors import ParameterError, SchemaError
+from treewright.wording import quoted_list
 
 CLASS_LIMIT = 20
 """A whole-number target with at most this many different values is a class."""
@@ -97,7 +97,7 @@ def infer_schema(
 
     Examples
     --------
-    >>> from treewright.data.raw import RawTable, NumberColumn, text_column
+    >>> from treewright.data.columns import RawTable, NumberColumn, text_column
     >>> raw = RawTable({"age": NumberColumn(np.array([31.0, 42.0])), "buys": text_column(["yes", "no"])}, 2)
     >>> [(c.name, str(c.kind), c.values) for c in infer_schema(raw, "buys").columns]
     [('age', 'numeric', ()), ('buys', 'nominal', ('no', 'yes'))]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright._base.errors import ParameterError
-from treewright._base.near_names import unknown_name
+from treewright.data.columns import RawTable, text_column
 from treewright.data.dataset import Dataset
 from treewright.data.encode import encode
-from treewright.data.raw import RawTable, text_column
 from treewright.data.schema import Column, Kind, Schema
+from treewright.errors import ParameterError
+from treewright.wording import unknown_name
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def sample(name: str) -> Dataset:
     >>> sample("play-tenis")
     Traceback (most recent call last):
         ...
-    treewright._base.errors.ParameterError: there is no sample 'play-tenis'; did you mean 'play-tennis'? There are: ...
+    treewright.errors.ParameterError: there is no sample 'play-tenis'; did you mean 'play-tennis'? There are: ...
     """
     return encode(sample_table(name), sample_schema(name))
 

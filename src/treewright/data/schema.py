@@ -18,9 +18,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
 
-from treewright._base.atomic_file import write_atomically
-from treewright._base.errors import SchemaError
-from treewright._base.near_names import unknown_name
+from treewright.atomic_file import write_atomically
+from treewright.errors import SchemaError
+from treewright.wording import unknown_name
 
 MISSING_MARKERS = ("", "?", "NaN", "nan", "NULL", "null")
 """Texts that mean "missing" in a text file unless the schema declares them as values."""

@@ -1,1 +1,1 @@
-"""scikit-learn estimators: they validate parameters, call the other packages and set fitted attributes."""
+"""scikit-learn estimators."""

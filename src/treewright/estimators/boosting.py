@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.schema import Schema
-from treewright.ensemble.plan import BoostPlan, adaboost, tree_plan
-from treewright.estimators.ensembles import EnsembleClassifier, refuse_beside_tree
-from treewright.grow.recipe import Stopping
+from treewright.ensembles.plan import BoostPlan, adaboost, tree_plan
+from treewright.estimators.bagging import EnsembleClassifier, refuse_beside_tree
+from treewright.learners.recipe import Stopping
 from treewright.plans import cart
 
 Floats = npt.NDArray[np.float64]

@@ -15,21 +15,19 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from treewright._base.errors import DataError
-from treewright._base.near_names import quoted_list
+from treewright.data.columns import RawTable, TextColumn, numbers_as_text, stacked
 from treewright.data.dataset import Dataset, labels_of
 from treewright.data.encode import Unseen, encode
 from treewright.data.infer import infer_schema
-from treewright.data.raw import RawTable, TextColumn, numbers_as_text, stacked
 from treewright.data.schema import Schema
-from treewright.estimators.arguments import Labels, class_labels, label_texts, schema_with_target
-from treewright.estimators.base import TreeClassifier
-from treewright.grow.cal.case_by_case import CaseByCase
-from treewright.grow.cal.trace import Run, Step
-from treewright.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
-from treewright.model.model import TreeModel
-from treewright.model.predictor import decoded_table
+from treewright.errors import DataError
+from treewright.estimators.base import Labels, TreeClassifier, class_labels, label_texts, schema_with_target
+from treewright.fitting.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
+from treewright.learners.cal.growing import CaseByCase
+from treewright.learners.cal.trace import Run, Step
 from treewright.plans import Plan, cal2, cal3
+from treewright.tree.model import TreeModel, decoded_table
+from treewright.wording import quoted_list
 
 
 class _CAL(TreeClassifier):

@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from treewright._base.errors import ParameterError
-from treewright._base.near_names import did_you_mean
 from treewright.data.schema import Schema
-from treewright.estimators.arguments import cases_from
-from treewright.estimators.base import TreeClassifier, TreeRegressor
+from treewright.errors import ParameterError
+from treewright.estimators.base import TreeClassifier, TreeRegressor, cases_from
 from treewright.plans import Plan, chaid
+from treewright.wording import did_you_mean
 
 CHAID_DIALECTS = ("chaid", "r")
 """Whose CHAID: the published procedure, or that of R's package."""

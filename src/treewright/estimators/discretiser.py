@@ -14,15 +14,19 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from treewright._base.errors import DataError, ParameterError
-from treewright._base.near_names import did_you_mean
-from treewright.counts.memory import MemoryEngine
-from treewright.counts.table import FrequencyTable
+from treewright.counting.numpy import MemoryEngine
+from treewright.counting.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.grow.as_nominal import interval_labels
-from treewright.grow.discretise import mdl_bounds
-from treewright.grow.intervals import chi_merge_bounds, equal_frequency_bounds, equal_width_bounds
+from treewright.errors import DataError, ParameterError
+from treewright.learners.discretise import (
+    chi_merge_bounds,
+    equal_frequency_bounds,
+    equal_width_bounds,
+    interval_labels,
+    mdl_bounds,
+)
+from treewright.wording import did_you_mean
 
 Floats = npt.NDArray[np.float64]
 

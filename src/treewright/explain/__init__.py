@@ -1,1 +1,1 @@
-"""Why a tree is as it is: nodes, prunings, predictions and growth explained, in four languages and four forms."""
+"""Explanations of trees, nodes, prunings, predictions and growth, in four languages."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from treewright._base.errors import ParameterError
 from treewright.data.dataset import Dataset
-from treewright.explain.explanation import Explanation
+from treewright.errors import ParameterError
+from treewright.explain.document import Explanation
+from treewright.explain.growth_steps import growth_steps
 from treewright.explain.node import explain_node
 from treewright.explain.prediction import explain_prediction
 from treewright.explain.pruning import explain_pruning
-from treewright.explain.steps import growth_steps
-from treewright.explain.whole import explain_tree
-from treewright.model.model import TreeModel
+from treewright.explain.whole_tree import explain_tree
+from treewright.tree.model import TreeModel
 
 
 def explain(
@@ -35,7 +35,7 @@ def explain(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.learn import fit
+    >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import id3
     >>> model = fit(sample("play-tennis"), id3())
     >>> type(explain(model)).__name__, type(explain(model, steps=True)).__name__

@@ -24,14 +24,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from treewright.data.columns import number_text
 from treewright.data.dataset import Dataset
-from treewright.data.raw import number_text
 from treewright.data.schema import Column, Kind
-from treewright.explain.condition import Condition
+from treewright.explain.conditions import Condition
 from treewright.explain.document import name
-from treewright.model.model import TreeModel, first_maximum, node_probabilities
-from treewright.model.split import KNOWN, Split, Test
-from treewright.model.tree import Tree
+from treewright.tree.model import TreeModel, first_maximum, node_probabilities
+from treewright.tree.split import KNOWN, Split, Test
+from treewright.tree.tree import Tree
 
 MOST_TRIED = 200
 """Leaves that are tried in vain; only missing values can make a leaf say something else than its class."""
@@ -110,7 +110,7 @@ def smallest_change(model: TreeModel, case: Dataset, data: Dataset | None = None
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.learn import fit
+    >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import id3
     >>> weather = sample("play-tennis")
     >>> found = smallest_change(fit(weather, id3()), weather.take([0]))

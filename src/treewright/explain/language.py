@@ -18,9 +18,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from treewright._base.errors import ParameterError
-from treewright._base.near_names import did_you_mean
-from treewright._base.printable import number
+from treewright.errors import ParameterError
+from treewright.wording import did_you_mean, number
 
 LANGUAGES = ("en", "de", "it", "zh")
 """English, German, Italian, Traditional Chinese."""

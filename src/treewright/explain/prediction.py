@@ -1,8 +1,11 @@
-"""Explanation of a prediction: the path of the case, the training cases of its leaf, and a counterfactual.
+"""Why a case is predicted as it is: its path, the cases of its leaf, and what would change the prediction.
 
-A step of the path is decided by the ``"value"`` of the case, by a ``"surrogate"`` or the ``"default"`` branch where it
-is missing; or fractions of the case go to all branches (``"divided"``), or the case ``"stays"`` at the node. The shares
-of the leaves of a fractional case sum to one.
+Explanation of a prediction: the path of the case, the training cases of its leaf, and a counterfactual. A step of the
+path is decided by the ``"value"`` of the case, by a ``"surrogate"`` or the ``"default"`` branch where it is missing; or
+fractions of the case go to all branches (``"divided"``), or the case ``"stays"`` at the node. The shares of the leaves
+of a fractional case sum to one.
+
+A prediction written out: the tests on its path, the cases of its leaf, and the smallest change that alters it.
 """
 
 from __future__ import annotations
@@ -13,21 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from treewright._base.errors import ParameterError
-from treewright._base.near_names import did_you_mean
+from treewright.data.columns import number_text
 from treewright.data.dataset import Dataset
-from treewright.data.raw import number_text
 from treewright.data.schema import Column
-from treewright.explain.condition import Condition, condition_of, conditions_to
-from treewright.explain.counterfactual import Counterfactual, smallest_change
-from treewright.explain.document import Document
-from treewright.explain.explanation import Explanation
+from treewright.errors import ParameterError
+from treewright.explain.conditions import Condition, condition_of, conditions_to, where
+from treewright.explain.counterfactual import Change, Counterfactual, smallest_change
+from treewright.explain.document import Block, Document, Explanation, Heading, Items, Paragraph, Table, name
 from treewright.explain.language import Words
-from treewright.explain.node import SurrogateExplanation
-from treewright.model.model import TreeModel
-from treewright.model.nested import plain_number
-from treewright.model.split import FRACTIONAL, STAY, Split
-from treewright.model.tree import Tree
+from treewright.explain.node import SurrogateExplanation, outcome_text
+from treewright.tree.io.tree_json import plain_number
+from treewright.tree.model import TreeModel
+from treewright.tree.split import FRACTIONAL, STAY, Split
+from treewright.tree.tree import Tree
+from treewright.wording import did_you_mean, number
 
 VALUE, SURROGATE, DEFAULT, DIVIDED, STAYS = "value", "surrogate", "default", "divided", "stays"
 
@@ -88,8 +90,6 @@ class PredictionExplanation(Explanation):
 
     def document(self, say: Words) -> Document:
         """Return the path and all the rest in the words of a language."""
-        from treewright.explain.prediction_text import prediction_document
-
         return prediction_document(self, say)
 
 
@@ -107,7 +107,7 @@ def explain_prediction(model: TreeModel, row: Any, data: Dataset | None = None) 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.learn import fit
+    >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import id3
     >>> model = fit(sample("play-tennis"), id3())
     >>> told = explain_prediction(model, {"Outlook": "Rain", "Wind": "Weak", "Humidity": "Normal"})
@@ -224,7 +224,7 @@ def _without_value(tree: Tree, case: Dataset, node: int, split: Split) -> tuple[
 
 
 def _divided(tree: Tree, node: int, share: float) -> list[tuple[int, float]]:
-    """Return the branches with their parts of a case, as in `treewright.model.route`."""
+    """Return the branches with their parts of a case, as in `treewright.tree.route`."""
     children = tree.children_of(node).tolist()
     weights = [float(tree.weight[child]) for child in children]
     whole = float(tree.weight[node]) or sum(weights)
@@ -237,3 +237,87 @@ def _leaf(tree: Tree, node: int, share: float) -> ReachedLeaf:
     view = tree.node(node)
     counts = tuple(plain_number(count) for count in tree.counts[node].tolist())
     return ReachedLeaf(node, share, view.outcome, view.weight, counts, conditions_to(tree, node))
+
+
+MOST_LEAVES = 20
+"""Leaves of a divided case that are listed."""
+
+
+def prediction_document(explanation: PredictionExplanation, say: Words) -> Document:
+    """Return the prediction as a document."""
+    target, outcome = name(explanation.target), outcome_text(explanation.outcome)
+    blocks: list[Block] = [Heading(say("prediction.heading", target=target, outcome=outcome))]
+    if explanation.steps:
+        blocks.append(Paragraph(say("prediction.path")))
+        blocks.append(Items(tuple(_step_text(step, say) for step in explanation.steps), numbered=True))
+    else:
+        blocks.append(Paragraph(say("prediction.no_test")))
+    blocks += _leaves(explanation, say)
+    if explanation.probabilities is not None:
+        blocks.append(_probabilities(explanation, say))
+    blocks.append(_counterfactual(explanation.counterfactual, explanation, say))
+    return tuple(blocks)
+
+
+def _step_text(step: PathStep, say: Words) -> str:
+    attribute = name(step.attribute)
+    part = say("prediction.part", share=f"{step.share:.3f}") if step.share < 1 else ""
+    condition = "" if step.condition is None else step.condition.said(say)
+    if step.how == "value":
+        if step.value is not None and step.condition is not None and step.condition.value != name(step.value):
+            return say("prediction.by_value", condition=condition, value=name(step.value)) + part
+        return condition + part
+    places = {"attribute": attribute, "condition": condition}
+    if step.surrogate is not None:
+        places["surrogate"] = step.surrogate.condition.said(say)
+    return say(f"prediction.by_{step.how}", **places) + part
+
+
+def _leaves(explanation: PredictionExplanation, say: Words) -> list[Block]:
+    if len(explanation.leaves) == 1:
+        [leaf] = explanation.leaves
+        cases = say("cases", n=leaf.weight)
+        told = [
+            f"{name(one)} {number(count)}"
+            for one, count in zip(explanation.classes, leaf.counts, strict=False)
+            if count
+        ]
+        counts = ", ".join(told)
+        if not explanation.classes:
+            return [Paragraph(say("prediction.leaf_mean", node=leaf.node, cases=cases))]
+        if not told:
+            return [Paragraph(say("prediction.leaf_empty", node=leaf.node))]
+        return [Paragraph(say("prediction.leaf", node=leaf.node, cases=cases, counts=counts))]
+    shown = explanation.leaves[:MOST_LEAVES]
+    heads = [say("head.leaf"), say("head.share"), say("head.outcome"), *(name(one, 12) for one in explanation.classes)]
+    rows = tuple(
+        (
+            f"{leaf.node}: {where(leaf.conditions, say)}",
+            f"{leaf.share:.3f}",
+            outcome_text(leaf.outcome),
+            *(number(count) for count in leaf.counts),
+        )
+        for leaf in shown
+    )
+    hidden = len(explanation.leaves) - len(shown)
+    table = Table(tuple(heads), rows, more=say("prediction.more_leaves", n=hidden) if hidden else "")
+    return [Paragraph(say("prediction.leaves")), table]
+
+
+def _probabilities(explanation: PredictionExplanation, say: Words) -> Block:
+    pairs = sorted(zip(explanation.classes, explanation.probabilities or (), strict=True), key=lambda pair: -pair[1])
+    told = ", ".join(f"{name(one)} {share:.3f}" for one, share in pairs if share > 0)
+    return Paragraph(say("prediction.probabilities", probabilities=told))
+
+
+def _counterfactual(found: Counterfactual | None, explanation: PredictionExplanation, say: Words) -> Block:
+    if found is None:
+        return Paragraph(say("counterfactual.none"))
+    changes = say.joined([_change(change, say) for change in found.changes])
+    target, outcome = name(explanation.target), outcome_text(found.outcome)
+    return Paragraph(say("counterfactual.change", target=target, outcome=outcome, changes=changes, node=found.node))
+
+
+def _change(change: Change, say: Words) -> str:
+    before = say("branch.missing") if change.before is None else name(change.before)
+    return say("counterfactual.one", condition=change.condition.said(say), before=before)

@@ -1,1 +1,1 @@
-"""Text forms of a tree for other programs; one file per target."""
+"""A tree in the language of another program."""

@@ -6,8 +6,7 @@ colour of their class.
 
 from __future__ import annotations
 
-from treewright.export.sketch import Shape, Sketch
-from treewright.export.words import lines_of, shortened
+from treewright.export.view_model import Shape, Sketch, lines_of, shortened
 
 FILLS = ("#cfe3f0", "#f7dfcc", "#cceae0", "#f5e4ed", "#faeccc", "#dbeffa", "#fcfad9", "#e4e6e8")
 """Light shades of the class colours, by colour number."""
@@ -22,9 +21,9 @@ def dot_text(sketch: Sketch) -> str:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.sketch import sketch_tree
-    >>> from treewright.grow.recipe import ID3
-    >>> from treewright.learn import fit
+    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
     >>> print(dot_text(sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)))
     digraph tree {
         node [shape=box, style="rounded,filled", fillcolor="#f7f8fa", color="#59616c", fontname="Helvetica"];

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 from treewright.export.dot import FILLS
-from treewright.export.sketch import Shape, Sketch
-from treewright.export.words import lines_of, shortened
+from treewright.export.view_model import Shape, Sketch, lines_of, shortened
 
 _PLAIN = frozenset(" .,:-+/()=·±…≤≠'%")
 """What stands for itself, beside letters and digits of any script."""
@@ -24,9 +23,9 @@ def mermaid_text(sketch: Sketch) -> str:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.sketch import sketch_tree
-    >>> from treewright.grow.recipe import ID3
-    >>> from treewright.learn import fit
+    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
     >>> print(mermaid_text(sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=1)))
     flowchart TD
         n0["Outlook<br/>n = 14"]

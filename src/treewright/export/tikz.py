@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treewright._base.errors import ParameterError
+from treewright.errors import ParameterError
 from treewright.export.dot import FILLS
-from treewright.export.sketch import Shape, Sketch
-from treewright.export.words import lines_of, shortened
+from treewright.export.view_model import Shape, Sketch, lines_of, shortened
 
 LARGEST = 550.0
 """TeX knows no lengths beyond 575 centimetres."""
@@ -61,9 +60,9 @@ def tikz_text(sketch: Sketch, places: Sequence[tuple[float, float]]) -> str:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.sketch import sketch_tree
-    >>> from treewright.grow.recipe import ID3
-    >>> from treewright.learn import fit
+    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
     >>> sketch = sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)
     >>> print(tikz_text(sketch, [(80.0, 0.0)]).splitlines()[-2])
       \node[tree folded] (n0) at (2.00,0.00) {Yes\\n = 14 (64 \%)\\\ldots{} 7 more nodes};

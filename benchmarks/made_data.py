@@ -1,0 +1,218 @@
+"""Data for measuring, made from a seed: the same arrays on every machine and in every process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+ADULT_VALUES = (8, 16, 7, 14, 6, 5, 2, 41)
+"""How many values the nominal columns of the table that looks like a census have."""
+
+_PARTS = ("numbers", "codes", "labels")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cases to learn from or to predict.
+
+    Parameters
+    ----------
+    numbers : array, rows x numeric columns
+    codes : array, rows x nominal columns
+    values : tuple of int
+        How many values each nominal column has.
+    labels : array of int
+        The class of each case.
+    classes : int
+        How many classes there are.
+    """
+
+    numbers: Floats
+    codes: Codes
+    values: tuple[int, ...]
+    labels: Codes
+    classes: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cases."""
+        return len(self.labels)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of attributes, numeric and nominal."""
+        return int(self.numbers.shape[1] + self.codes.shape[1])
+
+    def head(self, rows: int) -> Table:
+        """Return the first cases."""
+        return Table(self.numbers[:rows], self.codes[:rows], self.values, self.labels[:rows], self.classes)
+
+    def tail(self, rows: int) -> Table:
+        """Return all but the first cases."""
+        return Table(self.numbers[rows:], self.codes[rows:], self.values, self.labels[rows:], self.classes)
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in _PARTS:
+            np.save(folder / f"{part}.npy", getattr(self, part), allow_pickle=False)
+        (folder / "table.json").write_text(json.dumps({"values": self.values, "classes": self.classes}))
+
+    @classmethod
+    def load(cls, folder: Path) -> Table:
+        """Read what `save` wrote."""
+        facts = json.loads((folder / "table.json").read_text())
+        numbers, codes, labels = (np.load(folder / f"{part}.npy", allow_pickle=False) for part in _PARTS)
+        return cls(numbers, codes, tuple(facts["values"]), labels, facts["classes"])
+
+
+def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) -> Table:
+    """Make numbers whose classes hang on some of them, not linearly and never for sure.
+
+    Examples
+    --------
+    >>> table = continuous(1000, columns=5)
+    >>> table.numbers.shape, table.classes, bool((table.numbers == table.numbers.astype("f4")).all())
+    ((1000, 5), 2, True)
+    """
+    rng = np.random.default_rng([1, seed])
+    numbers = rng.standard_normal((rows, columns), dtype=np.float32)
+
+    def column(at: int) -> npt.NDArray[np.float32]:
+        return numbers[:, at % columns]
+
+    scores = np.zeros((classes, rows), dtype=np.float32)
+    for score in range(1, classes):
+        place = 5 * (score - 1)
+        scores[score] = (
+            2.4 * column(place) * column(place + 1)
+            + 1.6 * np.sin(2 * column(place + 2))
+            + 1.8 * np.abs(column(place + 3))
+            + 1.2 * (column(place + 4) > 0.5)
+            - 1.8
+        )
+    labels = _drawn(rng, scores)
+    return Table(numbers.astype(np.float64), np.empty((rows, 0), np.int32), (), labels, classes)
+
+
+def nominal(
+    rows: int, columns: int = 20, values: int = 10, classes: int = 5, strength: float = 1.5, seed: int = 0
+) -> Table:
+    """Make codes, a class drawn by the effects of single values and of pairs of them.
+
+    Examples
+    --------
+    >>> table = nominal(1000, columns=4, values=3, classes=2)
+    >>> table.codes.shape, int(table.codes.max()), table.values
+    ((1000, 4), 2, (3, 3, 3, 3))
+    """
+    rng = np.random.default_rng([2, seed])
+    codes = rng.integers(0, values, size=(rows, columns), dtype=np.int32)
+    scores = np.zeros((classes, rows), dtype=np.float32)
+    for one in range(min(4, columns)):
+        other = (one + 1) % columns
+        single = strength * rng.standard_normal((classes, values), dtype=np.float32)
+        pair = strength / 2 * rng.standard_normal((classes, values, values), dtype=np.float32)
+        scores += single[:, codes[:, one]] / (one + 1) + pair[:, codes[:, one], codes[:, other]]
+    labels = _drawn(rng, scores)
+    return Table(np.empty((rows, 0)), codes, (values,) * columns, labels, classes)
+
+
+def nominal_noisy(rows: int, columns: int = 16, values: int = 12, classes: int = 4, seed: int = 0) -> Table:
+    """Make codes whose class hangs on three of the columns, with a fifth of the classes replaced by chance."""
+    rng = np.random.default_rng([3, seed])
+    codes = rng.integers(0, values, size=(rows, columns), dtype=np.int32)
+    three = codes[:, : min(3, columns)] @ np.array([3, 5, 1], dtype=np.int32)[: min(3, columns)]
+    labels = (three // 7 % classes).astype(np.int32)
+    noisy = rng.random(rows) < 0.2
+    labels[noisy] = rng.integers(0, classes, int(noisy.sum()), dtype=np.int32)
+    return Table(np.empty((rows, 0)), codes, (values,) * columns, labels, classes)
+
+
+def mixed(rows: int, missing: float = 0.1, seed: int = 0) -> Table:
+    """Make a table that looks like a census: six numbers, eight nominal columns, holes everywhere, two classes.
+
+    Examples
+    --------
+    >>> table = mixed(1000)
+    >>> table.numbers.shape, table.codes.shape, 0.08 < float((table.codes < 0).mean()) < 0.12
+    ((1000, 6), (1000, 8), True)
+    """
+    rng = np.random.default_rng([4, seed])
+    age = np.clip(np.round(rng.gamma(7.0, 5.6, rows)), 17, 90)
+    schooling = np.clip(np.round(rng.normal(10, 2.6, rows)), 1, 16)
+    hours = np.clip(np.round(rng.normal(40, 12, rows)), 1, 99)
+    gain = np.where(rng.random(rows) < 0.08, np.round(np.exp(rng.normal(8.5, 1.0, rows))), 0)
+    loss = np.where(rng.random(rows) < 0.05, np.round(rng.normal(1870, 380, rows)), 0)
+    weight = np.round(np.exp(rng.normal(12, 0.5, rows)))
+    numbers = np.column_stack([age, schooling, hours, gain, loss, weight]).astype(np.float32).astype(np.float64)
+    codes = np.column_stack([_skewed(rng, rows, values) for values in ADULT_VALUES])
+    score = 0.35 * (schooling - 10) - 0.0016 * (age - 48) ** 2 + 0.03 * (hours - 40) + 1.8 * (gain > 5000) - 0.6
+    for at, values in enumerate(ADULT_VALUES):
+        score = score + (rng.normal(0, 0.7, values) / (1 + at / 3))[codes[:, at]]
+    score = score + 0.8 * (codes[:, 2] == 0) * (codes[:, 4] == 1)
+    score = 1.5 * (score - score.mean()) - 1.2  # about a quarter of the cases has the second class
+    labels = _drawn(rng, np.stack([np.zeros(rows), score]).astype(np.float32))
+    numbers[rng.random(numbers.shape) < missing] = np.nan
+    codes[rng.random(codes.shape) < missing] = -1
+    return Table(numbers, codes, ADULT_VALUES, labels, 2)
+
+
+def letters(rows: int, columns: int = 16, classes: int = 26, seed: int = 0) -> Table:
+    """Make whole numbers from 0 to 15 around a centre for each class, as in letter recognition."""
+    rng = np.random.default_rng([5, seed])
+    centres = rng.normal(7.5, 2.5, size=(classes, columns))
+    labels = rng.integers(0, classes, rows, dtype=np.int32)
+    labels[: min(rows, classes)] = np.arange(min(rows, classes))  # no class is left out, however few the rows
+    numbers = np.clip(np.round(centres[labels] + rng.normal(0, 1.6, size=(rows, columns))), 0, 15)
+    return Table(numbers, np.empty((rows, 0), np.int32), (), labels, classes)
+
+
+def iris(rows: int) -> Table:
+    """Return Fisher's flowers, of which there are 150, in an order that mixes the classes."""
+    from sklearn.datasets import load_iris
+
+    numbers, labels = load_iris(return_X_y=True)
+    order = np.random.default_rng([6, 0]).permutation(len(labels))[:rows]
+    return Table(numbers[order], np.empty((len(order), 0), np.int32), (), labels[order].astype(np.int32), 3)
+
+
+MAKERS: dict[str, Callable[..., Table]] = {
+    "continuous": continuous,
+    "nominal": nominal,
+    "nominal_noisy": nominal_noisy,
+    "mixed": mixed,
+    "letters": letters,
+    "iris": iris,
+}
+
+
+def make(name: str, rows: int, test_rows: int, shape: dict[str, Any], folder: Path) -> int:
+    """Make one table, divide it, save both parts, ``training`` and ``test``, and return the number of columns."""
+    table = MAKERS[name](rows + test_rows, **shape)
+    table.head(rows).save(folder / "training")
+    table.tail(rows).save(folder / "test")
+    return table.n_columns
+
+
+def _drawn(rng: np.random.Generator, scores: npt.NDArray[np.float32]) -> Codes:
+    """Draw a class for each case; a score is the logarithm of the odds."""
+    shares = np.exp(scores - scores.max(axis=0))
+    shares = np.cumsum(shares, axis=0)
+    drawn = rng.random(scores.shape[1], dtype=np.float32) * shares[-1]
+    return np.asarray((drawn > shares[:-1]).sum(axis=0), dtype=np.int32)
+
+
+def _skewed(rng: np.random.Generator, rows: int, values: int) -> Codes:
+    """Draw values of which the first are frequent and the last are rare."""
+    shares = 1 / np.arange(1, values + 1)
+    return np.asarray(rng.choice(values, rows, p=shares / shares.sum()), dtype=np.int32)

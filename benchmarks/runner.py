@@ -1,0 +1,288 @@
+"""Runs the cases: each measurement in a new process, the competitors in turn, the best of the rounds counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.peers import PEERS, Treewright, competitor_named
+from benchmarks.results import CaseResult, Measurement
+from treewright.errors import ParameterError, TreewrightError
+
+GROWING_STEPS = 5
+"""Tables of a case with growing rows, from a hundredth of the rows to all of them."""
+
+GROWING_COLUMNS = (10, 20, 40, 80, 160)
+
+MOST_TEST_ROWS = 200_000
+
+PEER_PATIENCE = 60.0
+
+COMMAND_RUNS = 7
+"""A command line takes a moment only, so that more runs are affordable and needed."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure.
+
+    Parameters
+    ----------
+    full : bool
+        The rows of the full form, or of the quick one.
+    rows : int or None
+        Rows of every case instead.
+    peers : tuple of str
+        Who is compared with, if installed.
+    repeats : int
+        Rounds.
+    threads : int
+        For everyone who can use several.
+    time_limit : float
+        Seconds for one measurement.
+    """
+
+    full: bool = False
+    rows: int | None = None
+    peers: tuple[str, ...] = tuple(PEERS)
+    repeats: int = 3
+    threads: int = 2
+    time_limit: float = 900.0
+
+    def __post_init__(self) -> None:
+        for name in self.peers:
+            competitor_named(name)
+        if self.rows is not None and self.rows < 100:
+            raise ParameterError(f"rows must be at least 100, not {self.rows}")
+
+    def rows_of(self, case: Case) -> int:
+        """Return the rows of a case; iris has what it has."""
+        if case.maker == "iris" or case.action == "command":
+            return case.rows
+        return self.rows or (case.rows if self.full else case.quick_rows)
+
+
+@dataclass
+class _Runs:
+    """The runs of one competitor on one table, as they come in."""
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    failed: str | None = None
+
+
+def installed(peer: str) -> bool:
+    """Tell whether the package of a peer is there, without importing it."""
+    return find_spec(PEERS[peer].package) is not None
+
+
+def run_case(case: Case, settings: Settings, progress: Progress | None = None) -> CaseResult:
+    """Measure one case.
+
+    Parameters
+    ----------
+    case : Case
+    settings : Settings
+    progress : callable or None
+        Called with the measurements done and those in all.
+    """
+    rows = settings.rows_of(case)
+    names, skipped = _who(case, settings)
+    with tempfile.TemporaryDirectory(prefix="treewright-bench-") as folder:
+        place = _Place(Path(folder), settings)
+        if case.action == "command":
+            found = [_command(case, place, progress)]
+        elif case.action == "rows":
+            found = _growing(case, settings, place, names, _sizes(rows), progress)
+        elif case.action == "columns":
+            shapes = [(rows, case.shape | {"columns": columns}) for columns in GROWING_COLUMNS]
+            found = _growing(case, settings, place, names, shapes, progress)
+        else:
+            found = _one_table(case, settings, place, names, (rows, case.shape), progress)
+    return CaseResult(case.name, case.title, case.action, rows, tuple(found), tuple(skipped))
+
+
+def _who(case: Case, settings: Settings) -> tuple[list[str], list[str]]:
+    """Return who competes, and a line for each who is not there."""
+    names, skipped = [Treewright.name], []
+    for name in case.peers:
+        if name not in settings.peers:
+            continue
+        if installed(name):
+            names.append(name)
+        else:
+            skipped.append(f'{name} is not installed: pip install "treewright[{PEERS[name].extra}]"')
+    return names, skipped
+
+
+def _sizes(rows: int) -> list[tuple[int, dict[str, Any]]]:
+    shares = [10 ** (-2 + 2 * step / (GROWING_STEPS - 1)) for step in range(GROWING_STEPS)]
+    return [(size, {}) for size in sorted({max(round(rows * share), 50) for share in shares})]
+
+
+def _growing(
+    case: Case,
+    settings: Settings,
+    place: _Place,
+    names: Sequence[str],
+    tables: Sequence[tuple[int, dict[str, Any]]],
+    progress: Progress | None,
+) -> list[Measurement]:
+    """Measure on one table after the other, without those who have become too slow."""
+    found: list[Measurement] = []
+    still = list(names)
+    for done, (rows, shape) in enumerate(tables):
+        if progress is not None:
+            progress(done, len(tables))
+        fit = replace(case, action="fit", shape=case.shape | shape)
+        now = _one_table(fit, settings, place, still, (rows, fit.shape), None, accuracy=False)
+        found += now
+        factor = tables[done + 1][0] / rows if done + 1 < len(tables) and tables[done + 1][0] > rows else 2.0
+        still = [
+            one.competitor
+            for one in now
+            if one.seconds is not None and (one.is_ours or one.seconds * factor <= PEER_PATIENCE)
+        ]
+    return found
+
+
+def _one_table(
+    case: Case,
+    settings: Settings,
+    place: _Place,
+    names: Sequence[str],
+    table: tuple[int, dict[str, Any]],
+    progress: Progress | None,
+    *,
+    accuracy: bool = True,
+) -> list[Measurement]:
+    """Make the data and let everybody have them in turn."""
+    rows, shape = table
+    training, test = case.training_rows(rows), case.test_rows(rows)
+    if case.action != "predict":
+        test = min(test, MOST_TEST_ROWS)
+    data = place.folder / "data"
+    made = {"action": "make", "maker": case.maker, "rows": training, "test_rows": test, "shape": shape}
+    result, _ = place.work(made | {"data": str(data)})
+    if "failed" in result:
+        raise TreewrightError(f"the data of {case.name} could not be made: {result['failed']}")
+    columns = int(result["columns"])
+    rounds = 1 if case.action == "compile" else settings.repeats
+    runs = {name: _Runs() for name in names}
+    for turn in range(rounds):
+        first = turn % len(names) if names else 0
+        for at, name in enumerate((*names[first:], *names[:first])):
+            if progress is not None:
+                progress(turn * len(names) + at, rounds * len(names))
+            if runs[name].failed is None:
+                job = {
+                    "action": case.action,
+                    "competitor": name,
+                    "growth": case.growth.to_dict(),
+                    "data": str(data),
+                    "engine": case.engine,
+                    "threads": settings.threads,
+                    "store": case.store,
+                    "accuracy": accuracy,
+                    "scratch": str(place.folder),
+                }
+                _run_once(runs[name], job, place, first=turn == 0)
+    shutil.rmtree(data)
+    shown = rows if case.action == "predict" else training
+    return [_best(name, one, shown, columns) for name, one in runs.items()]
+
+
+def _run_once(runs: _Runs, job: dict[str, Any], place: _Place, *, first: bool) -> None:
+    environment = {}
+    if job["action"] == "compile":
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=place.folder)
+    if job["action"] == "start":
+        environment["PYTHONDONTWRITEBYTECODE"] = ""  # whoever installs a package has its modules compiled
+        if first:
+            place.work(job, environment)  # fills the caches of the disk and of compiled code
+    result, seconds = place.work(job, environment)
+    if "failed" in result:
+        runs.failed = result["failed"]
+    else:
+        runs.results.append({"seconds": seconds} | result)
+
+
+def _best(name: str, runs: _Runs, rows: int, columns: int) -> Measurement:
+    """Put the runs together: all facts are those of the quickest run."""
+    if not runs.results:
+        return Measurement(name, "", rows, columns, None, (), {}, runs.failed)
+    facts = dict(min(runs.results, key=lambda one: float(one["seconds"])))
+    every = tuple(float(one["seconds"]) for one in runs.results)
+    if "load_and_predict_seconds" in facts:
+        facts["load_and_predict_seconds"] = min(one["load_and_predict_seconds"] for one in runs.results)
+    version, seconds = str(facts.pop("version")), float(facts.pop("seconds"))
+    return Measurement(name, version, rows, columns, seconds, every, facts, runs.failed)
+
+
+def _command(case: Case, place: _Place, progress: Progress | None) -> Measurement:
+    """Time the command line from outside."""
+    beside = Path(sys.executable).with_name("treewright")
+    program = [str(beside)] if beside.exists() else [sys.executable, "-m", "treewright"]
+    times = []
+    for run in range(COMMAND_RUNS):
+        if progress is not None:
+            progress(run, COMMAND_RUNS)
+        start = time.perf_counter()
+        subprocess.run([*program, *case.command], check=True, capture_output=True, cwd=place.folder)
+        times.append(time.perf_counter() - start)
+    return Measurement(Treewright.name, Treewright().version, 0, 0, min(times), tuple(times))
+
+
+def _python_path() -> str:
+    """Return where a worker finds this package: the folder above it, then what is set already."""
+    own = str(Path(__file__).resolve().parents[1])
+    return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+class _Place:
+    """A folder to work in, and the processes that work there."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.folder = folder
+        self._limit = settings.time_limit
+
+    def work(self, job: dict[str, Any], environment: dict[str, str] | None = None) -> tuple[dict[str, Any], float]:
+        """Do a job in a new process; return its result, or why it failed, and the seconds from the start of it.
+
+        They end with the process, unless the job says when it was done: what comes then is tidying up.
+        """
+        job_file, result_file = self.folder / "job.json", self.folder / "result.json"
+        job_file.write_text(json.dumps(job))
+        result_file.unlink(missing_ok=True)
+        command = [sys.executable, "-P", "-m", "benchmarks.worker", str(job_file), str(result_file)]
+        start, begun_at = time.perf_counter(), time.time()
+        try:
+            done = subprocess.run(
+                command,
+                check=False,
+                capture_output=True,
+                env=os.environ | {"PYTHONPATH": _python_path()} | (environment or {}),
+                timeout=self._limit,
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"gave up after {self._limit:g} s"}, self._limit
+        seconds = time.perf_counter() - start
+        if done.returncode != 0 or not result_file.exists():
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            return {"failed": said[-1] if said else f"ended with code {done.returncode}"}, seconds
+        result: dict[str, Any] = json.loads(result_file.read_text())
+        if "done_at" in result:
+            seconds = result.pop("done_at") - begun_at
+        return result, seconds

@@ -1,0 +1,1 @@
+"""Counting by Dask: partitions are encoded and counted where they are."""

@@ -1,0 +1,330 @@
+"""The interpreted engine: NumPy over a dataset in memory.
+
+The interpreted engine: NumPy over a dataset in memory. Small data, and the readable oracle of all other engines.
+Invariants ---------- Sums that are not whole numbers are made in one canonical order of the cases, which depends on
+what the cases are and not on where they stand in the file: shuffled rows give the same bits. A node holds its rows in
+that order.
+
+Counting for the nodes of a finished tree: cases go where the tree sends them, also by its surrogates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.counting.engine import Summary
+from treewright.counting.table import Counts, FrequencyTable
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema, Task
+from treewright.errors import DataError
+from treewright.tree.split import FRACTIONAL, STAY, Split
+from treewright.tree.tree import LEAF, Tree
+
+LARGEST_TARGET = 1e145
+"""Larger numbers to predict cannot be squared and added up in doubles."""
+
+Rows = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """The cases of an open node; `weights` is None while each case has its own whole weight."""
+
+    rows: Rows
+    weights: Floats | None
+
+
+class MemoryEngine:
+    """Counts by NumPy.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target. Cases of weight zero are left out.
+    fractional : bool
+        Whether cases may be divided among branches (decides the order of summation only).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> engine = MemoryEngine(sample("play-tennis"))
+    >>> [[outlook]] = engine.count([(engine.root(), [0])])
+    >>> outlook.counts.tolist()
+    [[2, 3], [4, 0], [3, 2]]
+    """
+
+    def __init__(self, dataset: Dataset, *, fractional: bool = False) -> None:
+        if dataset.target is None:
+            raise DataError("there is no target to learn from", source=dataset.source)
+        if dataset.weights is not None and np.any(dataset.weights == 0):
+            if not np.any(dataset.weights > 0):
+                raise DataError("all weights are zero, so there is nothing to learn from", source=dataset.source)
+            dataset = dataset.take(dataset.weights > 0)
+        if dataset.n_rows == 0:
+            raise DataError("there are no rows to learn from", source=dataset.source)
+        self._dataset = dataset
+        self._regression = dataset.schema.task is Task.REGRESSION
+        self._width = 3 if self._regression else len(dataset.schema.classes)
+        self._whole = dataset.weights is None or bool(np.all(dataset.weights == np.floor(dataset.weights)))
+        exact = self._whole and not self._regression
+        self._order = self._canonical_order(exact, fractional)
+        self._prepare_target()
+        self._codes: dict[int, Codes] = {}
+        self._distinct: dict[int, Floats] = {}
+        self._open: dict[int, _Cases] = {}
+        self._described: dict[int, Summary] = {}
+        self._next = 0
+        self._intervals: dict[int, int] = {}
+
+    # -- preparation -------------------------------------------------------------------------------------------------
+
+    def _canonical_order(self, exact: bool, fractional: bool) -> Rows:
+        data = self._dataset
+        if exact and not (fractional and data.has_missing):
+            return np.arange(data.n_rows, dtype=np.intp)  # whole sums do not depend on the order
+        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional and data.has_missing else []
+        if data.weights is not None:
+            keys.append(data.weights)
+        keys.append(np.zeros(0) if data.target is None else data.target)
+        return np.lexsort(keys)
+
+    def _prepare_target(self) -> None:
+        data = self._dataset
+        target: npt.NDArray[Any] = np.zeros(0) if data.target is None else data.target[self._order]
+        self._weights = None if data.weights is None else data.weights[self._order]
+        if self._regression:
+            if np.abs(target).max() > LARGEST_TARGET:
+                row = int(np.argmax(np.abs(target) > LARGEST_TARGET))
+                message = f"{target[row]:g} is too large: sums of squares would overflow"
+                raise DataError(message, source=data.source, column=data.schema.target)
+            self._numbers = target
+        else:
+            self._target = target.astype(np.intp)
+
+    def _column(self, attribute: int) -> Codes:
+        """Codes shifted by one, so that 0 is "missing"; numeric columns by the rank of the number."""
+        if attribute not in self._codes:
+            column = self._dataset.columns[attribute][self._order]
+            if column.dtype.kind == "f":
+                known = ~np.isnan(column)
+                distinct, ranks = np.unique(column[known], return_inverse=True)
+                codes = np.zeros(len(column), dtype=np.int32)
+                codes[known] = ranks + 1
+                self._distinct[attribute] = distinct.astype(np.float64)
+                self._codes[attribute] = codes
+            else:
+                self._codes[attribute] = (column + 1).astype(np.int32)
+        return self._codes[attribute]
+
+    # -- the protocol ------------------------------------------------------------------------------------------------
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the data."""
+        return self._dataset.schema
+
+    @property
+    def n_cases(self) -> int:
+        """Number of training cases."""
+        return self._dataset.n_rows
+
+    def root(self) -> int:
+        """Open the node of all cases."""
+        return self._opened(_Cases(np.arange(self.n_cases, dtype=np.intp), None))
+
+    def _opened(self, cases: _Cases) -> int:
+        node = self._next
+        self._next += 1
+        self._open[node] = cases
+        self._described[node] = self._summary(cases)
+        return node
+
+    def close(self, node: int) -> None:
+        """Forget a node that became a leaf."""
+        del self._open[node], self._described[node]
+
+    def rows(self, node: int) -> tuple[Rows, Floats]:
+        """Return the row numbers (in the given data, zero weights left out) and weights of an open node."""
+        cases = self._open[node]
+        weights = self._weights_of(cases)
+        return self._order[cases.rows], np.ones(len(cases.rows)) if weights is None else weights
+
+    def _weights_of(self, cases: _Cases) -> Floats | None:
+        if cases.weights is not None:
+            return cases.weights
+        return None if self._weights is None else self._weights[cases.rows]
+
+    def summaries(self, nodes: Sequence[int]) -> list[Summary]:
+        """Describe the target at open nodes."""
+        return [self._described[node] for node in nodes]
+
+    def _summary(self, cases: _Cases) -> Summary:
+        n = len(cases.rows)
+        weights = self._weights_of(cases)
+        if self._regression:
+            return self._regression_summary(cases, weights)
+        counts = self._whole_or_not(np.bincount(self._target[cases.rows], weights, self._width), cases)
+        weight = float(n) if weights is None else float(counts.sum())
+        return Summary(weight, n, counts, pure=int(np.count_nonzero(counts)) <= 1)
+
+    def _regression_summary(self, cases: _Cases, weights: Floats | None) -> Summary:
+        n = len(cases.rows)
+        if n == 0:
+            return Summary(0.0, 0, np.zeros(3), pure=True)
+        numbers = self._numbers[cases.rows]
+        pure = bool(numbers.min() == numbers.max())
+        w = np.ones(n) if weights is None else weights
+        total = float(w.sum())
+        # No dot products: a BLAS may add in another order on another day. Two steps: a large mean costs no digits.
+        mean = float((w * numbers).sum()) / total
+        mean = float(numbers[0]) if pure else mean + float((w * (numbers - mean)).sum()) / total
+        sse = 0.0 if pure else float((w * (numbers - mean) ** 2).sum())
+        return Summary(total, n, np.array([total, 0.0, sse]), pure, mean, sse)
+
+    def _whole_or_not(self, counts: npt.NDArray[np.generic], cases: _Cases) -> Counts:
+        if cases.weights is None and self._whole:
+            return counts.astype(np.int64)
+        return counts.astype(np.float64)
+
+    def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
+        """Count the tables of attributes at open nodes, one list per request in the order asked."""
+        return [[self._table(node, attribute) for attribute in attributes] for node, attributes in requests]
+
+    def _table(self, node: int, attribute: int) -> FrequencyTable:
+        cases = self._open[node]
+        column = self._column(attribute)
+        codes: npt.NDArray[np.integer] = column[cases.rows]
+        distinct = self._distinct.get(attribute)
+        column_kind = self.schema.attributes[attribute]
+        outcomes = len(distinct) if distinct is not None else self._intervals.get(attribute, len(column_kind.values))
+        present = None
+        if distinct is not None and outcomes > 4 * len(codes) + 256:
+            # Many numbers in all, few cases here: code anew instead of counting mostly zeros.
+            present, codes = np.unique(codes, return_inverse=True)
+            outcomes = len(present) if present[0] else len(present) - 1
+            codes = codes if present[0] == 0 else codes + 1
+            present = present[present > 0] - 1
+        counts = self._sums(cases, codes, outcomes + 1, self._described[node].mean)
+        number = np.bincount(codes, minlength=outcomes + 1).astype(np.int64)
+        if distinct is None:
+            return FrequencyTable(counts[1:], counts[0], number[1:], unknown_cases=int(number[0]))
+        values = distinct if present is None else distinct[present]
+        kept = number[1:] > 0
+        return FrequencyTable(counts[1:][kept], counts[0], number[1:][kept], values[kept], int(number[0]))
+
+    def _sums(self, cases: _Cases, codes: npt.NDArray[np.integer], outcomes: int, mean: float) -> Counts:
+        weights = self._weights_of(cases)
+        if self._regression:
+            numbers = self._numbers[cases.rows] - mean
+            w = np.ones(len(codes)) if weights is None else weights
+            parts = (w, w * numbers, w * numbers * numbers)
+            return np.stack([np.bincount(codes, part, outcomes) for part in parts], axis=1)
+        cells = codes.astype(np.intp) * self._width + self._target[cases.rows]
+        counts = np.bincount(cells, weights, outcomes * self._width).reshape(outcomes, self._width)
+        return self._whole_or_not(counts, cases)
+
+    def divide(self, node: int, split: Split) -> list[int]:
+        """Close a node and open one for each branch."""
+        cases = self._open[node]
+        self.close(node)
+        values = self._dataset.columns[split.attribute][self._order[cases.rows]]
+        branches = split.route(values)
+        if split.missing == STAY:
+            cases, branches = _part(cases, branches >= 0), branches[branches >= 0]
+        elif split.missing != FRACTIONAL:
+            branches = np.where(branches < 0, split.missing, branches)
+        unknown = branches < 0
+        if not unknown.any():
+            return [self._opened(_part(cases, branches == branch)) for branch in range(split.n_branches)]
+        weights = self._weights_of(cases)
+        weights = np.ones(len(cases.rows)) if weights is None else weights
+        known_weight = float(weights[~unknown].sum())
+        children = []
+        for branch in range(split.n_branches):
+            here = branches == branch
+            if not here.any():
+                children.append(self._opened(_part(cases, here)))
+                continue
+            share = float(weights[here].sum()) / known_weight
+            mask = here | unknown
+            children.append(self._opened(_Cases(cases.rows[mask], np.where(unknown, weights * share, weights)[mask])))
+        return children
+
+    def largest_value_not_above(self, attribute: int, bound: float) -> float:
+        """Return the largest number of the attribute in all training data that is not above `bound`."""
+        self._column(attribute)
+        distinct = self._distinct[attribute]
+        return float(distinct[np.searchsorted(distinct, bound, side="right") - 1])
+
+    def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
+        """From now on count a numeric attribute by intervals."""
+        column = self._dataset.columns[attribute][self._order]
+        codes = np.searchsorted(np.array(bounds), column, side="left") + 1
+        self._codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
+        self._distinct.pop(attribute, None)
+        self._intervals[attribute] = len(bounds) + 1
+
+
+def _part(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
+    return _Cases(cases.rows[mask], None if cases.weights is None else cases.weights[mask])
+
+
+class TreeEngine(MemoryEngine):
+    """An engine that divides cases as a certain tree does.
+
+    Cases without a value follow the surrogates of the test, then its default; those that no branch takes are in none.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    tree : Tree
+        Nodes have to be divided by its tests.
+    """
+
+    def __init__(self, dataset: Dataset, tree: Tree) -> None:
+        super().__init__(dataset)
+        self._tree = tree
+        self._place: dict[int, int] = {}
+
+    def root(self) -> int:
+        """Open the node of all cases."""
+        node = super().root()
+        self._place[node] = 0
+        return node
+
+    def divide(self, node: int, split: Split) -> list[int]:
+        """Close a node and open one for each branch."""
+        place, cases = self._place.pop(node), self._open[node]
+        rows = self._order[cases.rows]
+        columns = self._dataset.columns
+        branches = split.route(columns[split.attribute][rows])
+        for surrogate in self._tree.surrogates.get(place, ()):
+            lost = np.flatnonzero(branches < 0)
+            branches[lost] = surrogate.route(columns[surrogate.split.attribute][rows[lost]])
+        branches = np.where(branches < 0, split.missing, branches)
+        self.close(node)
+        children = [self._opened(_Cases(cases.rows[branches == branch], None)) for branch in range(split.n_branches)]
+        self._place.update(zip(children, self._tree.children_of(place).tolist(), strict=True))
+        return children
+
+
+def engine_for(dataset: Dataset, tree: Tree, *, fractional: bool) -> MemoryEngine:
+    """Return the engine that divides the cases as a tree did which was grown from them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    tree : Tree
+    fractional : bool
+        As in `MemoryEngine`; a tree with surrogates divides no case.
+    """
+    if tree.surrogates or np.any(tree.missing[tree.attribute != LEAF] == STAY):
+        return TreeEngine(dataset, tree)
+    return MemoryEngine(dataset, fractional=fractional)

@@ -1,0 +1,1 @@
+"""Counting in a database: statements, connections, answers, and prediction as a SELECT."""

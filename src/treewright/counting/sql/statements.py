@@ -1,0 +1,446 @@
+"""The statements that count, and those that sample rows: text only, nothing is run here.
+
+The bags of `treewright.counting.row_sampling` in SQL: every row once for each tree, with the number of times it is
+drawn. Products are written in layers, one SELECT around the other, because an expression that names another twice would
+be computed twice.
+
+The statements that count: text only, nothing is run here.
+
+A statement has three layers, so that names of the table are written once::
+
+    rows      SELECT <column> AS c0, ..., <target> AS y, <weight> AS w FROM <table>
+    members   SELECT c0, ..., y, w, <node> AS node FROM (rows)
+    counts    SELECT node, y, c0, ..., COUNT(*) FROM (members) GROUP BY GROUPING SETS ((node, y, c0), ...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from treewright.counting.row_sampling import ALL, DIGITS, DRAWN_BELOW, OTHER_PRIME, PRIME, Bags, require_unique
+from treewright.counting.sql.connection import Connection
+from treewright.counting.sql.dialect import Dialect, Family, StoredColumn
+from treewright.data.schema import Schema, Task
+from treewright.errors import DataError
+from treewright.tree.split import Split, Test
+
+
+def require_key(connection: Connection, key: StoredColumn) -> int:
+    """Return the number of rows; raise unless a column names every one of them. It takes one scan."""
+    if key.family not in (Family.INTEGER, Family.TEXT, Family.CELL):
+        raise DataError(
+            f"a key is a column of whole numbers or texts, and this one is {key.type.lower() or key.family}",
+            source=connection.source,
+            column=key.name,
+        )
+    value = key.nominal(connection.dialect)
+    answer = connection.ask(
+        f"SELECT COUNT(*) AS n, COUNT(k) AS known, COUNT(DISTINCT k) AS different "
+        f"FROM (SELECT {value} AS k FROM {connection.relation}) r"
+    )
+    rows, known, different = (int(column.integers()[0]) for column in answer)
+    require_unique(rows, known, different, key.name, connection.source)
+    return rows
+
+
+def residues(key: StoredColumn, dialect: Dialect) -> tuple[str, str, str]:
+    """Return the expression of a key over the table, and of its two residues over that, which is called `h`."""
+    if key.family is Family.INTEGER:
+        first, second = (f"((h % {prime}) + {prime}) % {prime}" for prime in (PRIME, OTHER_PRIME))
+        return key.nominal(dialect), first, second
+    first, second = (dialect.hex_number.format(f"SUBSTR(h, {start}, {DIGITS})") for start in (1, 1 + DIGITS))
+    return dialect.digest.format(key.nominal(dialect)), first, second
+
+
+def bagged(rows: str, columns: list[str], bags: Bags, dialect: Dialect, *, weighted: bool) -> str:
+    """Return rows of all bags: the columns, the weight `w`, and the number of the `tree`.
+
+    Parameters
+    ----------
+    rows : str
+        A SELECT of the columns, `r1` and `r2` where rows are drawn, and `w0` where they have a weight.
+    columns : list of str
+    bags : Bags
+    dialect : Dialect
+    weighted : bool
+    """
+    listed = ", ".join(f"({tree}, {a}, {b})" for tree, (a, b) in enumerate(bags.numbers))
+    trees = f"(VALUES {listed}) AS t(tree, a, b)"
+    own = "w0" if weighted else "1"
+    kept = [*columns, *(["w0"] if weighted else []), "tree"]
+    if bags.key is None:
+        picks = ", ".join((*columns, f"{own} AS w", "tree"))
+        return f"SELECT {picks} FROM ({rows}) b CROSS JOIN {trees}"
+    fixed = ", ".join((*kept, "a", "b", "r2"))
+    layer = f"SELECT {', '.join((*kept, 'a', 'b', 'r2'))}, (r1 + a) % {PRIME} AS x FROM ({rows}) r CROSS JOIN {trees}"
+    for addend in (" + r2 + b", " + a", ""):
+        squared = f"SELECT {fixed}, x, x * x % {PRIME} AS q FROM ({layer}{dialect.barrier}) s"
+        power = f"q * q % {PRIME} * x % {PRIME}"
+        power = f"({power}{addend}) % {PRIME}" if addend else power
+        layer = f"SELECT {fixed}, {power} AS x FROM ({squared}{dialect.barrier}) s"
+    steps = " ".join(f"WHEN x < {below} THEN {often}" for often, below in enumerate(DRAWN_BELOW))
+    often = f"CASE WHEN a = {ALL} THEN 1 {steps} ELSE {len(DRAWN_BELOW)} END"
+    often = f"{own} * {often}" if weighted else often
+    drawn = f"SELECT {', '.join(kept)}, {often} AS w FROM ({layer}{dialect.barrier}) s"
+    return f"SELECT {', '.join((*columns, 'w', 'tree'))} FROM ({drawn}{dialect.barrier}) d WHERE w > 0"
+
+
+NESTED = 50
+"""Deeper trees are written as flat conditions: parsers have little room for nested ones."""
+
+ROOT = 0
+"""The path of the root."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a path goes on from its parent."""
+
+    parent: int
+    split: Split
+    branch: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class OpenCopy:
+    """A temporary table of our own with the rows of nodes that were open when it was made.
+
+    Parameters
+    ----------
+    relation : str
+        Its quoted name; its columns are those of `Statements.rows` and `base`.
+    labels : dict of int to str
+        The number in `base` of each path.
+    """
+
+    relation: str
+    labels: Mapping[int, str]
+
+
+class Statements:
+    """Writes statements over one table.
+
+    Parameters
+    ----------
+    dialect : Dialect
+    relation : str
+        What stands after FROM.
+    schema : Schema
+    columns : sequence of StoredColumn
+    whole_weights : bool
+        Whether weights are summed as whole numbers.
+    class_factors : sequence of float or None
+        Factors on the weights of the cases of each class.
+    bags : Bags or None
+        Of the trees of a forest: every row is there once for each tree that drew it. The path of the root of each tree
+        is its number.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        relation: str,
+        schema: Schema,
+        columns: Sequence[StoredColumn],
+        *,
+        whole_weights: bool = True,
+        class_factors: Sequence[float] | None = None,
+        bags: Bags | None = None,
+    ) -> None:
+        self.dialect = dialect
+        self.schema = schema
+        by_name = {column.name: column for column in columns}
+        self.stored = [by_name[column.name] for column in schema.attributes]
+        self.known = tuple(columns)
+        # New cases have no target.
+        nothing = StoredColumn(schema.target_column.name, schema.target_column.name, "", Family.OTHER)
+        self.target = by_name.get(schema.target_column.name, nothing)
+        self._weight = None if schema.weight is None else by_name[schema.weight]
+        self._whole = whole_weights
+        self._factors = class_factors
+        self.regression = schema.task is Task.REGRESSION
+        self.relation = relation
+        self.copy: OpenCopy | None = None
+        self.bags = bags
+        self._key = None if bags is None or bags.key is None else by_name[bags.key]
+        self.steps: list[Step | None] = [None] * (1 if bags is None else len(bags))
+        self._interned: dict[tuple[int, Split, int], int] = {}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether cases have weights."""
+        return self._has_weights or self.bags is not None
+
+    @property
+    def _has_weights(self) -> bool:
+        return self._weight is not None or self._factors is not None
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether classes have factors on their weights."""
+        return self._factors is not None
+
+    # -- paths -------------------------------------------------------------------------------------------------------
+
+    def path_below(self, parent: int, split: Split, branch: int) -> int:
+        """Return the path of a branch; the same branch of the same test has the same path."""
+        key = (parent, split, branch)
+        if key not in self._interned:
+            above = self.steps[parent]
+            self._interned[key] = len(self.steps)
+            self.steps.append(Step(parent, split, branch, 1 if above is None else above.depth + 1))
+        return self._interned[key]
+
+    def depth_of(self, path: int) -> int:
+        """Return the number of tests above a path."""
+        step = self.steps[path]
+        return 0 if step is None else step.depth
+
+    def member(self, labels: Mapping[int, str]) -> str:
+        """Return the expression that is the label of the path that a row belongs to, NULL if it is none of these."""
+        if ROOT in labels and self.bags is None:
+            return labels[ROOT]
+        copied = self.copy.labels if self.copy is not None and self._is_copied(labels) else {}
+        if max(self.depth_of(path) for path in labels) - self._depth_of_copy(copied) > NESTED:
+            return self._flat(labels, copied)
+        below: dict[int, dict[int, int]] = {}
+        tops: dict[int, None] = {}
+        for path in labels:
+            here = path
+            while (step := self.steps[here]) is not None and here not in copied:
+                if step.branch in below.setdefault(step.parent, {}):
+                    break
+                below[step.parent][step.branch] = here
+                here = step.parent
+            else:
+                tops[here] = None
+        if not copied and self.bags is None:
+            return self._nested(ROOT, labels, below)
+        parts = [f"WHEN {copied.get(top, top)} THEN {self._nested(top, labels, below)}" for top in tops]
+        return f"CASE {'base' if copied else 'tree'} {' '.join(parts)} END"
+
+    def _depth_of_copy(self, copied: Mapping[int, str]) -> int:
+        return min((self.depth_of(path) for path in copied), default=0)
+
+    def _is_copied(self, labels: Iterable[int]) -> bool:
+        """Tell whether all rows of some paths are in the copy."""
+        return self.copy is not None and all(self._copied_above(path) is not None for path in labels)
+
+    def _copied_above(self, path: int) -> int | None:
+        """Return the path, at or above this one, that the copy knows."""
+        copied = {} if self.copy is None else self.copy.labels
+        while path not in copied:
+            step = self.steps[path]
+            if step is None:
+                return None
+            path = step.parent
+        return path
+
+    def _nested(self, path: int, labels: Mapping[int, str], below: Mapping[int, Mapping[int, int]]) -> str:
+        if path in labels:
+            return labels[path]
+        split = self._split_above(next(iter(below[path].values())))
+        # Whatever no other branch takes goes to that of missing values: the last condition need not be asked.
+        rest = split.missing if len(below[path]) == split.n_branches else -1
+        parts = [
+            f"WHEN {self.condition(split, branch)} THEN {self._nested(child, labels, below)}"
+            for branch, child in sorted(below[path].items())
+            if branch != rest
+        ]
+        if rest >= 0:
+            parts.append(f"ELSE {self._nested(below[path][rest], labels, below)}")
+        return f"CASE {' '.join(parts)} END"
+
+    def _split_above(self, path: int) -> Split:
+        step = self.steps[path]
+        if step is None:
+            raise AssertionError(path)
+        return step.split
+
+    def _flat(self, labels: Mapping[int, str], copied: Mapping[int, str]) -> str:
+        parts = []
+        for path, label in labels.items():
+            conditions = []
+            here = path
+            while (step := self.steps[here]) is not None and here not in copied:
+                conditions.append(self.condition(step.split, step.branch))
+                here = step.parent
+            if here in copied:
+                conditions.append(f"base = {copied[here]}")
+            elif self.bags is not None:
+                conditions.append(f"tree = {here}")
+            parts.append(f"WHEN {' AND '.join(reversed(conditions))} THEN {label}")
+        return f"CASE {' '.join(parts)} END"
+
+    def condition(self, split: Split, branch: int) -> str:
+        """Return the condition of a branch; it is not NULL where it has to be true."""
+        column = f"c{split.attribute}"
+        home = branch == split.missing
+        if split.test is Test.THRESHOLD:
+            known = f"{column} {'<=' if branch == 0 else '>'} {self.dialect.number(split.cut or 0.0)}"
+            return f"({known} OR {column} IS NULL)" if home else known
+        if split.test is Test.INTERVALS:
+            return self._interval(split, branch, column, home)
+        own = self._literals(split, [code for code, to in enumerate(split.branch_of) if to == branch])
+        if home:
+            others = self._literals(split, [code for code, to in enumerate(split.branch_of) if to not in (branch, -1)])
+            # Also values that belong to no branch are treated as missing.
+            return f"({column} IS NULL OR {column} NOT IN ({', '.join(others)}))" if others else "(1 = 1)"
+        return f"{column} IN ({', '.join(own)})" if own else "(1 = 0)"
+
+    def _interval(self, split: Split, branch: int, column: str, home: bool) -> str:
+        parts = []
+        if 0 < branch <= len(split.bounds):
+            parts.append(f"{column} > {self.dialect.number(split.bounds[branch - 1])}")
+        if branch < len(split.bounds):
+            parts.append(f"{column} <= {self.dialect.number(split.bounds[branch])}")
+        known = " AND ".join(parts) if parts else "(1 = 0)"
+        return f"(({known}) OR {column} IS NULL)" if home else f"({known})"
+
+    def _literals(self, split: Split, codes: Sequence[int]) -> list[str]:
+        values = self.schema.attributes[split.attribute].values
+        stored = self.stored[split.attribute]
+        written = (stored.literal(values[code], self.dialect) for code in codes)
+        return [literal for literal in written if literal is not None]
+
+    # -- layers ------------------------------------------------------------------------------------------------------
+
+    def rows(self) -> str:
+        """Return the innermost layer: our columns, without the cases of weight zero; of all bags, if there are."""
+        picks = [f"{self.column(index)} AS c{index}" for index in range(len(self.stored))]
+        target = self.target.numeric(self.dialect) if self.regression else self.target.nominal(self.dialect)
+        picks.append(f"{target} AS y")
+        where = ""
+        if self._has_weights:
+            weight = self.weight_expression()
+            picks.append(f"{weight} AS {'w' if self.bags is None else 'w0'}")
+            where = f" WHERE {weight} > 0"
+        if self.bags is None:
+            return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
+        columns = [*(f"c{index}" for index in range(len(self.stored))), "y"]
+        rows = f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
+        if self._key is not None:
+            key, first, second = residues(self._key, self.dialect)
+            inner = f"SELECT {', '.join((*picks, f'{key} AS h'))} FROM {self.relation}{where}"
+            kept = [*columns, *(["w0"] if self._has_weights else [])]
+            kept += [f"{first} AS r1", f"{second} AS r2"]
+            rows = f"SELECT {', '.join(kept)} FROM ({inner}{self.dialect.barrier}) h"
+        return bagged(rows, columns, self.bags, self.dialect, weighted=self._has_weights)
+
+    def weight_expression(self) -> str:
+        """Return the weight of a row."""
+        weight = "1"
+        if self._weight is not None:
+            weight = self.dialect.quoted(self._weight.stored)
+            if self._whole:
+                weight = self.dialect.cast(weight, "bigint")
+            elif self._weight.family is not Family.DECIMAL:
+                weight = self._weight.numeric(self.dialect)
+        if self._factors is None:
+            return weight
+        target = self.target.nominal(self.dialect)
+        factors = []
+        for value, factor in zip(self.schema.classes, self._factors, strict=True):
+            literal = self.target.literal(value, self.dialect)
+            number = str(int(factor)) if self._whole else self.dialect.number(factor)
+            factors.append(f"WHEN {literal} THEN {number}")
+        return f"{weight} * CASE {target} {' '.join(factors)} END"
+
+    def column(self, index: int) -> str:
+        """Return the expression of an attribute: doubles or values, NULL where missing."""
+        stored, attribute = self.stored[index], self.schema.attributes[index]
+        return stored.numeric(self.dialect) if attribute.is_numeric else stored.nominal(self.dialect)
+
+    def members(self, labels: Mapping[int, str], further: Sequence[str] = ()) -> str:
+        """Return the rows of some paths with their labels, and more expressions over c0, ..., y and w."""
+        extra = "".join(f", {one}" for one in further)
+        rows = self.rows()
+        if self.copy is not None and self._is_copied(labels):
+            rows = f"SELECT * FROM {self.copy.relation}"
+        return f"SELECT r.*, {self.member(labels)} AS node{extra} FROM ({rows}) r"
+
+    def copying(self, name: str, labels: Mapping[int, str]) -> str:
+        """Return the statement that copies the rows of open nodes to a temporary table, each with its node."""
+        columns = [f"c{index}" for index in range(len(self.stored))]
+        picks = ", ".join((*columns, "y", *(["w"] if self.weighted else []), "node AS base"))
+        return (
+            f"CREATE TEMPORARY TABLE {self.dialect.quoted(name)} AS "
+            f"SELECT {picks} FROM ({self.members(labels)}) q WHERE node IS NOT NULL"
+        )
+
+    def interval_code(self, column: str, bounds: Sequence[float]) -> str:
+        """Return how many bounds are below a number, by halving; NULL stays NULL."""
+        if not bounds:
+            return f"CASE WHEN {column} IS NOT NULL THEN 0 END"
+
+        def between(low: int, high: int) -> str:
+            if low == high:
+                return str(low)
+            middle = (low + high) // 2
+            test = f"{column} <= {self.dialect.number(bounds[middle])}"
+            return f"CASE WHEN {test} THEN {between(low, middle)} ELSE {between(middle + 1, high)} END"
+
+        return f"CASE WHEN {column} IS NOT NULL THEN {between(0, len(bounds))} END"
+
+    def counting(
+        self,
+        labels: Mapping[int, str],
+        keys: Mapping[int, str],
+        means: Mapping[int, str] | None,
+        *,
+        few_open: bool = False,
+    ) -> str:
+        """Return the statement that counts the tables of all keys at all labelled paths.
+
+        Parameters
+        ----------
+        labels : dict of int to str
+            Numbers of paths.
+        keys : dict of int to str
+            For each attribute the expression to group by; it may ask for `node`.
+        means : dict of int to str or None
+            For a numeric target: the mean of each path.
+        few_open : bool
+            Whether rows of closed nodes are the most, so that it pays to leave them out before counting. To tell that
+            takes the member expression once more; otherwise they are counted under a node that is NULL.
+        """
+        names = [f"k{attribute}" for attribute in keys]
+        further = [f"{expression} AS k{attribute}" for attribute, expression in keys.items()]
+        about_mean = [] if means is None else [f"y - ({self.member(means)}) AS d"]
+        fixed = self.fixed
+        sets = ", ".join(f"({', '.join((*fixed, name))})" for name in names)
+        picks = [*self.masks(names), *fixed, *names, *self._sums()]
+        keyed = f"SELECT m.*, {', '.join(further)} FROM ({self.members(labels, about_mean)}) m"
+        where = " WHERE node IS NOT NULL" if few_open else ""
+        return f"SELECT {', '.join(picks)} FROM ({keyed}{where}) q GROUP BY GROUPING SETS ({sets})"
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """What every table is grouped by beside its key."""
+        return ("node",) if self.regression else ("node", "y")
+
+    def masks(self, names: Sequence[str]) -> list[str]:
+        """Return the expressions that tell which of these keys a row is grouped by."""
+        return [f"{self.dialect.grouped_by(part)} AS m{place}" for place, part in enumerate(self.mask_parts(names))]
+
+    def mask_parts(self, names: Sequence[str]) -> list[Sequence[str]]:
+        """Divide names so that each part fits one mask."""
+        widest = self.dialect.widest_grouping
+        return [names[start : start + widest] for start in range(0, len(names), widest)]
+
+    def _sums(self) -> list[str]:
+        weight = "w" if self.weighted else "1"
+        if not self.regression:
+            return ["COUNT(*) AS n", f"SUM({weight}) AS s"] if self.weighted else ["COUNT(*) AS n"]
+        weights = f"SUM({weight})" if self.weighted else "COUNT(*)"
+        factor = f"{self.dialect.cast('w', 'double')} * " if self.weighted else ""
+        return [
+            "COUNT(*) AS n",
+            f"{weights} AS s",
+            f"SUM({factor}d) AS s1",
+            f"SUM({factor}d * d) AS s2",
+            "MIN(y) AS low",
+            "MAX(y) AS high",
+        ]

@@ -1,1 +1,0 @@
-"""Counting by compiled kernels: encoding, histograms, the engine."""

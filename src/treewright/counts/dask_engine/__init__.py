@@ -1,1 +1,0 @@
-"""Counting by Dask: every partition makes its own tables, and these are added up in a tree."""

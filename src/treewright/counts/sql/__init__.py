@@ -1,1 +1,0 @@
-"""Counting in a database: statements, the dialects that run them, and the engine over both."""

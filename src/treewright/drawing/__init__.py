@@ -1,0 +1,1 @@
+"""Drawings of trees and plots of results: SVG, HTML, PDF, PNG, terminal."""

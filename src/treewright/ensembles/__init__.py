@@ -1,0 +1,1 @@
+"""Bagging, random forests, AdaBoost, and what can be asked of many trees."""

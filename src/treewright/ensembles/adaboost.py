@@ -1,0 +1,425 @@
+"""The weights of the cases and the votes of the trees, from round to round of boosting.
+
+AdaBoost: trees one after the other, each on weights that the mistakes before it have raised.
+
+With two classes (Freund and Schapire 1997): eps is the weighted share of mistakes, alpha = 1/2 ln((1 - eps) / eps), and
+the weights of cases are multiplied by e^(-alpha) where the tree is right and by e^alpha where it is wrong, then brought
+back to their sum. With more classes (SAMME; Zhu, Zou, Rosset and Hastie 2009) alpha = ln((1 - eps) / eps) + ln(K - 1),
+and only the wrong cases are multiplied. The classes are chosen by the votes of all trees, weighted by alpha.
+
+The midway rule is calmer, the one that is told of C5.0 (Kuhn and Johnson 2013, section 14.6): the wrong cases get half
+of what they lack to half of the weight, each the same, and the right ones give it up in proportion; all trees vote
+alike. The weight of a case that stays wrong so grows by steps, not by factors: wrong labels do less harm.
+
+Later trees can be kept as coarse as the first: a case of weight three looks to pruning like three cases that agree, and
+trees would grow to fit single wrong labels. So a node must weigh as much as some mean leaves of the first tree.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp, log
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.concurrency import run_in_worker
+from treewright.data.dataset import Dataset
+from treewright.ensembles.bootstrap import bootstrap, tree_key
+from treewright.ensembles.growing import Leaves, TreeMaker
+from treewright.ensembles.plan import BoostPlan
+from treewright.ensembles.random_forest import DataDigest, provenance_of, taken_over
+from treewright.ensembles.running import Interrupted, Progress, check_time_limit
+from treewright.errors import ParameterError
+from treewright.learners.grower import threads
+from treewright.learners.sampling import child_key
+from treewright.tree.forest import Combining, Forest
+from treewright.tree.model import Smoothing, first_maximum, node_probabilities
+from treewright.tree.packed_forest import blocks, pack_trees
+from treewright.tree.tree import LEAF, Tree
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.integer[Any]]
+
+MANY_CASES = 20_000
+"""From so many on a tally is kept by kernels, if kernels grow the trees."""
+
+
+def alpha_of(error: float, classes: int) -> float:
+    """Return the weight of a tree with this share of mistakes.
+
+    Examples
+    --------
+    >>> round(alpha_of(0.1, 2), 4), round(alpha_of(0.1, 3), 4)
+    (1.0986, 2.8904)
+    """
+    if classes <= 2:
+        return 0.5 * log((1 - error) / error)
+    return log((1 - error) / error) + log(classes - 1)
+
+
+def updated(weights: Floats, wrong: Mask, alpha: float, classes: int) -> Floats:
+    """Return the weights after a round, with the same sum.
+
+    Examples
+    --------
+    >>> updated(np.ones(4), np.array([True, False, False, False]), alpha_of(0.25, 2), 2).round(4).tolist()
+    [2.0, 0.6667, 0.6667, 0.6667]
+    """
+    factor = np.where(wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0)
+    new = weights * factor
+    scaled: Floats = new * (weights.sum() / new.sum())
+    return scaled
+
+
+def midway(weights: Floats, wrong: Mask) -> Floats:
+    """Return the weights after a round of the midway rule, with the same sum.
+
+    Examples
+    --------
+    >>> midway(np.ones(4), np.array([True, False, False, False])).round(4).tolist()
+    [1.5, 0.8333, 0.8333, 0.8333]
+    """
+    total, mistaken = float(weights.sum()), float(weights[wrong].sum())
+    moved = (total / 2 - mistaken) / 2
+    return np.where(wrong, weights + moved / np.count_nonzero(wrong), weights * (1 - moved / (total - mistaken)))
+
+
+class Tally:
+    """Weights, mistakes and votes.
+
+    Parameters
+    ----------
+    target : array of int
+        The class of each case.
+    begin : array
+        The weights at the beginning.
+    classes : int
+        Declared classes.
+
+    Examples
+    --------
+    >>> tally = Tally(np.array([0, 1, 1, 1]), np.ones(4), 2)
+    >>> tally.judge(np.array([1, 1, 1, 1]))
+    0.25
+    >>> tally.vote(1.0)
+    >>> tally.mistakes
+    [0.25]
+    >>> tally.multiply(alpha_of(0.25, 2), 2)
+    >>> tally.weights.round(4).tolist()
+    [2.0, 0.6667, 0.6667, 0.6667]
+    """
+
+    def __init__(self, target: npt.NDArray[np.generic], begin: Floats, classes: int) -> None:
+        self._target, self._begin = target, begin
+        self._total = float(begin.sum())
+        self.weights = begin
+        self._votes = np.zeros((len(target), classes))
+        self._said: Codes = np.zeros(0, dtype=np.intp)
+        self._wrong: Mask = np.zeros(0, dtype=bool)
+        self._mistakes: list[float] = []
+
+    @property
+    def mistakes(self) -> list[float]:
+        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        return self._mistakes
+
+    def reset(self) -> None:
+        """Go back to the weights of the beginning."""
+        self.weights = self._begin
+
+    def judge(self, said: Codes) -> float:
+        """Note which class a tree says of each case; return the weighted share of its mistakes."""
+        self._said, self._wrong = said, said != self._target
+        return float(self.weights[self._wrong].sum() / self.weights.sum())
+
+    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same by what leaves say, and the leaf of each case."""
+        return self.judge(said[leaves])
+
+    def vote(self, alpha: float) -> None:
+        """Add the votes of the last tree, and note the mistakes of all."""
+        self._votes[np.arange(len(self._said)), self._said] += alpha
+        wrong = first_maximum(self._votes) != self._target
+        self._mistakes.append(float(self._begin[wrong].sum() / self._total))
+
+    def multiply(self, alpha: float, classes: int) -> None:
+        """Weigh the cases anew, as `updated` does."""
+        self.weights = updated(self.weights, self._wrong, alpha, classes)
+
+    def move_midway(self) -> None:
+        """Weigh the cases anew by the midway rule."""
+        self.weights = midway(self.weights, self._wrong & (self.weights > 0))
+
+
+class QuickTally(Tally):
+    """The same by kernels; votes are added up in a thread, while the next tree grows."""
+
+    def __init__(self, target: npt.NDArray[np.generic], begin: Floats, classes: int) -> None:
+        super().__init__(target, begin, classes)
+        self._wrong = np.zeros(len(target), dtype=bool)
+        self._kept = np.empty(len(target))
+        self._room = [np.empty(len(target)), np.empty(len(target))]
+        self._kept_of_votes = np.empty(len(target))
+        self._voting = ThreadPoolExecutor(1)
+        self._later: list[Future[float]] = []
+
+    @property
+    def mistakes(self) -> list[float]:
+        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        return [one.result() for one in self._later]
+
+    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same by what leaves say, and the leaf of each case."""
+        return self.judge(said.astype(np.int32).take(leaves, mode="clip"))  # "clip" is quicker than to check
+
+    def judge(self, said: Codes) -> float:
+        """Note which class a tree says of each case; return the weighted share of its mistakes."""
+        from treewright.learners.kernels.boosting import note_mistakes
+
+        self._said = said
+        n = note_mistakes(said, self._target, self.weights, self._wrong, self._kept)
+        return float(self._kept[:n].sum() / self.weights.sum())
+
+    def vote(self, alpha: float) -> None:
+        """Add the votes of the last tree, and note the mistakes of all."""
+        self._later.append(self._voting.submit(self._cast, self._said, alpha))
+
+    def _cast(self, said: Codes, alpha: float) -> float:
+        from treewright.learners.kernels.boosting import cast_votes
+
+        n = cast_votes(said, self._target, alpha, self._votes, self._begin, self._kept_of_votes)
+        return float(self._kept_of_votes[:n].sum() / self._total)
+
+    def multiply(self, alpha: float, classes: int) -> None:
+        """Weigh the cases anew, as `updated` does."""
+        from treewright.learners.kernels.boosting import weigh_anew
+
+        new = next(room for room in self._room if room is not self.weights)
+        weigh_anew(self.weights, self._wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0, new)
+        new *= self.weights.sum() / new.sum()
+        self.weights = new
+
+
+GUESSING = 1e-10
+"""An error this close to that of guessing is no better."""
+
+REPORTED_AFTER = 0.05
+"""Seconds of boosting before progress is first reported."""
+
+
+@dataclass
+class _Boosting:
+    """The state between rounds."""
+
+    dataset: Dataset
+    plan: BoostPlan
+    begin: Floats
+    tally: Tally
+    digest: DataDigest
+    trees: list[Tree] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    resets: list[float] = field(default_factory=list)
+    over: bool = False
+
+    @cached_property
+    def classes(self) -> int:
+        """Classes that occur; declared ones that do not are no help in guessing."""
+        target = self.dataset.target
+        return 2 if target is None else max(2, len(np.unique(target[self.begin > 0])))
+
+    def guesses(self, tree: Tree, error: float) -> bool:
+        """Say whether a tree with this share of mistakes is no better than guessing."""
+        if self.plan.reweighting != "midway":
+            return error >= 1 - 1 / self.classes - GUESSING
+        return error >= 0.5 - GUESSING or (tree.n_nodes == 1 and len(self.trees) > 0)
+
+    def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
+        """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
+        if leaves is not None:
+            return self.tally.judge_leaves(first_maximum(node_probabilities(tree, None)), leaves)
+        forest = Forest(pack_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
+        parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
+        return self.tally.judge(np.concatenate(parts))
+
+    def accept(self, tree: Tree, error: float, resets: int) -> None:
+        """Take a tree in, and weigh the cases anew."""
+        calm = self.plan.reweighting == "midway"
+        if error <= 0:
+            alpha = 1.0 if calm else 1.0 + sum(self.alphas)
+            self.over = True
+        elif calm:
+            alpha = 1.0
+            self.tally.move_midway()
+        else:
+            alpha = alpha_of(error, self.classes)
+            self.tally.multiply(self.plan.learning_rate * alpha, self.classes)
+        self._take(tree, alpha, error, resets)
+
+    def _take(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
+        """Note a tree that was just judged, and the mistakes of all votes (for one class each) so far."""
+        self.tally.vote(alpha)
+        self.alphas.append(alpha)
+        self.errors.append(error)
+        self.resets.append(float(resets))
+        self.trees.append(tree)
+
+    def again(self, tree: Tree, resets: float) -> None:
+        """Repeat a round of an earlier run, whose tree is known."""
+        if resets:
+            self.tally.reset()
+        error = self.judged(tree)
+        if self.guesses(tree, error):
+            self.give_up(tree, error, int(resets))
+        else:
+            self.accept(tree, error, int(resets))
+
+    def round(self, maker: TreeMaker) -> None:
+        """Learn one more tree, after as many resets as it takes and as are allowed."""
+        if self.plan.coarseness and self.trees:
+            maker = maker.dividing_from(self.plan.coarseness * mean_leaf(self.trees[0]))
+        tree, leaves = maker.make_and_route(self.tally.weights)
+        error = self.judged(tree, leaves)
+        resets = 0
+        while self.guesses(tree, error):
+            if sum(self.resets) + resets >= self.plan.max_resets:
+                self.over = True
+                break
+            resets += 1
+            self.tally.reset()
+            key = child_key(tree_key(self.plan.seed, len(self.trees)), resets)
+            tree = maker.make(self.begin * bootstrap(key, self.dataset.n_rows))
+            error = self.judged(tree)
+        if not self.over:
+            self.accept(tree, error, resets)
+        elif not self.trees:
+            self.give_up(tree, error, resets)
+
+    def rounds(self, maker: TreeMaker, end: float) -> None:
+        """Learn trees until all are learned or this time has come; at least one."""
+        while len(self.trees) < self.plan.trees and not self.over:
+            self.round(maker)
+            if time.monotonic() >= end:
+                break
+
+    def give_up(self, tree: Tree, error: float, resets: int) -> None:
+        """Take the last tree where not one was better than guessing: a model has at least one."""
+        self._take(tree, 1.0, error, resets)
+        self.over = True
+
+    def forest(self, smoothing: Smoothing, costs: tuple[tuple[float, ...], ...] | None) -> Forest:
+        """Return the trees so far as a model."""
+        told = {
+            "error": tuple(self.errors),
+            "alpha": tuple(self.alphas),
+            "resets": tuple(self.resets),
+            "training_error": tuple(self.tally.mistakes),
+        }
+        packed = pack_trees(self.dataset.schema, self.trees)
+        recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset, self.digest)
+        combining = Combining.VOTES if self.plan.votes == "class" else Combining.MEAN
+        return Forest(packed, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
+
+
+def boost(
+    dataset: Dataset,
+    plan: BoostPlan,
+    *,
+    resume: Forest | None = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    engine: str = "auto",
+) -> Forest:
+    """Learn boosted trees.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With classes; its weights are where the weights begin.
+    plan : BoostPlan
+    resume : Forest or None
+        Boosted trees of the same plan and the same cases, but fewer: they are taken over.
+    n_jobs : int or None
+        Threads for each tree, as many as the process may use unless it is told; the trees do not depend on it.
+    time_limit : float or None
+        Seconds after which no further round is begun.
+    smoothing, costs
+        As in `Forest`.
+    progress : callable or None
+        Called with rounds done and rounds in all.
+    engine : {"auto", "interpreted", "compiled"}
+        What grows the trees; the forest is the same.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C, with the trees that were finished.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.ensembles.plan import adaboost
+    >>> model = boost(sample("restaurant"), adaboost(trees=3))
+    >>> [round(error, 4) for error in model.log["error"]]
+    [0.25, 0.2222, 0.2857]
+    """
+    fitting = plan.for_schema(dataset.schema)
+    check_time_limit(time_limit)
+    digest = DataDigest(dataset)
+    begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
+    maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs), engine).prepare()
+    quick = maker.compiled and dataset.n_rows >= MANY_CASES
+    target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target
+    tally = (QuickTally if quick else Tally)(target, begin, len(dataset.schema.classes))
+    state = _Boosting(dataset, fitting, begin, tally, digest)
+    if resume is not None:
+        resets = resume.log.get("resets", ())
+        if len(resets) != resume.n_trees:
+            raise ParameterError("the forest to go on with was not boosted")
+        for tree, before in zip(taken_over(resume, fitting, dataset, state.digest), resets, strict=True):
+            state.again(tree, before)
+    last = np.inf if time_limit is None else time.monotonic() + time_limit
+    try:
+        while len(state.trees) < plan.trees and not state.over:
+            told = len(state.trees)
+            # The state is looked at next, and must be still.
+            run_in_worker(state.rounds, maker, min(last, time.monotonic() + REPORTED_AFTER), grace=None)
+            if progress is not None:
+                for done in range(told, len(state.trees)):
+                    progress(done + 1, plan.trees)
+            if time.monotonic() >= last:
+                break
+    except KeyboardInterrupt as interrupt:
+        if not state.trees:
+            raise
+        raise Interrupted(state.forest(smoothing, costs), plan.trees) from interrupt
+    return state.forest(smoothing, costs)
+
+
+def mean_leaf(tree: Tree) -> float:
+    """Return the mean weight of the leaves that have cases.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.plans import c45
+    >>> round(mean_leaf(fit(sample("play-tennis"), c45()).tree), 2)
+    2.8
+    """
+    leaves = np.count_nonzero((tree.attribute == LEAF) & (tree.weight > 0))
+    return float(tree.weight[0]) / max(int(leaves), 1)
+
+
+def _unweighted(dataset: Dataset) -> Dataset:
+    """Return the cases without their weights, which are in those of the first round already."""
+    return replace(dataset, weights=None)

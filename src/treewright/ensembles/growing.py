@@ -1,0 +1,207 @@
+"""One tree after the other over the same cases, each with its own weights and its own chance."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.counting.numpy import MemoryEngine
+from treewright.data.dataset import Dataset
+from treewright.errors import ParameterError
+from treewright.learners.base import Run, TreeLearner, Weights
+from treewright.learners.discretise import in_bins
+from treewright.learners.grower import announce_compilation, grow, with_compiled_criterion
+from treewright.learners.recipe import Draw, MissingPolicy, Recipe
+from treewright.plans import Plan
+from treewright.pruning.methods import ReducedError, prune, split_off
+from treewright.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from treewright.learners.kernels.grower import CompiledGrower
+
+CaseWeights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Leaves = npt.NDArray[np.int32]
+
+COMPILED_FOREST_CELLS = 1_000
+"""Cells from which on the compiled engine grows the trees: fewer than for one tree, as many trees share the loading."""
+
+
+class InterpretedGrower:
+    """Grows by the interpreted engine."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
+        """Grow by a recipe; cases of weight zero are left out."""
+        data = self._dataset if weights is None else replace(self._dataset, weights=weights.astype(np.float64))
+        return grow(MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
+
+
+class SharedGrower:
+    """Grows by the compiled engine where that pays, else by the interpreted one; the trees are the same.
+
+    The choice depends on the cases and the recipe only, so that a run that goes on later grows by the same engine.
+    """
+
+    def __init__(self, dataset: Dataset, n_jobs: int = 1, engine: str = "auto") -> None:
+        self._interpreted = InterpretedGrower(dataset)
+        self._n_rows = dataset.n_rows
+        self._compiled: CompiledGrower | None = None
+        large = dataset.n_rows * max(1, len(dataset.columns)) >= COMPILED_FOREST_CELLS
+        if engine == "compiled" or (engine == "auto" and large):
+            announce_compilation()
+            from treewright.learners.kernels.grower import CompiledGrower
+
+            self._compiled = CompiledGrower(dataset, n_jobs)
+
+    def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
+        """Grow by a recipe; cases of weight zero are left out."""
+        if self._compiled is None:
+            return self._interpreted.grow(recipe, weights)
+        from treewright.learners.kernels.options import is_supported
+
+        if is_supported(recipe):
+            return self._compiled.grow(recipe, weights)
+        return self._interpreted.grow(with_compiled_criterion(recipe), weights)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels grow the trees that they understand."""
+        return self._compiled is not None
+
+    def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
+        """Grow as above; return the leaf of each case, too, if the grower came to know it."""
+        from treewright.learners.kernels.options import is_supported
+
+        if self._compiled is None or not is_supported(recipe):
+            return self.grow(recipe, weights), None
+        leaves = np.empty(self._n_rows, dtype=np.int32)
+        tree = self._compiled.grow(recipe, weights, leaves=leaves)
+        return tree, None if leaves[0] < 0 else leaves
+
+
+class TreeMaker:
+    """Makes trees by a plan; it can be sent to other processes, which then encode the cases anew.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target; its weights count beside those of each tree.
+    plan : Plan
+        For the task of the dataset (see `treewright.plans.Plan.for_schema`).
+    n_jobs : int
+        Threads that grow one tree.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> maker = TreeMaker(sample("play-tennis"), c45())
+    >>> maker.make(None).n_leaves, maker.make(np.array([1] * 7 + [0] * 7)).n_leaves
+    (5, 3)
+    """
+
+    def __init__(self, dataset: Dataset, plan: Plan, n_jobs: int = 1, engine: str = "auto") -> None:
+        self._dataset = in_bins(dataset, plan.learner)
+        self._plan = plan
+        self._n_jobs = n_jobs
+        self._engine = engine
+        self._grower: SharedGrower | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_grower": None}
+
+    def prepare(self) -> TreeMaker:
+        """Encode the cases now, before threads share them."""
+        if self._plan.learner.recipe is not None:
+            self._shared()
+        return self
+
+    def dividing_from(self, weight: float) -> TreeMaker:
+        """Return a maker that divides no node lighter than this; the encoded cases are shared. For recipes only."""
+        recipe = self._plan.learner.recipe
+        if recipe is None:
+            raise ParameterError(f"{self._plan.name} has no least weight of a node that is divided")
+        stopping = replace(recipe.stopping, min_weight=max(weight, recipe.stopping.min_weight))
+        other = copy(self)
+        other._plan = replace(self._plan, learner=replace(recipe, stopping=stopping))
+        other._grower = self._grower
+        return other
+
+    def _shared(self) -> SharedGrower:
+        if self._grower is None:
+            self._grower = SharedGrower(self._dataset, self._n_jobs, self._engine)
+        return self._grower
+
+    @property
+    def compiled(self) -> bool:
+        """Whether kernels grow the trees."""
+        return self._plan.learner.recipe is not None and self._shared().compiled
+
+    def make_and_route(self, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
+        """Return the tree of these weights, and the leaf of each case if it became known while the tree grew."""
+        recipe, own = self._plan.learner.recipe, self._dataset.weights
+        if recipe is None or self._plan.pruning or own is not None:
+            return self.make(weights), None
+        return self._shared().grow_and_route(recipe, weights)
+
+    def make(self, weights: CaseWeights | None, draw: Draw | None = None) -> Tree:
+        """Return the tree of one draw of weights (whole ones are numbers of copies)."""
+        plan, recipe = self._plan, self._plan.learner.recipe
+        own = _times(self._dataset.weights, weights)
+        if recipe is None:
+            return self._made(plan.learner, self._part(own))
+        recipe = recipe if draw is None else replace(recipe, draw=draw)
+        if any(isinstance(method, ReducedError) for method in plan.pruning):
+            return self._made(recipe, self._part(own))
+        tree = self._shared().grow(recipe, own)
+        return self._pruned(tree, self._part(own)) if plan.pruning else tree
+
+    def _part(self, weights: CaseWeights | None) -> Dataset:
+        """Return the cases that weigh anything, with their weights."""
+        if weights is None:
+            return self._dataset
+        kept = weights > 0
+        return replace(self._dataset.take(kept), weights=weights[kept].astype(np.float64))
+
+    def _pruned(self, tree: Tree, cases: Dataset) -> Tree:
+        for method in self._plan.pruning:
+            tree = prune(tree, method, cases)
+        return tree
+
+    def _made(self, learner: TreeLearner, cases: Dataset) -> Tree:
+        """Grow and prune by any learner; those that take no weights see a case as often as it was sampled."""
+        held_out = next((method for method in self._plan.pruning if isinstance(method, ReducedError)), None)
+        validation = None
+        if held_out is not None:
+            cases, validation = split_off(cases, held_out.share, held_out.seed)
+        if learner.abilities.weights is Weights.NONE:
+            cases = _repeated(cases, self._plan.name)
+        grown = learner.grow(cases, Run(engine="interpreted", keep_trace=False))
+        tree = grown.tree
+        for method in self._plan.pruning:
+            tree = prune(tree, method, cases if grown.cases is None else grown.cases, validation)
+        return tree
+
+
+def _times(own: CaseWeights | None, drawn: CaseWeights | None) -> CaseWeights | None:
+    if own is None or drawn is None:
+        return drawn if own is None else own
+    product: CaseWeights = own * drawn
+    return product
+
+
+def _repeated(cases: Dataset, name: str) -> Dataset:
+    """Return every case as often as its weight says."""
+    weights = cases.weights
+    if weights is None:
+        return cases
+    times = weights.astype(np.int64)
+    if not np.array_equal(times, weights):
+        raise ParameterError(f"{name} takes no case weights that are not whole numbers; dialect 'c45' does")
+    return replace(cases.take(np.repeat(np.arange(cases.n_rows), times)), weights=None)

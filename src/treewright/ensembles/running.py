@@ -1,0 +1,151 @@
+"""Many trees by many hands, in order: threads here, or whatever joblib was told to use; with an end at any time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any, TypeVar
+
+from treewright.concurrency import GRACE_SECONDS, CancelToken, processors
+from treewright.errors import ParameterError
+from treewright.tree.forest import Forest
+from treewright.tree.tree import Tree
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Job = Callable[[int], Tree]
+"""Makes the tree of a number."""
+
+Trees = Generator[Tree, None, None]
+
+Progress = Callable[[int, int], None]
+"""Called with the number of finished trees and of all."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C was pressed while a forest grew; `forest` has the trees that were finished."""
+
+    def __init__(self, forest: Forest, wanted: int) -> None:
+        super().__init__(f"interrupted: {forest.n_trees} of {wanted} trees are finished and kept")
+        self.forest = forest
+
+
+@dataclass(frozen=True)
+class Run:
+    """The trees that were made, and whether Ctrl-C ended the work."""
+
+    trees: list[Tree]
+    interrupted: bool = False
+
+
+def run_trees(
+    job: Job,
+    first: int,
+    last: int,
+    *,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Make the trees from `first` to before `last`.
+
+    Parameters
+    ----------
+    job : callable
+        Must be picklable to be sent to other processes.
+    first, last : int
+    n_jobs : int or None
+        Threads; -1 takes all processors. None is one, or what ``joblib.parallel_config`` says.
+    time_limit : float or None
+        Seconds after which no further tree is begun; at least one is made.
+    progress : callable or None
+    """
+    check_time_limit(time_limit)
+    start = time.monotonic()
+    trees: list[Tree] = []
+    made = _made(job, first, last, n_jobs)
+    try:
+        for tree in made:
+            trees.append(tree)
+            if progress is not None:
+                progress(first + len(trees), last)
+            if time_limit is not None and time.monotonic() - start >= time_limit:
+                break
+    except KeyboardInterrupt:
+        return Run(trees, interrupted=True)
+    finally:
+        made.close()
+    return Run(trees)
+
+
+def check_time_limit(seconds: float | None) -> None:
+    """Raise unless it is None or a positive number."""
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
+        raise ParameterError(f"time_limit must be a positive number of seconds or None, not {seconds!r}")
+
+
+def _made(job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
+    """Return a generator of the trees in order."""
+    backend, jobs = _configured(n_jobs)
+    if backend is not None:
+        return _by_joblib(backend, job, first, last, jobs)
+    return by_threads(job, range(first, last), jobs)
+
+
+def _configured(n_jobs: int | None) -> tuple[Any, int]:
+    """Return joblib's module if it was told to use other than threads, and the number of jobs."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ParameterError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
+    joblib = sys.modules.get("joblib")  # what was never imported was never configured
+    configured = 1
+    if joblib is not None:
+        backend, configured = joblib.parallel.get_active_backend(prefer="threads")
+        if not getattr(backend, "supports_sharedmem", False):
+            return joblib, configured if n_jobs is None else n_jobs
+    jobs = configured if n_jobs is None else n_jobs
+    cores = processors()
+    return None, jobs if jobs is not None and jobs > 0 else max(1, cores + 1 + (jobs or -1))
+
+
+def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Generator[Result, None, None]:
+    """Yield what a job makes of each item, in order, by threads.
+
+    Even one thread is one of its own: Ctrl-C reaches the main thread, which must not be inside a kernel.
+
+    Examples
+    --------
+    >>> list(by_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+    left = iter(items)
+    pool = ThreadPoolExecutor(n_jobs)
+    token = CancelToken()
+    waiting: list[Future[Result]] = []
+    try:
+        # A few more than there are threads: none waits, and little is in vain when the work ends early.
+        ahead = n_jobs + 2 if n_jobs > 1 else 1
+        waiting += [pool.submit(token.run, job, item) for item in islice(left, ahead)]
+        while waiting:
+            made = waiting.pop(0).result()
+            waiting += [pool.submit(token.run, job, item) for item in islice(left, 1)]
+            yield made
+    finally:
+        token.cancel()  # the remaining trees are not needed
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(waiting, timeout=GRACE_SECONDS)
+
+
+def _by_joblib(joblib: Any, job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
+    """Send trees out in portions, so that the work can end between them."""
+    with joblib.Parallel(n_jobs=n_jobs) as parallel:
+        size = 4 * max(1, joblib.effective_n_jobs(n_jobs))
+        for start in count(first, size):
+            if start >= last:
+                return
+            yield from parallel(joblib.delayed(job)(number) for number in range(start, min(start + size, last)))

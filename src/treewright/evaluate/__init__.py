@@ -1,1 +1,0 @@
-"""From predictions to honest numbers."""

@@ -1,0 +1,1 @@
+"""Reports, resampling, comparison, tuning and curves."""

@@ -1,0 +1,539 @@
+"""CV splitters, accuracy and error with their intervals.
+
+Cross-validated estimates: stratified folds, accuracy with its interval, and the baseline. Each fold is predicted by a
+model trained on the others. Folds are stratified: every class (or every range of a numeric target) is spread evenly
+over them. The predictions of all folds are pooled, so every case counts once. The baseline always predicts the most
+frequent class, or the mean.
+
+CV splitters: rules that make train/test splits of the cases, as values. The same splitter and the same cases always
+give the same splits. Stratified folds hold their share of each class (or of the range of a numeric target).
+
+Invariants: No case is in both the training and the test rows of a split, and neither of them is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.errors import DataError, ParameterError
+from treewright.tree.model import Predictor
+from treewright.wording import unknown_name
+
+Fit = Callable[[Dataset], Predictor]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class AccuracyEstimate:
+    """Accuracy on unseen cases, pooled over the folds."""
+
+    folds: int
+    tested: int
+    correct: int
+    accuracy: float
+    low: float
+    high: float
+    baseline: float
+    baseline_class: str
+
+    @property
+    def better_than_baseline(self) -> bool:
+        """Whether the whole interval lies above the baseline."""
+        return self.low > self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """Root mean squared error on unseen cases, pooled over the folds, and the share of variance explained."""
+
+    folds: int
+    tested: int
+    rmse: float
+    r2: float
+    baseline_rmse: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def wilson_interval(correct: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval for a proportion (Wilson 1927).
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(9, 14)
+    >>> round(low, 3), round(high, 3)
+    (0.388, 0.837)
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    p = correct / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, min(middle - half, p)), min(1.0, max(middle + half, p))  # at 0 and 1 rounding could pass p
+
+
+def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.intp]:
+    """Return the fold of each case: shuffled by the seed, dealt out class by class (or along a numeric target).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> folds = stratified_folds(sample("play-tennis"), 5)
+    >>> np.bincount(folds).tolist()
+    [3, 3, 3, 3, 2]
+    """
+    if seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
+    if not 2 <= k <= dataset.n_rows:
+        raise ParameterError(f"the number of folds must be from 2 to the number of cases, {dataset.n_rows}, not {k}")
+    if dataset.target is None:
+        raise ParameterError("folds are made along the target, and there is none")
+    mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
+    dealt = mixed[np.argsort(dataset.target[mixed], kind="stable")]
+    folds = np.empty(dataset.n_rows, dtype=np.intp)
+    folds[dealt] = np.arange(dataset.n_rows) % k
+    return folds
+
+
+def fold_pairs(folds: npt.NDArray[np.intp], used: int | None = None) -> Iterator[tuple[Rows, Rows]]:
+    """Yield training and test rows of each fold, or of the first few."""
+    for fold in range(int(folds.max()) + 1 if used is None else used):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+
+def cross_validate(
+    dataset: Dataset,
+    fit: Fit,
+    folds: int = 10,
+    *,
+    used: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> AccuracyEstimate | ErrorEstimate:
+    """Estimate by k-fold cross-validation; `used` folds only, where all would take too long (1: a hold-out).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : callable
+        Learns a model from the training part.
+    folds, used, seed : int
+    progress : callable or None
+        Called with folds done and folds in all.
+    """
+    parts = stratified_folds(dataset, folds, seed)
+    number = folds if used is None else used
+    if not 1 <= number <= folds:
+        raise ParameterError(f"used must be from 1 to the number of folds, {folds}, not {used}")
+    tested, predicted = [], []
+    for done, (train, test) in enumerate(fold_pairs(parts, number)):
+        model = fit(dataset.take(train))
+        cases = dataset.take(test)
+        if dataset.schema.task is Task.REGRESSION:
+            predicted.append(model.predict(cases))
+        else:
+            predicted.append(model.predict_codes(cases))
+        tested.append(test)
+        if progress is not None:
+            progress(done + 1, number)
+    rows = np.concatenate(tested)
+    said = np.concatenate(predicted)
+    truth = np.zeros(0) if dataset.target is None else dataset.target[rows]
+    weights = np.ones(len(rows)) if dataset.weights is None else dataset.weights[rows]
+    if dataset.schema.task is Task.REGRESSION:
+        return error_estimate(number, truth, said, weights)
+    return accuracy_estimate(dataset, number, truth, said, weights)
+
+
+def accuracy_estimate(
+    dataset: Dataset,
+    folds: int,
+    truth: npt.NDArray[Any],
+    said: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64],
+) -> AccuracyEstimate:
+    """Return the accuracy of class codes that were said, with its interval and the baseline."""
+    total = float(weights.sum())
+    right = float(weights[truth == said].sum())
+    # Unequal weights tell less than as many equal ones: the interval is that of the effective number of cases (Kish).
+    effective = total * total / float((weights * weights).sum())
+    low, high = wilson_interval(effective * right / total, effective)
+    counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
+    most = int(np.argmax(counts))
+    return AccuracyEstimate(
+        folds,
+        len(truth),
+        int(np.count_nonzero(truth == said)),
+        right / total,
+        low,
+        high,
+        float(counts[most]) / total,
+        dataset.schema.classes[most],
+    )
+
+
+def error_estimate(
+    folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any], weights: npt.NDArray[np.float64]
+) -> ErrorEstimate:
+    """Return the error of numbers that were said, and that of the mean."""
+    total = weights.sum()
+    squares = float((weights * (truth - said) ** 2).sum())
+    around_mean = float((weights * (truth - (weights * truth).sum() / total) ** 2).sum())
+    r2 = 1 - squares / around_mean if around_mean > 0 else 0.0
+    return ErrorEstimate(folds, len(truth), sqrt(squares / total), r2, sqrt(around_mean / total))
+
+
+Pairs = Iterator[tuple[Rows, Rows]]
+
+
+class Way(Protocol):
+    """A CV splitter: it makes train/test splits of the cases."""
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield training and test rows."""
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of train/test splits."""
+
+    def describe(self) -> str:
+        """Return a short description."""
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """Hold out a share of the cases for testing, sampled evenly from every class (or along a numeric target).
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [(train, test)] = HoldOut(0.25).pairs(sample("play-tennis"))
+    >>> len(train), len(test)
+    (11, 3)
+    """
+
+    share: float = 1 / 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.share, bool) or not isinstance(self.share, (int, float)) or not 0 < self.share < 1:
+            raise ParameterError(f"the share to hold out must be a number between 0 and 1, not {self.share!r}")
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield the only train/test split."""
+        mixed = np.random.default_rng(self.seed).permutation(dataset.n_rows)
+        dealt = mixed[np.argsort(target_of(dataset)[mixed], kind="stable")]
+        places = np.arange(dataset.n_rows)
+        held = np.floor((places + 1) * self.share) > np.floor(places * self.share)
+        if held.all() or not held.any():
+            raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * self.share:.0f} % of them")
+        yield np.sort(dealt[~held]), np.sort(dealt[held])
+
+    def number(self, dataset: Dataset) -> int:
+        """Return 1."""
+        return 1
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f"hold-out of {100 * self.share:.0f} %"
+
+
+@dataclass(frozen=True)
+class KFold:
+    """k-fold cross-validation: each fold is predicted by a model trained on the others.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of cases.
+    stratified : bool
+        Deal out class by class (or along a numeric target), so that the parts differ by one case of a class at most.
+    seed : int
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [len(test) for _, test in KFold(5).pairs(sample("play-tennis"))]
+    [3, 3, 3, 3, 2]
+    """
+
+    k: int = 10
+    stratified: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each fold."""
+        if self.stratified:
+            yield from fold_pairs(stratified_folds(dataset, self.k, self.seed))
+            return
+        _require_as_many(self.k, dataset.n_rows, "folds", "cases")
+        folds = np.empty(dataset.n_rows, dtype=np.intp)
+        folds[np.random.default_rng(self.seed).permutation(dataset.n_rows)] = np.arange(dataset.n_rows) % self.k
+        yield from fold_pairs(folds)
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return self.k
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f"{self.k} folds{'' if self.stratified else ', not stratified'}"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Repeated stratified folds, shuffled anew for each repeat.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> len(list(Repeated(5, times=3).pairs(sample("play-tennis"))))
+    15
+    """
+
+    k: int = 10
+    times: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+        check_whole("the number of repeats", self.times, 1)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each fold of each repeat."""
+        for seed in seeds(self.seed, self.times):
+            yield from fold_pairs(stratified_folds(dataset, self.k, seed))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the folds of all repeats."""
+        return self.k * self.times
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f"{self.k} folds, {self.times} times"
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Folds that keep groups whole: the cases with the same value in a column, such as one patient's.
+
+    The largest groups are dealt first, each to the fold that is smallest so far. Cases without a value are one group.
+    `estimate` keeps the column out of learning.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of groups.
+    column : str
+        An attribute of the data.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [len(test) for _, test in Grouped(2, "Outlook").pairs(sample("play-tennis"))]
+    [9, 5]
+    """
+
+    k: int
+    column: str
+
+    def __post_init__(self) -> None:
+        check_whole("the number of folds", self.k, 2)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each fold."""
+        codes = dataset.columns[place_of(dataset, self.column)]
+        _, group = np.unique(codes, return_inverse=True)
+        sizes = np.bincount(group)
+        _require_as_many(self.k, len(sizes), "folds", f"groups by {self.column!r}")
+        filled = np.zeros(self.k, dtype=np.intp)
+        fold_of = np.zeros(len(sizes), dtype=np.intp)
+        for one in np.argsort(-sizes, kind="stable").tolist():
+            fold_of[one] = np.argmin(filled)
+            filled[fold_of[one]] += sizes[one]
+        yield from fold_pairs(fold_of[group])
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return self.k
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f"{self.k} folds grouped by {self.column}"
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFolds:
+    """Given folds, such as those of another program or a paper.
+
+    Parameters
+    ----------
+    fold_of : sequence of int
+        The fold of each case, by whatever numbers; tested in their order.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> [test.tolist() for _, test in GivenFolds([1, 2] * 7).pairs(sample("play-tennis"))][0]
+    [0, 2, 4, 6, 8, 10, 12]
+    """
+
+    fold_of: Sequence[int] | npt.NDArray[Any]
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each fold."""
+        yield from fold_pairs(given_folds(self.fold_of, dataset.n_rows))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of folds."""
+        return int(given_folds(self.fold_of, dataset.n_rows).max()) + 1
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f"{len(np.unique(self.fold_of))} given folds"
+
+
+def given_folds(fold_of: Any, n_rows: int) -> Rows:
+    """Return given folds as whole numbers from 0 on, in their order.
+
+    Examples
+    --------
+    >>> given_folds([7, 3, 7], 3).tolist()
+    [1, 0, 1]
+    """
+    given = np.asarray(fold_of)
+    if given.shape != (n_rows,) or given.dtype.kind not in "iu":
+        raise ParameterError(f"fold_of must hold a whole number for each of the {n_rows:,} cases")
+    numbers, codes = np.unique(given, return_inverse=True)
+    if len(numbers) < 2:
+        raise ParameterError("fold_of must name two folds at least")
+    return codes.astype(np.intp)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Predict every case by a model of all the others."""
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each case."""
+        if dataset.n_rows < 2:
+            raise ParameterError(f"leave-one-out needs at least two cases, not {dataset.n_rows}")
+        yield from fold_pairs(np.arange(dataset.n_rows))
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of cases."""
+        return dataset.n_rows
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return "leave-one-out"
+
+
+@dataclass(frozen=True)
+class Bootstrap632:
+    """Train on a bootstrap sample of as many cases as there are, and test on the cases not in it."""
+
+    times: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("the number of bootstrap samples", self.times, 1)
+        _check_seed(self.seed)
+
+    def pairs(self, dataset: Dataset) -> Pairs:
+        """Yield one train/test split for each sample; rows repeat, and a sample of all cases is drawn again."""
+        n = dataset.n_rows
+        if n < 2:
+            raise ParameterError(f"a bootstrap needs at least two cases, not {n}")
+        draw = np.random.default_rng(self.seed)
+        for _ in range(self.times):
+            left_out = np.zeros(0, dtype=np.intp)
+            while len(left_out) == 0:
+                rows = np.sort(draw.integers(0, n, n))
+                left_out = np.setdiff1d(np.arange(n), rows)
+            yield rows, left_out
+
+    def number(self, dataset: Dataset) -> int:
+        """Return the number of samples."""
+        return self.times
+
+    def describe(self) -> str:
+        """Return a short description."""
+        return f".632 bootstrap of {self.times} samples"
+
+
+def as_way(way: Any, dataset: Dataset) -> Way:
+    """Return a CV splitter: None means ten folds, a number that many folds.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> as_way(None, sample("play-tennis")), as_way(5, sample("play-tennis")).k
+    (KFold(k=10, stratified=True, seed=0), 5)
+    """
+    if way is None:
+        return KFold(min(10, dataset.n_rows))
+    if isinstance(way, (int, np.integer)) and not isinstance(way, bool):
+        return KFold(int(way))
+    if isinstance(way, type) or not all(hasattr(way, name) for name in ("pairs", "number", "describe")):
+        names = "KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632"
+        raise ParameterError(f"a CV splitter is a number of folds or one of {names}, not {way!r}")
+    found: Way = way
+    return found
+
+
+def seeds(seed: int, number: int) -> list[int]:
+    """Return so many different seeds, made of one."""
+    return [int(one) for one in np.random.SeedSequence(seed).generate_state(number)]
+
+
+def target_of(dataset: Dataset) -> npt.NDArray[Any]:
+    """Return the target, which must be there."""
+    if not isinstance(dataset, Dataset):
+        raise ParameterError(f"this takes a dataset, such as treewright.read makes, not {type(dataset).__name__}")
+    if dataset.target is None:
+        raise DataError("there is no target to learn from", source=dataset.source)
+    return dataset.target
+
+
+def place_of(dataset: Dataset, name: str) -> int:
+    """Return the place of an attribute among the columns."""
+    if name not in dataset.schema.attribute_names:
+        raise DataError(unknown_name("attribute", name, dataset.schema.attribute_names), source=dataset.source)
+    return dataset.schema.attribute_names.index(name)
+
+
+def check_whole(what: str, value: object, least: int) -> None:
+    """Raise unless this is a whole number, not too small."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ParameterError(f"{what} must be a whole number of at least {least}, not {value!r}")
+
+
+def _check_seed(seed: object) -> None:
+    check_whole("seed", seed, 0)
+
+
+def _require_as_many(k: int, n: int, what: str, of: str) -> None:
+    if not k <= n:
+        raise ParameterError(f"the number of {what} must be at most the number of {of}, {n}, not {k}")

@@ -1,0 +1,518 @@
+"""Tuning: the grid of an algorithm, the choice, and an honest estimate of it.
+
+Small parameter grids: a few settings of each algorithm that are worth trying. The default setting comes first, because
+it is tried first when time is short. For a numeric target the ccp_alpha of cost-complexity pruning is a share of the
+variance, so that a grid does not depend on the unit of the target.
+
+What came of choosing the parameters of a learner: the choice, both estimates, and what was left out.
+
+Choose the parameters of a learner, with an unbiased estimate of how good the choice is. A candidate is a named plan of
+the grid. Its inner estimate is the cross-validated result that the choice is based on; for the winner it is optimistic,
+because the best of many results is partly luck. The nested estimate repeats the whole procedure, choice included,
+without an outer fold and tests on that fold, so no test case influences the choice. A round is one inner fold predicted
+by every candidate: all candidates are measured on the same folds. Among the candidates within one standard error of the
+best, the one with the smallest trees is chosen.
+
+Invariants: Under a time limit no fit and no outer fold starts that would probably not end in time. The first round
+shows what a round costs; then as many rounds are made, in the choice and in every outer fold alike, as leave time for a
+nested estimate. A candidate without a first round counts as not tried. The result lists what was left out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from treewright import plans
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.errors import ParameterError
+from treewright.evaluation.cross_validation import Rows, check_whole, fold_pairs, stratified_folds, target_of
+from treewright.evaluation.fold_runs import FoldRun, run_pair, score_of
+from treewright.evaluation.learners import Learn, named_learners, plan_of
+from treewright.evaluation.report import Report, percentage
+from treewright.evaluation.report import Rows as Table
+from treewright.evaluation.resampling import Estimate, Progress, summed_up
+from treewright.fitting.algorithms import Learner
+from treewright.learners.recipe import Stopping
+from treewright.plans import Plan, RulePlan
+from treewright.wording import did_you_mean, printable
+
+Grid = Mapping[str, Plan | RulePlan]
+Plans = dict[str, Plan | RulePlan]
+
+
+def grid_for(algorithm: str, dataset: Dataset | None = None) -> Plans:
+    """Return the small grid of an algorithm.
+
+    Parameters
+    ----------
+    algorithm : {"c45", "id3", "cart", "chaid", "cal3", "rules"}
+    dataset : Dataset or None
+        The cases, whose target gives prices their unit.
+
+    Examples
+    --------
+    >>> list(grid_for("c45"))[:2]
+    ['confidence 25 %, 2 objects', 'confidence 10 %, 2 objects']
+    """
+    grids: dict[str, Callable[[], Plans]] = {
+        "c45": _c45,
+        "id3": _id3,
+        "cart": lambda: _cart(dataset),
+        "chaid": _chaid,
+        "cal3": _cal3,
+        "rules": _rules,
+    }
+    if algorithm not in grids:
+        hint = did_you_mean(algorithm, list(grids))
+        raise ParameterError(f"there are grids for {', '.join(grids)}, not for {algorithm!r}{hint}")
+    return grids[algorithm]()
+
+
+def _c45() -> Plans:
+    return {
+        f"confidence {100 * confidence:g} %, {objects} objects": plans.c45(confidence=confidence, min_objects=objects)
+        for objects in (2, 5, 20)
+        for confidence in (0.25, 0.1, 0.01)
+    }
+
+
+def _id3() -> Plans:
+    return {
+        "any depth" if depth is None else f"depth {depth}": plans.id3(max_depth=depth) for depth in (None, 1, 2, 3, 5)
+    }
+
+
+def _cart(dataset: Dataset | None) -> Plans:
+    unit, word = 1.0, ""
+    if dataset is not None and dataset.target is not None and dataset.schema.task is Task.REGRESSION:
+        unit, word = float(np.var(dataset.target)), " of the variance"
+    return {
+        f"price {price:g}{word} a leaf, {leaf} cases in a leaf": plans.cart(
+            stopping=Stopping(min_leaf=leaf),
+            prune="cost_complexity" if price else None,
+            alpha=price * unit if price else None,
+        )
+        for leaf in (1, 5, 20)
+        for price in (0.0, 0.001, 0.003, 0.01)
+    }
+
+
+def _chaid() -> Plans:
+    return {f"significance {100 * level:g} %": plans.chaid(alpha_split=level) for level in (0.05, 0.01, 0.001)}
+
+
+def _cal3() -> Plans:
+    return {f"s1 {s1}, s2 {s2:g}": plans.cal3(s1=s1, s2=s2) for s1 in (4, 8, 16) for s2 in (0.7, 0.8, 0.9)}
+
+
+def _rules() -> Plans:
+    return {
+        f"confidence {100 * confidence:g} %": plans.c45_rules(confidence=confidence) for confidence in (0.25, 0.1, 0.01)
+    }
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan with its inner result: pooled score, standard error over the folds, and leaves on average."""
+
+    name: str
+    score: float
+    standard_error: float
+    size: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Tuned(Report):
+    """What was chosen, by what, and how good it is.
+
+    Parameters
+    ----------
+    chosen : str
+        Name of the chosen candidate.
+    plan : Plan, RulePlan, ForestPlan or BoostPlan
+        The chosen one, to be fitted to all cases.
+    measure : {"accuracy", "rmse"}
+    candidates : tuple of Candidate
+        Those that were tried, in the order of the grid.
+    not_tried : tuple of str
+        Names of those that the time did not suffice for.
+    nested : Estimate or None
+        The honest estimate; None if no outer fold was finished.
+    inner_folds : int
+        Rounds by which the candidates were compared.
+    outer_folds : int
+        Outer folds that were wanted.
+    chosen_in_folds : tuple of str
+        What was chosen in each finished outer fold.
+    seconds : float
+    """
+
+    chosen: str
+    plan: Learner
+    measure: str
+    candidates: tuple[Candidate, ...]
+    not_tried: tuple[str, ...]
+    nested: Estimate | None
+    inner_folds: int
+    outer_folds: int
+    chosen_in_folds: tuple[str, ...]
+    seconds: float
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def inner(self) -> float | None:
+        """The inner result of the chosen candidate, as a rule too good; None if none could be tried."""
+        return next((one.score for one in self.candidates if one.name == self.chosen), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            "chosen": self.chosen,
+            "recipe": self.plan.to_dict(),
+            "measure": self.measure,
+            "inner": self.inner,
+            "nested": None if self.nested is None else self.nested.to_dict(),
+            "inner_folds": self.inner_folds,
+            "outer_folds": self.outer_folds,
+            "chosen_in_folds": list(self.chosen_in_folds),
+            "candidates": self.records(),
+            "not_tried": list(self.not_tried),
+            "seconds": self.seconds,
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row for each candidate that was tried."""
+        return [
+            {
+                "candidate": one.name,
+                self.measure: one.score,
+                "standard_error": one.standard_error,
+                "size": one.size,
+                "seconds": one.seconds,
+                "chosen": one.name == self.chosen,
+            }
+            for one in self.candidates
+        ]
+
+    def lines(self) -> list[str]:
+        """Return what was chosen and the two estimates."""
+        lines = [f"Chosen: {printable(self.chosen)}"]
+        name = "accuracy" if self.measure == "accuracy" else "root mean squared error"
+        if self.nested is not None:
+            between = ""
+            if self.nested.low is not None and self.nested.high is not None:
+                between = f" ({percentage(self.nested.low)} to {percentage(self.nested.high)})"
+            done = len(self.nested.folds)
+            folds = f"{done}" if done == self.outer_folds else f"{done} of {self.outer_folds}"
+            found = f"{self._shown(self.nested.pooled)}{between}"
+            lines.append(f"Nested estimate of the {name} {found}, {folds} outer folds: unbiased")
+        if self.inner is not None:
+            lines.append(f"Inner estimate {self._shown(self.inner)}, used to choose it: {self._inner_worth()}")
+        if self.nested is not None:
+            lines.append(f"Baseline {self._shown(self.nested.baseline)}")
+        return lines
+
+    def _inner_worth(self) -> str:
+        if self.nested is None or self.inner is None:
+            return "usually optimistic"
+        up = self.measure == "accuracy"
+        better = self.inner > self.nested.pooled if up else self.inner < self.nested.pooled
+        return "optimistic" if better else "usually optimistic, here no better than the nested estimate"
+
+    def tables(self) -> list[tuple[str, Table]]:
+        """Return the candidates."""
+        if not self.candidates:
+            return []
+        rows = [["candidate", self.measure, "standard error", "size", ""]]
+        for one in self.candidates:
+            error = (
+                f"{100 * one.standard_error:.1f} points" if self.measure == "accuracy" else f"{one.standard_error:.3g}"
+            )
+            mark = "chosen" if one.name == self.chosen else ""
+            rows.append([printable(one.name, 60), self._shown(one.score), error, f"{one.size:.1f}", mark])
+        return [("Candidates, by inner folds", rows)]
+
+    def _shown(self, score: float) -> str:
+        return percentage(score) if self.measure == "accuracy" else f"{score:.4g}"
+
+
+Candidates = Mapping[str, Learner]
+
+LEAST_OUTER = 2
+"""Outer folds that rounds of the choice are given up for."""
+
+
+class _OutOfTimeError(Exception):
+    """The next fit would not end in time."""
+
+
+class _Clock:
+    """Checks the time left, with the final fit reserved: as long as the longest fit so far."""
+
+    def __init__(self, limit: float | None, now: Callable[[], float]) -> None:
+        self._now = now
+        self._start = now()
+        self.limit = limit
+        self.longest = 0.0
+
+    @property
+    def spent(self) -> float:
+        return self._now() - self._start
+
+    def allows(self, seconds: float, again: int = 0) -> bool:
+        """Return True if there is time for so many more seconds, and then for all of it again so many times."""
+        if self.limit is None:
+            return True
+        return (self.spent + seconds + self.longest) * (again + 1) <= self.limit
+
+    def run(self, work: Callable[[], FoldRun], again: int = 0) -> FoldRun:
+        """Do some work, or raise if it would end too late."""
+        if not self.allows(self.longest, again):
+            raise _OutOfTimeError
+        before = self._now()
+        done = work()
+        self.longest = max(self.longest, self._now() - before)
+        return done
+
+
+def tune(
+    dataset: Dataset,
+    grid: Any = "c45",
+    *,
+    inner: int = 5,
+    outer: int = 5,
+    time_limit: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Tuned:
+    """Choose among plans by cross-validation, and estimate by nested cross-validation what the choice is worth.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    grid : dict or list of plans, recipes or our estimators, or the name of an algorithm
+        The candidates; a name takes the small grid of `grid_for`.
+    inner, outer : int
+        Folds of the choice, and of the nested estimate around it; fewer where there are fewer cases. 0 outer folds
+        leave the nested estimate out.
+    time_limit : float or None
+        Seconds. If they are short, fewer inner folds are used, then fewer outer ones; then candidates are left out.
+    seed : int
+    progress : callable or None
+        Called with fits done and fits in all.
+    clock : callable
+        Returns the time in seconds.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> tuned = tune(sample("restaurant"), {"usual": c45(), "unpruned": c45(prune=False)}, inner=3, outer=3)
+    >>> tuned.chosen, [one.name for one in tuned.candidates]
+    ('usual', ['usual', 'unpruned'])
+    """
+    target_of(dataset)
+    candidates = _candidates(grid, dataset)
+    check_whole("the number of inner folds", inner, 2)
+    check_whole("the number of outer folds", outer, 0)
+    if time_limit is not None and not time_limit > 0:
+        raise ParameterError(f"the time limit must be a number of seconds above 0, not {time_limit!r}")
+    if outer == 1:
+        raise ParameterError("the number of outer folds must be 0 or at least 2, not 1")
+    n = dataset.n_rows
+    if n < 4:
+        raise ParameterError(f"tuning needs at least four cases, and there {'is' if n == 1 else 'are'} {n}")
+    wanted = (inner, outer)
+    outer = min(outer, n)
+    inner = min(inner, n - -(-n // outer) if outer else n)  # as many as the training part of an outer fold has cases
+    watch = _Clock(time_limit, clock)
+    counter = _Counter(progress, len(candidates) * inner * (outer + 1) + outer)
+    runs_of, rounds = _race(dataset, candidates, (inner, outer), seed, watch, counter)
+    counter.total = len(runs_of) * rounds * (outer + 1) + outer
+    tried = [_candidate(dataset, name, runs) for name, runs in runs_of.items()]
+    better = -1.0 if _measure(dataset) == "rmse" else 1.0
+    chosen = _choice(tried, better) if tried else next(iter(candidates))
+    again = {one.name: candidates[one.name] for one in tried}
+    runs, choices = (
+        _nested(dataset, again, (inner, rounds, outer), seed, watch, counter) if outer and tried else ([], [])
+    )
+    nested = summed_up(dataset, f"{len(runs)} outer folds", runs) if runs else None
+    left = tuple(name for name in candidates if name not in again)
+    few = [] if (inner, outer) == wanted else [_few(n, wanted, (inner, outer))]
+    return Tuned(
+        chosen,
+        candidates[chosen],
+        _measure(dataset),
+        tuple(tried),
+        left,
+        nested,
+        rounds,
+        outer,
+        tuple(choices),
+        watch.spent,
+        (*few, *_told(left, len(candidates), (rounds, inner), (len(runs), outer))),
+    )
+
+
+def _candidates(grid: Any, dataset: Dataset) -> Candidates:
+    if isinstance(grid, str):
+        return grid_for(grid, dataset)
+    named = {name: plan_of(learner, dataset) for name, learner in named_learners(grid).items()}
+    if not named:
+        raise ParameterError("there is nothing to choose from: the grid is empty")
+    return named
+
+
+class _Counter:
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self.total, self._done = progress, total, 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, max(self.total, self._done))
+
+
+def _race(
+    dataset: Dataset,
+    candidates: Candidates,
+    folds: tuple[int, int],
+    seed: int,
+    watch: _Clock,
+    counter: _Counter,
+) -> tuple[dict[str, list[FoldRun]], int]:
+    """Return what came of the candidates that there was time for, and how many rounds each had."""
+    inner, outer = folds
+    pairs = list(fold_pairs(stratified_folds(dataset, inner, seed)))
+    runs = _round(dataset, candidates, 1, pairs[0], watch, counter, again=min(outer, 1))
+    last = watch.spent
+    found = {name: [run] for name, run in runs.items()}
+    done = min(1, len(found))
+    while len(runs) == len(candidates) and done < _rounds(last, done, inner, outer, watch):
+        before = watch.spent
+        runs = _round(dataset, candidates, done + 1, pairs[done], watch, counter)
+        last = watch.spent - before  # the first rounds may take longer than the others
+        if len(runs) == len(candidates):
+            done += 1
+            for name, run in runs.items():
+                found[name].append(run)
+    return found, done
+
+
+def _round(
+    dataset: Dataset,
+    candidates: Candidates,
+    fold: int,
+    pair: tuple[Rows, Rows],
+    watch: _Clock,
+    counter: _Counter,
+    *,
+    again: int = 0,
+) -> dict[str, FoldRun]:
+    """Let the candidates predict one fold, one after the other while there is time."""
+    found: dict[str, FoldRun] = {}
+    for name, plan in candidates.items():
+        try:
+            found[name] = watch.run(partial(run_pair, dataset, Learn(plan), fold, *pair), again)
+        except _OutOfTimeError:
+            break
+        counter()
+    return found
+
+
+def _rounds(last: float, done: int, inner: int, outer: int, watch: _Clock) -> int:
+    """Return how many rounds to make, those done included: so many that some outer folds can follow.
+
+    A further round is expected to take as long as the last.
+    """
+    several = range(inner, max(done, 2) - 1, -1)
+    # A choice by one fold is poor, but one without an honest estimate is worse.
+    for least, possible in ((LEAST_OUTER, several), (1, several), (1, (done,)), (0, several)):
+        for rounds in possible:
+            if watch.allows((rounds - done) * last + min(least, outer) * (rounds * last + watch.longest)):
+                return rounds
+    return done
+
+
+def _candidate(dataset: Dataset, name: str, runs: Sequence[FoldRun]) -> Candidate:
+    rows = np.concatenate([run.rows for run in runs])
+    pooled = score_of(dataset.take(rows), np.concatenate([run.predicted for run in runs]))
+    scores = [run.result.score for run in runs if run.result.score is not None]
+    error = float(np.std(scores, ddof=1)) / sqrt(len(scores)) if len(scores) > 1 else 0.0
+    sizes = [run.result.size or 0 for run in runs]
+    return Candidate(name, pooled or 0.0, error, sum(sizes) / len(sizes), sum(run.result.seconds for run in runs))
+
+
+def _choice(tried: Sequence[Candidate], better: float) -> str:
+    """Return the smallest candidate within one standard error of the best (of equals: the better, then the first)."""
+    best = max(tried, key=lambda one: better * one.score)
+    near = [one for one in tried if better * one.score >= better * best.score - best.standard_error - 1e-12]
+    return min(near, key=lambda one: (one.size, -better * one.score)).name
+
+
+def _nested(
+    dataset: Dataset, candidates: Candidates, folds: tuple[int, int, int], seed: int, watch: _Clock, counter: _Counter
+) -> tuple[list[FoldRun], list[str]]:
+    """Choose without each outer fold and test the choice on it, while there is time."""
+    inner, rounds, outer = folds
+    better = -1.0 if _measure(dataset) == "rmse" else 1.0
+    runs: list[FoldRun] = []
+    choices: list[str] = []
+    expected = watch.spent + watch.longest  # the choice again, among fewer cases, and a fit
+    for fold, (train, test) in enumerate(fold_pairs(stratified_folds(dataset, outer, seed + 1)), start=1):
+        before = watch.spent
+        if not watch.allows(expected):
+            break
+        part = dataset.take(train)
+        found: dict[str, list[FoldRun]] = {name: [] for name in candidates}
+        for place, pair in enumerate(list(fold_pairs(stratified_folds(part, inner, seed)))[:rounds], start=1):
+            for name, run in _round(part, candidates, place, pair, watch, counter).items():
+                found[name].append(run)
+        if any(len(one) < rounds for one in found.values()):
+            break
+        name = _choice([_candidate(part, name, one) for name, one in found.items()], better)
+        try:
+            runs.append(watch.run(partial(run_pair, dataset, Learn(candidates[name]), fold, train, test)))
+        except _OutOfTimeError:
+            break
+        choices.append(name)
+        counter()
+        expected = watch.spent - before
+    return runs, choices
+
+
+def _few(n: int, wanted: tuple[int, int], used: tuple[int, int]) -> str:
+    kinds = zip(("inner", "outer"), wanted, used, strict=True)
+    told = [f"{now} {kind} folds instead of {before}" for kind, before, now in kinds if now != before]
+    return f"there are only {n} cases: {' and '.join(told)}"
+
+
+def _told(left: Sequence[str], candidates: int, rounds: tuple[int, int], outer: tuple[int, int]) -> tuple[str, ...]:
+    told = []
+    if len(left) == candidates:
+        told.append(
+            "the time limit was too short to try any candidate: this is the first one of the grid, without an estimate"
+        )
+    elif left:
+        told.append(f"{len(left)} of {candidates} candidates not tried within the time limit: {'; '.join(left)}")
+    if 0 < rounds[0] < rounds[1]:
+        told.append(f"the choice is based on {rounds[0]} of {rounds[1]} inner folds: the time limit was reached")
+    if outer[0] < outer[1]:
+        some = f"the nested estimate has {outer[0]} of {outer[1]} folds"
+        told.append(f"{some if outer[0] else 'there is no nested estimate'}: the time limit was reached")
+    return tuple(told)
+
+
+def _measure(dataset: Dataset) -> str:
+    return "rmse" if dataset.schema.task is Task.REGRESSION else "accuracy"

@@ -1,0 +1,297 @@
+"""The whole tree in one explanation: what it is, what it leans on, its cp table, and why its tests were chosen.
+
+A whole tree written out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.attribute import impurity_importance
+from treewright.explain.conditions import Condition, condition_of, conditions_to, where
+from treewright.explain.document import (
+    Block,
+    Document,
+    Explanation,
+    Heading,
+    Paragraph,
+    Table,
+    Together,
+    Verbatim,
+    name,
+)
+from treewright.explain.language import Words
+from treewright.explain.node import explain_node, outcome_text
+from treewright.explain.training_data import understood
+from treewright.learners.recipe import recipe_from_dict
+from treewright.tree.model import TreeModel
+from treewright.tree.tree import LEAF, Tree
+from treewright.wording import number
+
+MOST_NODES = 40
+"""Tests that are told one by one; those near the root come first."""
+
+MOST_LEVELS = 6
+"""Levels of the tree that are drawn."""
+
+MOST_LINES = 120
+"""Lines of the drawing."""
+
+
+@dataclass(frozen=True)
+class OutlineLine:
+    """One node in the drawing of a tree.
+
+    Parameters
+    ----------
+    depth, node : int
+    condition : Condition or None
+        Of the branch that leads to it; None for the root.
+    attribute : str or None
+        What it tests; None for a leaf, and where the drawing ends.
+    outcome : str or float
+    weight : float
+    errors : float or None
+        Training cases of other classes.
+    hidden : int
+        Nodes below that are not drawn.
+    """
+
+    depth: int
+    node: int
+    condition: Condition | None
+    attribute: str | None
+    outcome: str | float
+    weight: float
+    errors: float | None
+    hidden: int
+
+
+@dataclass(frozen=True)
+class TestLine:
+    """One test of the tree in a line; `worth` names what `value` is, None where the model kept no working."""
+
+    __test__ = False  # not a test class, whatever its name suggests to pytest
+
+    node: int
+    conditions: tuple[Condition, ...]
+    weight: float
+    chosen: str
+    worth: str | None = None
+    value: float | None = None
+    runner_up: str | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True)
+class TreeExplanation(Explanation):
+    """The whole tree.
+
+    Parameters
+    ----------
+    algorithm, criterion, target : str
+    nodes, leaves, depth : int
+    weight : float
+        Of the training cases.
+    outline : tuple of OutlineLine
+        The top of the tree, depth first.
+    importance : tuple of pairs
+        Attributes and their share in the decrease of impurity, the greatest first, zeros left out.
+    cp_table : tuple of rows
+        CP, number of splits, relative error and, where it was cross-validated, xerror and xstd; empty where the learner
+        has none.
+    tests : tuple of TestLine
+    more : int
+        Tests that are not listed.
+    """
+
+    algorithm: str
+    criterion: str
+    target: str
+    nodes: int
+    leaves: int
+    depth: int
+    weight: float
+    outline: tuple[OutlineLine, ...]
+    importance: tuple[tuple[str, float], ...]
+    cp_table: tuple[tuple[float, ...], ...]
+    tests: tuple[TestLine, ...]
+    more: int
+
+    def document(self, say: Words) -> Document:
+        """Return all of it in the words of a language."""
+        return tree_document(self, say)
+
+
+def explain_tree(model: TreeModel) -> TreeExplanation:
+    """Explain a whole tree from what the model keeps.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.plans import id3
+    >>> told = explain_tree(fit(sample("play-tennis"), id3()))
+    >>> [(test.node, test.chosen, test.runner_up) for test in told.tests]
+    [(0, 'Outlook', 'Humidity'), (1, 'Humidity', 'Temperature'), (5, 'Wind', 'Temperature')]
+    """
+    tree = model.tree
+    recipe = recipe_from_dict(model.recipe)
+    inner = sorted(np.flatnonzero(tree.attribute != LEAF).tolist(), key=lambda node: (int(tree.depths[node]), node))
+    tests = tuple(_test(model, node) for node in inner[:MOST_NODES])
+    return TreeExplanation(
+        algorithm=recipe.name,
+        criterion=recipe.criterion if recipe.own is None else recipe.own.name,
+        target=tree.schema.target or "",
+        nodes=tree.n_nodes,
+        leaves=tree.n_leaves,
+        depth=tree.depth,
+        weight=float(tree.weight[0]),
+        outline=_outline(tree),
+        importance=_importance(model, recipe.criterion),
+        cp_table=_cp_table(model),
+        tests=tests,
+        more=len(inner) - len(tests),
+    )
+
+
+def _outline(tree: Tree) -> tuple[OutlineLine, ...]:
+    """Return the first levels; fewer where they would be too many lines."""
+    deepest = MOST_LEVELS
+    while deepest > 1 and np.count_nonzero(tree.depths <= deepest) > MOST_LINES:
+        deepest -= 1
+    lines: list[OutlineLine] = []
+    for node in range(tree.n_nodes):
+        depth = int(tree.depths[node])
+        if depth > deepest:
+            above = len(lines) - 1
+            lines[above] = replace(lines[above], hidden=lines[above].hidden + 1, attribute=None)
+            continue
+        if len(lines) >= MOST_LINES:
+            lines[-1] = replace(lines[-1], hidden=lines[-1].hidden + 1)
+            continue
+        lines.append(_outline_line(tree, node, depth))
+    return tuple(lines)
+
+
+def _outline_line(tree: Tree, node: int, depth: int) -> OutlineLine:
+    view = tree.node(node)
+    parent = int(tree.parent[node])
+    condition = None
+    if parent >= 0:
+        split, branch = tree.split(parent), tree.children_of(parent).tolist().index(node)
+        if split is not None:
+            condition = condition_of(split, branch, tree.schema.attributes[split.attribute])
+    attribute = None if view.is_leaf else view.attribute.name
+    errors = None if tree.is_regression else float(tree.errors[node])
+    return OutlineLine(depth, node, condition, attribute, view.outcome, view.weight, errors, 0)
+
+
+def _test(model: TreeModel, node: int) -> TestLine:
+    view = model.tree.node(node)
+    known: dict[str, Any] = {}
+    if node in model.working:
+        told = explain_node(model, node)
+        chosen = next((one for one in told.attributes if one.name == told.chosen), None)
+        known = {"worth": told.worth, "runner_up": told.runner_up, "margin": told.margin}
+        known["value"] = None if chosen is None else chosen.worth(told.worth)
+    return TestLine(node, conditions_to(model.tree, node), view.weight, view.attribute.name, **known)
+
+
+def _cp_table(model: TreeModel) -> tuple[tuple[float, ...], ...]:
+    with understood("cp table"):
+        table = tuple(tuple(float(cell) for cell in row) for row in model.recipe.get("cp_table", ()))
+        if any(not 3 <= len(row) <= 5 or len(row) != len(table[0]) for row in table):
+            raise ValueError("a row has too few or too many numbers")
+        return table
+
+
+def _importance(model: TreeModel, criterion: str) -> tuple[tuple[str, float], ...]:
+    shares = model.recipe.get("importance")
+    if shares is None:
+        shares = impurity_importance(model.tree, criterion).tolist()
+    with understood("importance"):
+        pairs = [(name, float(share)) for name, share in zip(model.schema.attribute_names, shares, strict=True)]
+        return tuple(sorted(((name, share) for name, share in pairs if share > 0), key=lambda pair: -pair[1]))
+
+
+def tree_document(explanation: TreeExplanation, say: Words) -> Document:
+    """Return the explanation of a tree as a document."""
+    size = say(
+        "tree.size",
+        nodes=say("nodes", n=explanation.nodes),
+        leaves=say("leaves", n=explanation.leaves),
+        depth=explanation.depth,
+        cases=say("cases", n=explanation.weight),
+    )
+    blocks: list[Block] = [
+        Heading(say("tree.heading", algorithm=explanation.algorithm, target=name(explanation.target))),
+        Paragraph(size),
+        Verbatim(_drawing(explanation, say)),
+    ]
+    if explanation.tests:
+        blocks.append(_tests(explanation, say))
+    if explanation.importance:
+        rows = tuple((name(one), f"{share:.3f}") for one, share in explanation.importance)
+        table = Table((say("head.attribute"), say("head.share")), rows)
+        blocks.append(Together((Paragraph(say("tree.importance")), table)))
+    if explanation.cp_table:
+        blocks.append(_cp_table_block(explanation, say))
+    return tuple(blocks)
+
+
+def _tests(explanation: TreeExplanation, say: Words) -> Block:
+    worths = [test.worth for test in explanation.tests if test.worth is not None and test.worth != "order"]
+    worth = "-"
+    if worths:
+        worth = name(explanation.criterion) if worths[0] == "own" else say(f"worth.{worths[0]}")
+    heads = (say("head.node"), say("head.cases"), say("head.test"), worth, say("head.runner_up"), say("head.margin"))
+    rows = tuple(_row(test, say) for test in explanation.tests)
+    more = say("tree.more_tests", n=explanation.more) if explanation.more else ""
+    table = Table((*heads, say("head.where")), rows, last_left=True, more=more)
+    return Together((Paragraph(say("tree.tests")), table))
+
+
+def _row(test: TestLine, say: Words) -> tuple[str, ...]:
+    return (
+        str(test.node),
+        number(test.weight),
+        name(test.chosen),
+        _short(test.value),
+        "-" if test.runner_up is None else name(test.runner_up),
+        _short(test.margin),
+        where(test.conditions, say),
+    )
+
+
+def _drawing(explanation: TreeExplanation, say: Words) -> str:
+    """Return the top of the tree, a line for each node, indented by its depth."""
+    lines = []
+    for one in explanation.outline:
+        branch = "" if one.condition is None else f"{one.condition.right_side(say)}: "
+        if one.attribute is not None:
+            told = name(one.attribute)
+        else:
+            told = f"{outcome_text(one.outcome)}  {number(one.weight)}"
+            told += f"/{number(one.errors)}" if one.errors else ""
+        told += f"  … {say('tree.more_nodes', n=one.hidden)}" if one.hidden else ""
+        lines.append(f"{'   ' * one.depth}{branch}{told}")
+    return "\n".join(lines)
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
+
+
+def _cp_table_block(explanation: TreeExplanation, say: Words) -> Block:
+    heads = ("", "CP", say("cp.splits"), say("cp.error"), say("cp.xerror"), say("cp.xstd"))
+    rows = tuple(
+        (str(place), *(f"{cell:.5g}" for cell in row)) for place, row in enumerate(explanation.cp_table, start=1)
+    )
+    table = Table(heads[: len(rows[0])], rows)
+    return Together((Paragraph(say("cp.title")), table))

@@ -1,0 +1,404 @@
+"""The view model of a drawn tree: which nodes are visible and with which texts; `drawing.layout` places them.
+
+Visible nodes are listed depth first, a parent before its children. A folded node is an inner node whose branches are
+not shown; `hidden` counts the nodes below it. One box stands for the lightest branches of a node that has too many. A
+tree that is too large is shown from the top, the nodes with the most weight first.
+
+The words in the box of a node, for forms that set them themselves.
+
+Names from the data may be of any length; here they are cut at `LONGEST` characters.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from treewright.data.schema import Column
+from treewright.errors import ParameterError
+from treewright.tree.output_methods import SHOWN_NODES
+from treewright.tree.split import NUMERIC_TESTS, Split, Test
+from treewright.tree.text import outcome_text
+from treewright.tree.tree import LEAF, STOPS, Tree
+from treewright.wording import number, printable
+
+SHOWN_BRANCHES = 12
+"""Branches of one node, if nobody says otherwise; the lightest ones share a box."""
+
+SHORT_NUMBER = 8
+"""Digits and signs of a number that is printed exactly."""
+
+_LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{8,}")
+
+OTHER = 7
+"""Colour number of the classes that have none of their own."""
+
+
+_BETWEEN = {Test.NOMINAL: " = ", Test.SUBSET: " in "}
+"""What stands between an attribute and the condition of a branch, where it is not a sign of its own."""
+
+
+class Shape(StrEnum):
+    """What a box stands for."""
+
+    TEST = "test"
+    LEAF = "leaf"
+    FOLDED = "folded"
+    REST = "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Sketched:
+    """One visible box.
+
+    Parameters
+    ----------
+    number : int
+        Node of the tree; for a rest box that of its parent.
+    parent : int
+        Position of the box above, -1 for the first.
+    shape : Shape
+    name : str
+        Attribute of a test, else the class or number that is said; made printable, not shortened.
+    branch : str
+        The condition on the way from above; empty for the first box.
+    weight : float
+    counts : tuple of float
+        Weight of each class; empty for regression.
+    outcome : int or float
+        Class index or mean.
+    spread : float or None
+        Standard deviation of the target, for regression.
+    hidden : int
+        Nodes below that are not shown.
+    stop : str
+        Why a leaf is a leaf; empty for other boxes.
+    label : str
+        The condition with its numbers rounded, for the drawing.
+    """
+
+    number: int
+    parent: int
+    shape: Shape
+    name: str
+    branch: str
+    weight: float
+    counts: tuple[float, ...]
+    outcome: int | float
+    spread: float | None = None
+    hidden: int = 0
+    stop: str = ""
+    label: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """Share of the class that is said; None for regression and where no case was."""
+        total = sum(self.counts)
+        return self.counts[int(self.outcome)] / total if total > 0 else None
+
+    @property
+    def hidden_text(self) -> str:
+        """What is not shown below, in words; empty where nothing is hidden."""
+        if not self.hidden:
+            return ""
+        return f"… {self.hidden:,} more node{'' if self.hidden == 1 else 's'}"
+
+    @property
+    def hidden_line(self) -> str:
+        """The same for the box, unless its name says it already: branches that are leaves are as many nodes."""
+        said = self.shape is Shape.REST and self.name.startswith(f"… {self.hidden:,} more ")
+        return "" if said else self.hidden_text
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The visible nodes of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    nodes : tuple of Sketched
+    """
+
+    tree: Tree
+    nodes: tuple[Sketched, ...]
+
+    @cached_property
+    def colours(self) -> tuple[int, ...]:
+        """Colour number of each class: the classes that weigh most have one, the others share `OTHER`."""
+        weights = self.nodes[0].counts
+        if len(weights) <= OTHER:
+            return tuple(range(len(weights)))
+        heaviest = sorted(sorted(range(len(weights)), key=lambda code: (-weights[code], code))[:OTHER])
+        return tuple(heaviest.index(code) if code in heaviest else OTHER for code in range(len(weights)))
+
+    def describe(self, position: int) -> str:
+        """Return all about a box in one line, nothing shortened: what a pointer that rests on it is told."""
+        one = self.nodes[position]
+        words = [f"{self.condition(position)}: "] if one.parent >= 0 else []
+        match one.shape:
+            case Shape.TEST:
+                words.append(f"node {one.number} tests {one.name}; ")
+            case Shape.LEAF:
+                words.append(f"leaf {one.number} says {one.name} ({one.stop}); ")
+            case Shape.FOLDED:
+                mostly = f"mostly {one.name}, " if one.spread is None else ""
+                words.append(f"node {one.number}, {mostly}{one.hidden_text[2:]} below; ")
+            case Shape.REST:
+                words.append(f"{one.name[2:]}, {one.hidden_text[2:]}; ")
+        return "".join(words) + self.cases(position)
+
+    def condition(self, position: int) -> str:
+        """Return the attribute and the condition by which a box is reached."""
+        one = self.nodes[position]
+        above = self.nodes[one.parent]
+        split = self.tree.split(above.number)
+        between = _BETWEEN.get(split.test, " ") if split is not None and one.shape is not Shape.REST else " "
+        return f"{above.name}{between}{one.branch}"
+
+    def cases(self, position: int) -> str:
+        """Return the cases of a box in words: how many, and of which classes or which mean."""
+        one = self.nodes[position]
+        told = f"{number(one.weight)} case{'' if one.weight == 1 else 's'}"
+        if one.spread is not None:
+            return f"{told}, mean {one.outcome:.6g}, standard deviation {one.spread:.4g}"
+        names = self.tree.schema.classes
+        present = [(count, code) for code, count in enumerate(one.counts) if count]
+        present.sort(key=lambda pair: (-pair[0], pair[1]))
+        listed = ", ".join(f"{printable(names[code], 40)} {number(count)}" for count, code in present[:OTHER])
+        more = f" and {len(present) - OTHER} more" if len(present) > OTHER else ""
+        return f"{told}: {listed}{more}" if present else told
+
+
+def sketch_tree(
+    tree: Tree,
+    *,
+    root: int = 0,
+    max_nodes: int | None = SHOWN_NODES,
+    max_depth: int | None = None,
+    max_branches: int | None = SHOWN_BRANCHES,
+    folded: Collection[int] = (),
+) -> Sketch:
+    """Choose what of a tree is seen.
+
+    Parameters
+    ----------
+    tree : Tree
+    root : int
+        Node to begin with.
+    max_nodes : int or None
+        Boxes at most; None shows all.
+    max_depth : int or None
+        Levels below the root at most.
+    max_branches : int or None
+        Branches of one node at most, the box for the others included.
+    folded : collection of int
+        Inner nodes that stay closed.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
+    >>> tree = fit(sample("play-tennis"), ID3()).tree
+    >>> for one in sketch_tree(tree, max_depth=1).nodes:
+    ...     print(one.shape, one.name, one.branch, one.hidden_text)
+    test Outlook
+    folded No Sunny … 2 more nodes
+    leaf Yes Overcast
+    folded Yes Rain … 2 more nodes
+    """
+    tree.node(root)  # says which nodes there are
+    for name, value, least in (
+        ("max_nodes", max_nodes, 1),
+        ("max_depth", max_depth, 0),
+        ("max_branches", max_branches, 2),
+    ):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least):
+            raise ParameterError(f"{name} must be None or a whole number of at least {least}, not {value!r}")
+    room = math.inf if max_nodes is None else max_nodes
+    widest = math.inf if max_branches is None else max_branches
+    deepest = math.inf if max_depth is None else max_depth
+    return _Sketcher(tree, root).sketch(room, widest, deepest, frozenset(folded))
+
+
+class _Sketcher:
+    """Works on lists: single numbers are read from them many times faster than from arrays."""
+
+    def __init__(self, tree: Tree, root: int) -> None:
+        self.tree = tree
+        self.root = root
+        self.leaf = (tree.attribute == LEAF).tolist()
+        self.weight = tree.weight.tolist()
+        self.start = tree.child_start.tolist()
+        self.children: list[int] = tree.children.tolist()
+        self.size = [1] * tree.n_nodes
+        parent = tree.parent.tolist()
+        for node in range(tree.n_nodes - 1, 0, -1):
+            self.size[parent[node]] += self.size[node]
+
+    def sketch(self, room: float, widest: float, deepest: float, folded: frozenset[int]) -> Sketch:
+        """Open the heaviest nodes as long as there is room, then write down what is seen."""
+        self.shown: dict[int, list[int]] = {}
+        used = 1
+        waiting = [(-self.weight[self.root], 0, self.root)]  # a node below another must be the heavier to be first
+        while waiting:
+            _, depth, node = heapq.heappop(waiting)
+            if self.leaf[node] or depth >= deepest or node in folded:
+                continue
+            branches = self._below(node)
+            limit = min(widest, room - used) if node == self.root else widest
+            seen = branches if len(branches) <= limit else self._heaviest(branches, int(max(limit, 1)) - 1)
+            needed = len(seen) + (len(seen) < len(branches))
+            if used + needed > room:
+                continue
+            used += needed
+            self.shown[node] = seen
+            for child in seen:
+                heapq.heappush(waiting, (-self.weight[child] / (depth + 2), depth + 1, child))
+        return Sketch(self.tree, tuple(self._written()))
+
+    def _below(self, node: int) -> list[int]:
+        return self.children[self.start[node] : self.start[node + 1]]
+
+    def _heaviest(self, branches: list[int], many: int) -> list[int]:
+        return sorted(sorted(branches, key=lambda child: (-self.weight[child], child))[:many])
+
+    def _written(self) -> list[Sketched]:
+        nodes: list[Sketched] = []
+        waiting: list[tuple[int, int, str, str]] = [(self.root, -1, "", "")]
+        while waiting:
+            node, parent, branch, label = waiting.pop()
+            position = len(nodes)
+            if node < 0:
+                nodes.append(self._rest(nodes[parent].number, parent))
+                continue
+            nodes.append(self._box(node, parent, branch, label))
+            split = self.tree.split(node)
+            if node not in self.shown or split is None:
+                continue
+            column = self.tree.schema.attributes[split.attribute]
+            branches, seen = self._below(node), set(self.shown[node])
+            if len(seen) < len(branches):
+                waiting.append((-1, position, "", ""))
+            waiting += [
+                (branches[place], position, *_conditions(split, place, column))
+                for place in range(len(branches) - 1, -1, -1)
+                if branches[place] in seen
+            ]
+        return nodes
+
+    def _box(self, node: int, parent: int, branch: str, label: str) -> Sketched:
+        tree = self.tree
+        leaf, shown = self.leaf[node], node in self.shown
+        counts = tuple(tree.counts[node].tolist())
+        regression = tree.is_regression
+        outcome = float(tree.outcome[node]) if regression else int(tree.outcome[node])
+        return Sketched(
+            node,
+            parent,
+            Shape.LEAF if leaf else Shape.TEST if shown else Shape.FOLDED,
+            printable(tree.schema.attributes[int(tree.attribute[node])].name)
+            if shown
+            else outcome_text(tree.node(node)),
+            branch,
+            self.weight[node],
+            counts,
+            outcome,
+            self._spread(float(tree.sse[node]), self.weight[node]) if tree.sse is not None else None,
+            0 if shown else self.size[node] - 1,
+            str(STOPS[int(tree.stop[node])]) if leaf else "",
+            label,
+        )
+
+    def _rest(self, node: int, parent: int) -> Sketched:
+        """Put the branches together that found no room."""
+        tree = self.tree
+        seen = set(self.shown[node])
+        left = [child for child in self._below(node) if child not in seen]
+        weight = sum(self.weight[child] for child in left)
+        name = f"… {len(left):,} more branch{'' if len(left) == 1 else 'es'}"
+        hidden = sum(self.size[child] for child in left)
+        box = Sketched(node, parent, Shape.REST, name, "other", weight, (), 0, hidden=hidden, label="other")
+        if tree.sse is None:
+            counts = tree.counts[left].sum(axis=0)
+            return replace(box, counts=tuple(counts.tolist()), outcome=int(counts.argmax()))
+        weights, means = tree.weight[left], tree.outcome[left]
+        mean = float((weights * means).sum() / weight) if weight > 0 else float(means.mean())
+        squares = float(tree.sse[left].sum() + (weights * (means - mean) ** 2).sum())
+        return replace(box, outcome=mean, spread=self._spread(squares, weight))
+
+    @staticmethod
+    def _spread(squares: float, weight: float) -> float:
+        return math.sqrt(squares / weight) if weight > 0 else 0.0
+
+
+def _conditions(split: Split, branch: int, column: Column) -> tuple[str, str]:
+    """Return the condition of a branch with the signs of a drawing: exact, and with rounded numbers."""
+    text = split.describe(branch, column)
+    if split.test in NUMERIC_TESTS:
+        text = text.replace("<=", "≤")
+        return text, _LONG_NUMBER.sub(lambda found: rounded(float(found[0])), text)
+    text = text.replace("!=", "≠", 1) if split.test is Test.EQUALS and branch == 1 else text
+    return text, text
+
+
+def rounded(value: float) -> str:
+    """Print a number for a drawing: exactly where that is short, else with five digits.
+
+    Examples
+    --------
+    >>> rounded(2.45), rounded(0.0982690780896553), rounded(120000.0)
+    ('2.45', '0.098269', '120000')
+    """
+    exact = repr(float(value)).removesuffix(".0")
+    return exact if len(exact) <= SHORT_NUMBER else f"{value:.5g}"
+
+
+LONGEST = 60
+
+
+def lines_of(one: Sketched) -> list[str]:
+    """Return the lines of a box: what it tests or says, and of how many cases.
+
+    Examples
+    --------
+    >>> lines_of(Sketched(3, 0, Shape.LEAF, "Yes", "Overcast", 4.0, (3.0, 1.0), 0))
+    ['Yes', 'n = 4 (75 %)']
+    """
+    cases = f"n = {number(one.weight)}"
+    says = one.shape in (Shape.LEAF, Shape.FOLDED)
+    if one.spread is not None:
+        mean = "" if says else f"mean {one.outcome:.5g} "
+        lines = [one.name, f"{mean}± {one.spread:.3g}", cases]
+    elif says and one.share is not None:
+        lines = [one.name, f"{cases} ({percent(one.share)})"]
+    else:
+        lines = [one.name, cases]
+    return [shortened(line) for line in lines] + ([one.hidden_line] if one.hidden_line else [])
+
+
+def percent(share: float) -> str:
+    """Print a share as a whole percentage; only what is certain is 0 or 100.
+
+    Examples
+    --------
+    >>> percent(0.643), percent(0.999), percent(1.0)
+    ('64 %', '> 99 %', '100 %')
+    """
+    rounded = round(100 * share)
+    if rounded in (0, 100) and share not in (0.0, 1.0):
+        return "> 99 %" if rounded else "< 1 %"
+    return f"{rounded} %"
+
+
+def shortened(text: str) -> str:
+    """Cut a long line."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

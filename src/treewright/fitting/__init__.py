@@ -1,0 +1,1 @@
+"""The one way from data to a model: in memory, out of core, case by case."""

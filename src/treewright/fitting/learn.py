@@ -1,0 +1,258 @@
+"""One plain way from a dataset to a model, whatever the learner. Estimators and the command line call this."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.data.infer import Overrides
+from treewright.data.schema import Kind, Schema
+from treewright.ensembles.plan import EnsemblePlan
+from treewright.errors import DataError, DataWarning, ParameterError
+from treewright.fitting.algorithms import Learner, as_learner
+from treewright.learners.base import Progress, Run, TreeLearner
+from treewright.learners.grower import check_engine
+from treewright.plans import Plan, RulePlan
+from treewright.tree.model import Smoothing, TreeModel
+
+if TYPE_CHECKING:
+    from treewright.tree.forest import Forest
+    from treewright.tree.rules import RuleModel
+
+MANY_VALUES = 100
+"""A nominal column with fewer values is not suspected of naming the cases."""
+
+VALUES_PER_ROW = 0.2
+"""A nominal column with more values for each row than this is."""
+
+
+@overload
+def fit(
+    dataset: Dataset,
+    recipe: Plan | TreeLearner,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+) -> TreeModel: ...
+
+
+@overload
+def fit(dataset: Dataset, recipe: RulePlan, *, keep_working: bool = True) -> RuleModel: ...
+
+
+@overload
+def fit(
+    dataset: Dataset,
+    recipe: EnsemblePlan,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    resume: Forest | None = None,
+) -> Forest: ...
+
+
+@overload
+def fit(
+    dataset: object,
+    recipe: Plan | TreeLearner,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    resume: str | PathLike[str] | None = None,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    finish_rows: int = ...,
+    temporary: bool = False,
+    engine: str = "auto",
+) -> TreeModel: ...
+
+
+@overload
+def fit(
+    dataset: object,
+    recipe: EnsemblePlan,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    finish_rows: int = ...,
+    engine: str = "auto",
+    key: str | None = None,
+) -> Forest: ...
+
+
+@overload
+def fit(dataset: object, recipe: Learner | TreeLearner | str, **options: Any) -> TreeModel | RuleModel | Forest: ...
+
+
+def fit(
+    dataset: object,
+    recipe: Learner | TreeLearner | str,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: tuple[tuple[float, ...], ...] | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    resume: Forest | str | PathLike[str] | None = None,
+    **there: Any,
+) -> TreeModel | RuleModel | Forest:
+    """Learn a tree, rules, or a forest.
+
+    Parameters
+    ----------
+    dataset : Dataset, Table, DuckDB relation, Spark frame or Dask frame
+        With a target; ``dataset.weights`` are respected. All but a dataset stay where they are: an engine counts there.
+    recipe : Plan, RulePlan, ForestPlan, BoostPlan, a learner of trees, or the name of an algorithm
+        What to learn. A bare learner, such as a `Recipe` or `CHAID`, grows without pruning; a name such as "c45" stands
+        for the algorithm with its default options.
+    class_weights : dict of str to float or None
+        Factor on the weight of the cases of each class.
+    smoothing : None, "laplace" or float
+        How class probabilities are estimated.
+    costs : tuple of tuples or None
+        Cost of saying class j of a case of class i, in declared order.
+    progress : callable or None
+        Called with cases (of a forest: trees) done and in all.
+    keep_working : bool
+        Whether the model is to tell what was looked at in its nodes; without, the same tree is learned sooner.
+    engine : str
+        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For a
+        table outside memory who counts: "duckdb", "postgresql", "spark" or "dask".
+    n_jobs : int or None
+        Threads; None and -1 for all processors (a forest: None for one). The result is the same for any number.
+    time_limit : float or None
+        Of a forest: seconds after which no further tree is begun.
+    resume : Forest, path or None
+        Of a forest: one of the same plan and data with fewer trees, to go on with. Of a table outside memory: the file
+        that keeps the state after each level.
+    **there
+        Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows`, `temporary` and `key` as in
+        `treewright.fitting.learn_in_place.fit_table`.
+
+    Warns
+    -----
+    DataWarning
+        Where a nominal attribute has so many values that it seems to name the cases.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> model = fit(sample("play-tennis"), c45())
+    >>> model.tree.n_leaves, model.tree.node(0).attribute.name
+    (5, 'Outlook')
+    """
+    plan = as_learner(recipe)
+    if not isinstance(dataset, Dataset):
+        from treewright.fitting.learn_in_place import fit_table
+
+        if resume is not None and not isinstance(resume, (str, PathLike)):
+            raise ParameterError("resume is the file of a state for tables outside memory; forests there start again")
+        return fit_table(
+            dataset,
+            plan,
+            class_weights=class_weights,
+            smoothing=smoothing,
+            costs=costs,
+            progress=progress,
+            keep_working=keep_working,
+            state=resume,
+            engine=engine,
+            **there,
+        )
+    if there:
+        raise ParameterError(f"{', '.join(there)}: for tables outside memory; a dataset has it")
+    run = Run(engine, n_jobs, progress, keep_working, time_limit, _forest(resume))
+    require_something(dataset)
+    _refuse_what_it_cannot(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
+    warn_of_names(dataset)
+    weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
+    model: TreeModel | RuleModel | Forest = plan.for_schema(dataset.schema).learn(
+        weighted, run, smoothing=smoothing, costs=costs
+    )
+    if class_weights is None or plan.abilities.many_trees:
+        return model
+    # Without these nobody could count the tables again as they were.
+    recorded = {str(name): float(factor) for name, factor in class_weights.items()}
+    return replace(model, provenance={**model.provenance, "class_weights": recorded})
+
+
+def _forest(resume: Any) -> Forest | None:
+    if resume is None:
+        return None
+    from treewright.tree.forest import Forest
+
+    if isinstance(resume, Forest):
+        return resume
+    raise ParameterError("resume is a forest here; the file of a state is for tables outside memory")
+
+
+def _refuse_what_it_cannot(plan: Learner, run: Run, **given: Any) -> None:
+    """Raise if the learner cannot do what is asked of it."""
+    abilities = plan.abilities
+    if not abilities.many_trees and (run.time_limit is not None or run.resume is not None):
+        raise ParameterError("time_limit and resume are for forests")
+    check_engine(run.engine)
+    if run.engine != "auto" and run.engine not in abilities.engines:
+        raise ParameterError(f"{plan.name} is grown by the interpreter only; leave out the engine")
+    if not abilities.probabilities:
+        for name, value in given.items():
+            if value is not None:
+                raise ParameterError(f"{name} needs class probabilities, which {plan.name} has not")
+
+
+def warn_of_names(dataset: Dataset) -> None:
+    """Point at nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
+    for column in dataset.schema.attributes:
+        values = len(column.values)
+        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * dataset.n_rows:
+            warnings.warn(
+                f"column {column.name!r} has {values:,} values in {dataset.n_rows:,} rows: "
+                "if it names the cases, leave it out",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+def require_something(dataset: Dataset) -> None:
+    """Raise unless there are rows with a target."""
+    if dataset.n_rows == 0:
+        raise DataError("there are no rows to learn from", source=dataset.source)
+    if dataset.target is None:
+        raise DataError("there is no target to learn from", source=dataset.source)
+
+
+def _with_class_weights(dataset: Dataset, class_weights: Mapping[str, float]) -> Dataset:
+    factors = np.array([float(class_weights.get(name, 1.0)) for name in dataset.schema.classes])
+    if not np.all((factors >= 0) & np.isfinite(factors)):
+        raise ParameterError("class weights must be numbers of at least 0")
+    own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    return replace(dataset, weights=own * factors[dataset.target])

@@ -1,0 +1,403 @@
+"""Train out of core: on a database, on files larger than memory, or on a cluster. The model is the same as in memory.
+
+An engine (`treewright.counting.engine.DistantEngine`) counts; the same code as in memory chooses the splits. The state
+file holds the tree after each level and is itself a model file; interrupted training resumes from it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from treewright.counting.engine import DistantEngine, engine_over, is_outside_memory
+from treewright.data.dataset import Dataset
+from treewright.data.infer import Overrides
+from treewright.data.schema import Kind, Schema
+from treewright.data.table_address import ENGINES, Table, is_address
+from treewright.ensembles.plan import ForestPlan
+from treewright.ensembles.random_forest import bags_of, joined, recipes_of, require_possible
+from treewright.errors import DataWarning, ParameterError
+from treewright.fitting.algorithms import Learner, as_learner
+from treewright.fitting.learn import MANY_VALUES, VALUES_PER_ROW, fit
+from treewright.learners.base import Grown, Progress, TreeLearner, Working
+from treewright.learners.forest_out_of_core import grow_forest_over
+from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
+from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement
+from treewright.plans import Costs, Plan, as_plan, provenance
+from treewright.pruning.methods import ErrorBased, Method, ReducedError, prune
+from treewright.tree.forest import Forest
+from treewright.tree.model import Smoothing, TreeModel
+from treewright.tree.tree import Tree
+
+DISTINCT_ROWS = 2_000_000
+"""Pruning by subtree raising is done with at most so many different cases."""
+
+
+def fit_table(
+    source: Any,
+    recipe: Learner | TreeLearner | str,
+    *,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    class_weights: Mapping[str, float] | None = None,
+    smoothing: Smoothing = None,
+    costs: Costs | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    finish_rows: int = FINISH_ROWS,
+    state: str | os.PathLike[str] | None = None,
+    temporary: bool = False,
+    engine: str = "auto",
+    key: str | None = None,
+) -> TreeModel | Forest:
+    """Learn from a table where it is.
+
+    Parameters
+    ----------
+    source : Table, its address as text, DuckDB relation, Spark frame or Dask frame
+    recipe : Recipe, CHAID, Plan or ForestPlan
+    target : str or None
+        The column to predict; None takes that of the schema.
+    schema : Schema or None
+        What the columns are; None infers it, as reading into memory would.
+    overrides : Overrides or None
+        Corrections to the inference.
+    class_weights, smoothing, costs, progress, keep_working
+        As in `treewright.fit`.
+    finish_rows : int
+        Nodes with at most so many cases are fetched and finished in memory; 0 fetches none.
+    state : path or None
+        A file that is written after each level and removed at the end. If it is there from a run that was broken off,
+        learning goes on from it.
+    temporary : bool
+        Whether rows of open nodes may be copied to temporary tables (DuckDB and PostgreSQL); else nothing is written.
+    engine : str
+        ``"duckdb"``, ``"postgresql"``, ``"spark"`` or ``"dask"``; ``"auto"`` takes what the source says.
+    key : str or None
+        Of a forest: the column that names each row, by which rows are drawn; None takes that of the table.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from treewright.plans import id3
+    >>> rows = duckdb.sql("SELECT i % 2 = 0 AS even, i % 4 = 0 AS fourth FROM range(100) t(i)")
+    >>> fit_table(rows, id3(), target="fourth", finish_rows=0).tree.n_leaves
+    2
+    """
+    plan = as_learner(recipe)
+    if not plan.abilities.out_of_core and (plan.abilities.many_trees or not plan.abilities.probabilities):
+        raise ParameterError(
+            "rules and boosted trees are made from cases in memory; read the table and learn from the dataset"
+        )
+    if isinstance(source, str) and (engine in ENGINES or is_address(source)):
+        source = Table(source, None, None if engine == "auto" else engine)
+    elif isinstance(source, Table) and engine != "auto":
+        source = replace(source, engine=engine)
+    if not is_outside_memory(source):
+        raise ParameterError(
+            "learn from a treewright.Dataset, a treewright.Table, a DuckDB relation, a Spark frame or a Dask frame, "
+            f"not {type(source).__name__}; treewright.read reads files, and estimators take frames"
+        )
+    with opened_table(
+        source, plan, target, schema, overrides, class_weights=class_weights, temporary=temporary, key=key
+    ) as table:
+        return table.fit(
+            smoothing=smoothing,
+            costs=costs,
+            progress=progress,
+            keep_working=keep_working,
+            finish_rows=finish_rows,
+            state=state,
+        )
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table outside memory with an engine that counts it for a learner.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    plan : Learner
+    key : str or None
+        Of a forest: the column by which rows are sampled.
+    """
+
+    engine: DistantEngine
+    plan: Learner
+    key: str | None
+
+    def fit(
+        self,
+        *,
+        smoothing: Smoothing = None,
+        costs: Costs | None = None,
+        progress: Progress | None = None,
+        keep_working: bool = True,
+        finish_rows: int = FINISH_ROWS,
+        state: str | os.PathLike[str] | None = None,
+        on_level: OnLevel | None = None,
+    ) -> TreeModel | Forest:
+        """Learn a tree or a forest; the parameters are those of `fit_in_place` and `fit_forest_in_place`."""
+        how: dict[str, Any] = {
+            "smoothing": smoothing,
+            "costs": costs,
+            "progress": progress,
+            "finish_rows": finish_rows,
+            "on_level": on_level,
+        }
+        if not self.plan.abilities.many_trees:
+            return fit_in_place(self.engine, self.plan.tree, keep_working=keep_working, state=state, **how)
+        if state is not None:
+            raise ParameterError("forests outside memory keep no state: they start again")
+        return fit_forest_in_place(self.engine, cast("ForestPlan", self.plan), self.key, **how)
+
+
+@contextmanager
+def opened_table(
+    source: Any,
+    plan: Learner,
+    target: str | None = None,
+    schema: Schema | None = None,
+    overrides: Overrides | None = None,
+    *,
+    class_weights: Mapping[str, float] | None = None,
+    temporary: bool = False,
+    key: str | None = None,
+) -> Iterator[OpenedTable]:
+    """Open a table outside memory for a learner; the parameters are those of `fit_table`."""
+    named = source.key if key is None and isinstance(source, Table) else key
+    bags = bags_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
+    with engine_over(
+        source,
+        target,
+        schema,
+        overrides,
+        nominal_limit=plan.nominal_limit,
+        class_weights=class_weights,
+        temporary=temporary,
+        bags=bags,
+        key=named,
+    ) as engine:
+        yield OpenedTable(engine, plan, named)
+
+
+def fit_in_place(
+    engine: DistantEngine,
+    recipe: Plan | TreeLearner,
+    *,
+    smoothing: Smoothing = None,
+    costs: Costs | None = None,
+    progress: Progress | None = None,
+    keep_working: bool = True,
+    finish_rows: int = FINISH_ROWS,
+    state: str | os.PathLike[str] | None = None,
+    on_level: OnLevel | None = None,
+) -> TreeModel:
+    """Learn over an engine whose data are outside memory.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    recipe : Recipe, CHAID or Plan
+    smoothing, costs, progress, keep_working
+        As in `treewright.fit`.
+    finish_rows : int
+        Nodes with at most so many cases are fetched and finished in memory.
+    state : path or None
+        Where the state after each level is kept.
+    on_level : callable or None
+        Called before each level with its depth and the number of open nodes.
+    """
+    _check_finish_rows(finish_rows)
+    plan = as_plan(recipe).for_schema(engine.schema)
+    _require_possible(plan, engine)
+    _warn_of_names(engine)
+    if engine.n_cases <= finish_rows:
+        return _fit_fetched(engine, plan, smoothing, costs, progress, keep_working=keep_working)
+    if plan.reference.missing is MissingPolicy.FRACTIONAL:
+        _require_no_missing(engine, plan)
+    kept = None
+    if state is not None:
+        kept = GrowthFile(state, plan.record() | {"finish_rows": finish_rows}, _provenance(engine), engine.schema)
+    grown = plan.learner.grow_over(
+        engine, finish_rows=finish_rows, progress=progress, state=kept, on_level=on_level, keep_trace=keep_working
+    )
+    tree = grown.tree
+    for method in plan.pruning:
+        tree = _pruned(tree, method, engine, plan)
+    working: Working = {}
+    if keep_working:
+        working = grown.working if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
+    grown = plan.learner.finish_over(engine, Grown(tree, dict(working)))
+    if kept is not None:
+        kept.remove()
+    return TreeModel(
+        grown.tree, plan.record(), _provenance(engine), grown.working, smoothing, plan.learner.voting, costs
+    )
+
+
+def fit_forest_in_place(
+    engine: Any,
+    plan: ForestPlan,
+    key: str | None,
+    *,
+    smoothing: Smoothing = None,
+    costs: Costs | None = None,
+    progress: Progress | None = None,
+    finish_rows: int = FINISH_ROWS,
+    on_level: OnLevel | None = None,
+) -> Forest:
+    """Learn a forest over an engine whose data are outside memory; all trees share every scan.
+
+    Parameters
+    ----------
+    engine : OutsideEngine
+        Over the bags of the plan (`treewright.ensembles.random_forest.bags_of`).
+    plan : ForestPlan
+    key : str or None
+        The column by which rows are drawn.
+    smoothing, costs
+        As in `treewright.fit`.
+    progress : callable or None
+        Called with trees done and trees in all.
+    finish_rows : int
+        Nodes with at most so many cases are fetched and finished in memory.
+    on_level : callable or None
+        Called before each level with its depth and the number of open nodes of all trees.
+    """
+    _check_finish_rows(finish_rows)
+    fitting = plan.for_schema(engine.schema)
+    require_possible(fitting, engine.schema, engine.name)
+    _warn_of_names(engine)
+    recipes = recipes_of(fitting, len(engine.schema.attributes))
+    if recipes[0].missing is MissingPolicy.FRACTIONAL:
+        _require_no_missing(engine, fitting.tree)
+    trees = grow_forest_over(engine, recipes, finish_rows=finish_rows, progress=progress, on_level=on_level)
+    for method in fitting.tree.pruning:
+        trees = [prune(tree, method) for tree in trees]
+    return joined(trees, fitting, key, _provenance(engine), smoothing, costs)
+
+
+def _check_finish_rows(finish_rows: int) -> None:
+    if finish_rows < 0:
+        raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
+
+
+def most_scans(engine: DistantEngine, recipe: Learner | TreeLearner, depth: int) -> int:
+    """Return how many scans learning to a depth takes at most, those that were made already included.
+
+    Tables that are too large for one answer, and nodes that are finished in memory, take more.
+
+    Parameters
+    ----------
+    engine : DistantEngine
+    recipe : Recipe, CHAID, Plan or ForestPlan
+        The trees of a forest share every scan.
+    depth : int
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> from treewright.plans import id3
+    >>> rows = duckdb.sql("SELECT 'v' || i % 3 AS x, i % 2 = 0 AS y FROM range(10) t(i)")
+    >>> most_scans(engine_over(rows, "y"), id3(), 4)
+    5
+    """
+    plan = as_learner(recipe).tree.for_schema(engine.schema)
+    scans = engine.scans + engine.scans_ahead + depth * engine.scans_per_level
+    cuts = None if plan.learner.recipe is None else plan.learner.recipe.numeric
+    placed = isinstance(cuts, Cuts) and cuts.placement is Placement.DATA_VALUE
+    if engine.scans_per_level > 1 and (placed or isinstance(cuts, Intervals)):
+        scans += 1  # the numbers next to the cuts, or all numbers to make intervals of
+    return scans + sum(isinstance(method, ErrorBased) for method in plan.pruning)
+
+
+def _provenance(engine: DistantEngine) -> dict[str, Any]:
+    return provenance(engine.n_rows, engine.source)
+
+
+def _require_possible(plan: Plan, engine: DistantEngine) -> None:
+    if not plan.abilities.out_of_core:
+        raise ParameterError(
+            f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
+            "ID3, C4.5 (dialect 'c45'), CART and CHAID learn there"
+        )
+    if plan.learner.numeric_bins is not None:
+        raise ParameterError(f"bins are made from numbers in memory, and not by {engine.name}: leave bins out")
+    held_out = [method for method in plan.pruning if isinstance(method, ReducedError)]
+    if held_out:
+        raise ParameterError(
+            f"reduced-error pruning holds out cases by their number, and rows of {engine.name} have none: "
+            "prune by another method"
+        )
+
+
+def _warn_of_names(engine: DistantEngine) -> None:
+    for column in engine.schema.attributes:
+        values = len(column.values)
+        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * engine.n_rows:
+            warnings.warn(
+                f"column {column.name!r} has {values:,} values in {engine.n_rows:,} rows: "
+                "if it names the cases, leave it out",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+def _fit_fetched(
+    engine: DistantEngine,
+    plan: Plan,
+    smoothing: Smoothing,
+    costs: Costs | None,
+    progress: Progress | None,
+    *,
+    keep_working: bool,
+) -> TreeModel:
+    """Learn in memory, because there is little to fetch."""
+    [cases] = engine.fetch([engine.root()])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # it was told already
+        model = fit(cases, plan, smoothing=smoothing, costs=costs, progress=progress, keep_working=keep_working)
+    return replace(model, provenance=_provenance(engine))
+
+
+def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
+    """Refuse at once what would be refused after hours."""
+    incomplete = engine.incomplete()
+    if incomplete:
+        told = ", ".join(f"{name!r} ({number:,})" for name, number in incomplete.items())
+        raise ParameterError(
+            f"{plan.name} divides cases without a value among the branches, which {engine.name} does not do; "
+            f"there are values missing in {told}: leave these columns out, fill them, use CART, "
+            "or read the table into memory"
+        )
+
+
+def _pruned(tree: Tree, method: Method, engine: DistantEngine, plan: Plan) -> Tree:
+    if not isinstance(method, ErrorBased):
+        return prune(tree, method)
+    cases = _cases_for(tree, engine)
+    if cases is None:
+        raise ParameterError(
+            f"{plan.name} is pruned by putting branches in the place of their nodes, which needs the different cases, "
+            f"and there are more than {DISTINCT_ROWS:,} of them: prune without raising (raising=False, --no-raising), "
+            "or by another method"
+        )
+    return prune(tree, method, cases)
+
+
+def _cases_for(tree: Tree, engine: DistantEngine) -> Dataset | None:
+    """Return cases that go through any part of the tree as the real ones do, equal ones put together."""
+    cuts: dict[int, list[float]] = {}
+    for node in range(tree.n_nodes):
+        split = tree.split(node)
+        if split is not None:
+            cuts.setdefault(split.attribute, [])
+            cuts[split.attribute] += [split.cut] if split.cut is not None else list(split.bounds)
+    return engine.distinct_rows(cuts, DISTINCT_ROWS)

@@ -1,1 +1,0 @@
-"""From frequency tables to a tree: criteria, candidates, stopping, recipes, growers."""

@@ -1,1 +1,0 @@
-"""CAL2 and CAL3: trees that learn case by case."""

@@ -1,1 +1,0 @@
-"""CHAID: multiway tests chosen by significance, values merged."""

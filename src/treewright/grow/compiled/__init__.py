@@ -1,1 +1,0 @@
-"""Growing by compiled kernels: blocks in the cache, histograms above."""

@@ -1,1 +1,0 @@
-"""The tree of Weka's J48, grown as that program grows it."""

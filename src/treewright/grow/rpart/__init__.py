@@ -1,1 +1,0 @@
-"""CART as R's rpart grows it: surrogates, priors, losses, complexity."""

@@ -1,0 +1,1 @@
+"""The report on a tree as one self-contained HTML file."""

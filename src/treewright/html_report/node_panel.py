@@ -1,0 +1,225 @@
+"""What the page says about nodes: explanations and histograms.
+
+Explanations of nodes for the page, as short lists, within a limit on their size. Nodes are explained level by level
+until the JSON reaches its limit, so the top of a large tree is always explained. For the other nodes the page shows
+what follows from the counts of the tree, and says so.
+
+Histograms of the numbers that nodes test, for the panel: where the cases lie, and where the cut is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.drawing.node_histogram import node_histograms
+from treewright.explain.attribute import AttributeExplanation, Branch
+from treewright.explain.node import explain_node
+from treewright.explain.pruning import explain_pruning
+from treewright.html_report.page_data import short, short_number, shown
+from treewright.html_report.quality import sampled
+from treewright.tree.model import TreeModel
+from treewright.tree.tree import LEAF, Tree
+
+ROOM = 700_000
+"""Characters of all explanations together."""
+
+RECOUNTED_CELLS = 8_000_000
+"""Cells of data that are looked at for nodes whose working the model did not keep."""
+
+PRUNING_ROOM = 150_000
+"""Characters of all pruning decisions together."""
+
+PRUNED_AGAIN = 3_000
+"""Rows times nodes up to which pruning is done again, to tell what was cut off."""
+
+MOST_ATTRIBUTES = 60
+"""Attributes of one node that are listed; the best come first."""
+
+MOST_TABLES = 25
+"""Attributes of one node whose tables are kept."""
+
+MOST_BRANCHES = 60
+"""Rows of one table that are kept."""
+
+NUMBERS = (
+    "decrease",
+    "split_information",
+    "ratio",
+    "gini_decrease",
+    "chi_square",
+    "chi_square_df",
+    "chi_square_p",
+    "adjusted_p",
+    "after",
+    "known",
+    "unknown",
+    "tries",
+    "correction",
+)
+"""The numbers of an attribute, in the order in which the page reads them."""
+
+
+def explanations(model: TreeModel, data: Dataset | None = None, room: int = ROOM) -> dict[str, Any]:
+    """Return the explanations of the nodes whose working the model kept, by node.
+
+    With the training cases some of the upper nodes without are counted again, as many as that is quick for.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.plans import c45
+    >>> found = explanations(fit(sample("play-tennis"), c45()))
+    >>> [(place, numbers[0]) for place, verdict, numbers, *table in found["0"]["attributes"]]
+    [(0, 0.24675), (2, 0.151836), (3, 0.048127), (1, 0.029223)]
+    """
+    result: dict[str, Any] = {}
+    again = _counted_again(model, data)
+    for node in _from_the_top(model, {*model.working, *again}):
+        told = _node(model, node, data if node in again else None)
+        room -= len(json.dumps(told, ensure_ascii=False))
+        if room < 0:
+            break
+        result[str(node)] = told
+    return result
+
+
+def _from_the_top(model: TreeModel, nodes: Iterable[int]) -> list[int]:
+    depths = model.tree.depths
+    return sorted(nodes, key=lambda node: (int(depths[node]), node))
+
+
+def _counted_again(model: TreeModel, data: Dataset | None) -> set[int]:
+    """Choose upper nodes without working that can be counted again."""
+    if data is None:
+        return set()
+    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.working))
+    many = RECOUNTED_CELLS // max(1, data.n_rows * len(data.columns))
+    return set(lacking[:many])
+
+
+def _node(model: TreeModel, node: int, data: Dataset | None) -> dict[str, Any]:
+    explanation = explain_node(model, node, data)
+    place = {name: index for index, name in enumerate(model.schema.attribute_names)}
+    listed = explanation.attributes[:MOST_ATTRIBUTES]
+    told: dict[str, Any] = {
+        "measure": explanation.measure,
+        "impurity": _precise(explanation.impurity),
+        "worth": explanation.worth,
+        "attributes": [_attribute(place[one.name], one, with_table=at < MOST_TABLES) for at, one in enumerate(listed)],
+    }
+    if len(explanation.attributes) > len(listed):
+        told["more"] = len(explanation.attributes) - len(listed)
+    if explanation.average_gain is not None:
+        told["average"] = _precise(explanation.average_gain)
+    if explanation.runner_up is not None and explanation.margin is not None:
+        told["runner_up"] = [place[explanation.runner_up], _precise(explanation.margin)]
+    if explanation.notes:
+        told["notes"] = list(explanation.notes)
+    return told
+
+
+def _attribute(place: int, one: AttributeExplanation, *, with_table: bool) -> list[Any]:
+    numbers = [_precise(getattr(one, name)) for name in NUMBERS]
+    while numbers and not numbers[-1]:  # nothing and none at the end need no room
+        numbers.pop()
+    told: list[Any] = [place, one.verdict.name.lower(), numbers]
+    if with_table and one.branches:
+        told.append([_branch(branch) for branch in one.branches[:MOST_BRANCHES]])
+        if len(one.branches) > MOST_BRANCHES:
+            told.append(len(one.branches) - MOST_BRANCHES)
+    return told
+
+
+def _branch(branch: Branch) -> list[Any]:
+    if branch.counts:
+        return [shown(branch.label), short(branch.counts), _precise(branch.impurity)]
+    return [shown(branch.label), [short_number(branch.weight), _precise(branch.mean)], _precise(branch.impurity)]
+
+
+def _precise(value: float | None) -> float | int | None:
+    """Return a number with so many digits that what the page shows of it is what `explain` shows."""
+    if value is None or not math.isfinite(value):
+        return None
+    if value == int(value):
+        return int(value)
+    size = abs(value)
+    return float(f"{value:.4g}") if size < 1e-4 else round(value, 6) if size < 1_000 else round(value, 3)
+
+
+def pruning_lines(
+    model: TreeModel, data: Dataset | None = None, lang: str | None = None, room: int = PRUNING_ROOM
+) -> dict[str, list[str]]:
+    """Return what pruning compared at the nodes, line by line.
+
+    For a few training cases the tree is grown and pruned again, else it is told what the finished tree still tells.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.plans import c45, id3
+    >>> weather = sample("play-tennis")
+    >>> pruning_lines(fit(weather, id3()), weather)
+    {}
+    >>> pruning_lines(fit(weather, c45()), weather)["0"][-1]
+    'Result: the split was kept.'
+    """
+    again = data if data is not None and data.n_rows * len(model.working) <= PRUNED_AGAIN else None
+    result: dict[str, list[str]] = {}
+    for node in _from_the_top(model, model.working):
+        told = replace(explain_pruning(model, node, again), notes=())  # notes are about the command line
+        if not any(stage.estimates for stage in told.stages):
+            continue
+        lines = [line for line in told.to_text(lang).splitlines() if line.strip()][1:]  # the page has its own heading
+        room -= sum(map(len, lines))
+        if room < 0:
+            break
+        result[str(node)] = lines
+    return result
+
+
+MOST_ROWS = 50_000
+"""Rows that are looked at; of more a sample is taken."""
+
+MOST_NODES = 150
+"""Nodes that have a histogram, the upper ones first."""
+
+MOST_CLASSES = 12
+"""With more classes the bars are not divided by class."""
+
+
+def node_plots(tree: Tree, data: Dataset) -> dict[str, Any]:
+    """Return low and high end, cuts and counts (bins x classes) by node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright.data.schema import Column, Kind, Schema
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.plans import c45
+    >>> schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
+    >>> data = Dataset(schema, (np.arange(8.0),), 8, np.repeat([0, 1], 4).astype(np.int32))
+    >>> low, high, cuts, counts = node_plots(fit(data, c45()).tree, data)["0"]
+    >>> low, high, cuts, counts[0], counts[-1]
+    (0, 7, [3.0], [1, 0], [0, 1])
+    """
+    nodes = np.argsort(tree.depths, kind="stable")[:MOST_NODES].tolist()
+    found = node_histograms(tree, sampled(data, MOST_ROWS, 0), nodes)
+    apart = len(data.schema.classes) <= MOST_CLASSES
+    return {
+        str(node): [
+            short_number(one.low),
+            short_number(one.high),
+            list(one.cuts),
+            [short(row if apart else [sum(row)]) for row in one.counts],
+        ]
+        for node, one in found.items()
+    }

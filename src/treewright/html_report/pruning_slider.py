@@ -1,0 +1,160 @@
+"""Data of the pruning slider: the sequence of pruned trees, with the errors of every step.
+
+Each step is one of the nested trees of cost-complexity pruning: all links of the same effective alpha are pruned at
+once. Step 0 is the tree as trained. The risk is the share of training errors (for a numeric target the mean squared
+error), so the alphas are on the scale of the chart.
+
+A case is predicted by the first pruned node on its path, else by its leaf; a fractional case counts in fractions. The
+validation error is that of this tree on test cases, or of the trees of the folds, pruned with the same ccp_alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.dataset import Dataset
+from treewright.html_report.page_data import short
+from treewright.pruning.cost_complexity import PruningPath, cost_complexity_path
+from treewright.tree.model import TreeModel
+from treewright.tree.route import all_visits
+from treewright.tree.tree import LEAF, Tree
+
+Floats = npt.NDArray[np.float64]
+
+MOST_STEPS = 300
+"""Steps of a long sequence that the slider has, evenly on a logarithmic scale of leaves."""
+
+SAME = 1e-9
+"""Strengths that differ by less than this share are one step."""
+
+
+@dataclass(frozen=True)
+class PruningSteps:
+    """The nested trees: price of a leaf, cut nodes and number of leaves of each step after the first."""
+
+    prices: tuple[float, ...]
+    cuts: tuple[tuple[int, ...], ...]
+    leaves: tuple[int, ...]
+
+
+def pruning_steps(tree: Tree, most: int = MOST_STEPS) -> PruningSteps:
+    """Return the steps from a tree to its root.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
+    >>> steps = pruning_steps(fit(sample("play-tennis"), ID3()).tree)
+    >>> steps.leaves, steps.cuts
+    ((1,), ((0,),))
+    """
+    path = _path(tree)
+    ends = [
+        at
+        for at in range(1, len(path.alphas))
+        if at + 1 == len(path.alphas) or path.alphas[at + 1] > path.alphas[at] * (1 + SAME)
+    ]
+    if len(ends) > most:
+        wanted = np.geomspace(path.leaves[ends[0]], 1, most)
+        sizes = path.leaves[ends]
+        ends = [ends[place] for place in sorted({int(np.argmin(np.abs(sizes - size))) for size in wanted})]
+    starts = [0, *ends[:-1]]
+    return PruningSteps(
+        tuple(float(path.alphas[at]) for at in ends),
+        tuple(tuple(path.nodes[start + 1 : end + 1].tolist()) for start, end in zip(starts, ends, strict=True)),
+        tuple(int(path.leaves[at]) for at in ends),
+    )
+
+
+def _path(tree: Tree) -> PruningPath:
+    return cost_complexity_path(tree, "impurity" if tree.is_regression else "errors")
+
+
+def losses_along(model: TreeModel, cases: Dataset, prices: Sequence[float]) -> Floats:
+    """Return the mean loss on cases of the whole tree and of those pruned at ascending prices.
+
+    Parameters
+    ----------
+    model : TreeModel
+    cases : Dataset
+        With a target.
+    prices : sequence of float
+
+    Returns
+    -------
+    array
+        One more than there are prices.
+    """
+    tree = model.tree
+    own, staying = _losses_at_nodes(tree, cases)
+    below = own.copy()
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.attribute[node] != LEAF:
+            below[node] = staying[node] + float(below[tree.children_of(node)].sum())
+    path = _path(tree)
+    total, at = float(below[0]), 1
+    result = [total]
+    gone = np.zeros(tree.n_nodes)  # what cuts below a node have added to its losses
+    for price in prices:
+        while at < len(path.alphas) and path.alphas[at] <= price * (1 + SAME):
+            node = int(path.nodes[at])
+            change = float(own[node] - below[node] - gone[node])
+            while node >= 0:
+                gone[node] += change
+                node = int(tree.parent[node])
+            total += change
+            at += 1
+        result.append(total)
+    weight = float(cases.n_rows if cases.weights is None else cases.weights.sum())
+    return np.array(result) / weight
+
+
+def _losses_at_nodes(tree: Tree, cases: Dataset) -> tuple[Floats, Floats]:
+    """Return for each node the loss of all cases that come there, and of those that go no further."""
+    truth = np.zeros(0) if cases.target is None else cases.target
+    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    own, staying = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    for visits in all_visits(tree, cases):
+        said = tree.outcome[visits.nodes]
+        true = truth[visits.rows]
+        loss = (said - true) ** 2 if tree.is_regression else (said != true).astype(np.float64)
+        amounts = loss * visits.shares * weights[visits.rows]
+        own += np.bincount(visits.nodes, amounts, tree.n_nodes)
+        staying += np.bincount(visits.nodes[visits.final], amounts[visits.final], tree.n_nodes)
+    return own, staying
+
+
+def between(prices: Sequence[float]) -> list[float]:
+    """Return for each step a price inside its range: the geometric middle, which suits the trees of the folds best."""
+    following = [*prices[1:], 2 * prices[-1]] if prices else []
+    return [sqrt(price * after) for price, after in zip(prices, following, strict=True)]
+
+
+def pruning_data(tree: Tree, steps: PruningSteps, validation: Floats | None = None) -> dict[str, Any]:
+    """Return the slider as plain data; errors have one entry more than there are steps."""
+    told: dict[str, Any] = {
+        "prices": short(steps.prices),
+        "cuts": [list(cut) for cut in steps.cuts],
+        "leaves": [tree.n_leaves, *steps.leaves],
+        "training": short(own_errors(tree, steps)),
+    }
+    if validation is not None:
+        smallest = len(validation) - 1 - int(np.argmin(validation[::-1]))  # of equally good trees
+        told |= {"validation": short(validation), "best": smallest}
+    return told
+
+
+def own_errors(tree: Tree, steps: PruningSteps) -> Floats:
+    """Return the training error of each step from the counts in the tree."""
+    path = _path(tree)
+    prices = np.array([-1.0, *steps.prices])
+    last = [int(np.searchsorted(path.alphas[1:], price * (1 + SAME), side="right")) for price in prices]
+    errors: Floats = path.risks[last]
+    return errors

@@ -1,0 +1,183 @@
+"""Machine operations that Numba does not offer by itself: bits of words, and sixteen whole numbers side by side.
+
+Bit operations on 64-bit words and doubles, for kernels.
+
+SIMD operations on sixteen 32-bit integers, for kernels. LLVM does not vectorise loops this short, so the vector
+instructions are generated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+
+def lowest_bit(word: np.uint64) -> np.uint64:
+    """Return the index of the lowest set bit, from 0; `word` is not zero.
+
+    Examples
+    --------
+    >>> int(lowest_bit(np.uint64(40)))
+    3
+    """
+    number = int(word)
+    return np.uint64((number & -number).bit_length() - 1)
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def _trailing_zeros(typing: Any, word: Any) -> Any:
+    """Generate the processor's own instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, 1))
+
+    return types.uint64(types.uint64), generate
+
+
+@overload(lowest_bit)  # type: ignore[untyped-decorator]  # Numba has no types
+def _overload_lowest_bit(word: Any) -> Callable[..., Any]:
+    def zeros(word: Any) -> Any:
+        return _trailing_zeros(word)
+
+    return zeros
+
+
+def bits_of(number: float) -> np.int64:
+    """Return the bits of a double as an integer.
+
+    Examples
+    --------
+    >>> int(bits_of(1.0)) >> 52
+    1023
+    """
+    bits: np.int64 = np.float64(number).view(np.int64)
+    return bits
+
+
+def number_of(bits: np.int64) -> np.float64:
+    """Return the double with these bits.
+
+    Examples
+    --------
+    >>> float(number_of(bits_of(-1.5)))
+    -1.5
+    """
+    number: np.float64 = np.int64(bits).view(np.float64)
+    return number
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def _cast_to_int64(typing: Any, number: Any) -> Any:
+    """Generate a bit cast, which is no instruction at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate
+
+
+@overload(bits_of)  # type: ignore[untyped-decorator]  # Numba has no types
+def _overload_bits_of(number: Any) -> Callable[..., Any]:
+    def bits(number: Any) -> Any:
+        return _cast_to_int64(number)
+
+    return bits
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def _cast_to_float64(typing: Any, bits: Any) -> Any:
+    """Generate a bit cast, which is no instruction at all."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+
+
+@overload(number_of)  # type: ignore[untyped-decorator]  # Numba has no types
+def _overload_number_of(bits: Any) -> Callable[..., Any]:
+    def number(bits: Any) -> Any:
+        return _cast_to_float64(bits)
+
+    return number
+
+
+LANES = 16
+"""SIMD lanes of a vector; LLVM splits it where the processor's registers are narrower."""
+
+Ints = npt.NDArray[np.int32]
+
+
+def add_not_above(keys: Ints, amounts: Ints, own: np.uint64, other: np.uint64, sums: Ints, into: np.uint64) -> None:
+    """Add to each of `LANES` sums the amounts of those among `LANES` others whose key is not greater than its own.
+
+    Parameters
+    ----------
+    keys, amounts : array of 32-bit int
+    own, other : int
+        First index of the keys of the sums, and of the keys of the others.
+    sums : array of 32-bit int
+    into : int
+        First index of the sums.
+
+    Examples
+    --------
+    >>> keys, amounts, sums = np.arange(32, dtype=np.int32), np.ones(32, dtype=np.int32), np.zeros(16, dtype=np.int32)
+    >>> add_not_above(keys, amounts, np.uint64(8), np.uint64(0), sums, np.uint64(0))
+    >>> sums.tolist()
+    [9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16]
+    """
+    others = slice(int(other), int(other) + LANES)
+    for lane in range(LANES):
+        counted = keys[others] <= keys[int(own) + lane]
+        sums[int(into) + lane] += amounts[others][counted].sum(dtype=np.int32)
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
+def _vector_add_not_above(typing: Any, keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
+    """Generate one vector comparison and one vector addition for each of the others."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        int32 = ir.IntType(32)
+        vector = ir.VectorType(int32, LANES)
+        zeros, undefined = ir.Constant(vector, [0] * LANES), ir.Constant(vector, ir.Undefined)
+
+        def address(which: int, index: Any) -> Any:
+            array = context.make_array(signature.args[which])(context, builder, arguments[which])
+            return builder.gep(array.data, [index])
+
+        def load_vector(pointer: Any) -> Any:
+            loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+            loaded.align = 4
+            return loaded
+
+        def broadcast(value: Any) -> Any:
+            return builder.shuffle_vector(builder.insert_element(undefined, value, int32(0)), undefined, zeros)
+
+        own_keys = load_vector(address(0, arguments[2]))
+        totals = address(4, arguments[5])
+        total = load_vector(totals)
+        # Invariant: `total` holds the sums over the first `step` of the others.
+        for step in range(LANES):
+            index = builder.add(arguments[3], ir.IntType(64)(step))
+            key = broadcast(builder.load(address(0, index)))
+            amount = broadcast(builder.load(address(1, index)))
+            total = builder.add(total, builder.select(builder.icmp_signed("<=", key, own_keys), amount, zeros))
+        builder.store(total, builder.bitcast(totals, vector.as_pointer())).align = 4
+        return context.get_dummy_value()
+
+    return types.void(keys, amounts, types.uint64, types.uint64, sums, types.uint64), generate
+
+
+@overload(add_not_above)  # type: ignore[untyped-decorator]  # Numba has no types
+def _overload_add_not_above(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Callable[..., Any]:
+    def add(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
+        return _vector_add_not_above(keys, amounts, own, other, sums, into)
+
+    return add

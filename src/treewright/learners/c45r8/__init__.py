@@ -1,0 +1,1 @@
+"""C4.5 Release 8, reproduced bit by bit."""

@@ -1,0 +1,1 @@
+"""C4.5rules: from an unpruned tree to a short ordered list of rules."""

@@ -1,0 +1,1 @@
+"""CAL2 and CAL3: trees that grow case by case."""

@@ -1,0 +1,1 @@
+"""CHAID and exhaustive CHAID."""

@@ -1,0 +1,588 @@
+"""Growing a tree in memory: the interpreted grower, and the choice of an engine.
+
+Which split traces of a grown tree still hold after it was pruned. A node that is reached by the same tests has the same
+cases, so its split trace need not be counted again. Where subtree raising replaced a node by one of its branches, that
+node has another test and the nodes below it have other cases.
+
+Growing: open nodes in, decisions out, until nothing is open. What is decided at a node, `treewright.learners.select`
+says; the grower divides it. It goes level by level, so that an engine can count for all open nodes of a level at once;
+under a limit on leaves it opens the best node first. The tree does not depend on which.
+
+Which engine grows a tree: small tables are grown by the interpreter, large ones by compiled kernels. The choice depends
+on the size of the data alone, so that the same data give the same bytes whenever they are learned.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+
+import numpy as np
+
+from treewright.concurrency import processors, run_in_worker
+from treewright.counting.engine import Engine, Summary
+from treewright.counting.numpy import MemoryEngine
+from treewright.counting.table import Counts, branch_counts
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema
+from treewright.errors import ParameterError
+from treewright.lazy_import import garbage_collection_paused
+from treewright.learners.base import Grown, Progress, Run
+from treewright.learners.candidates import SplitEvaluator
+from treewright.learners.discretise import in_bins, mdl_bounds
+from treewright.learners.monotonic import Span, signs_for, values_of
+from treewright.learners.recipe import Intervals, MissingPolicy, Recipe
+from treewright.learners.sampling import child_key, root_key
+from treewright.learners.select import Decider, Decision, GrowingNode
+from treewright.tree.build import NodeRecord, build_tree
+from treewright.tree.split import KNOWN, EvaluatedSplit, Split, SplitStatus, Test
+from treewright.tree.tree import STOPS, Stop, Tree
+from treewright.wording import did_you_mean
+
+BEFORE_COUNTING = frozenset(
+    STOPS.index(stop) for stop in (Stop.EMPTY, Stop.PURE, Stop.DEPTH, Stop.TOO_FEW, Stop.NO_ATTRIBUTES)
+)
+"""Codes of the reasons to stop for which a node has no split trace."""
+
+LEAVES = STOPS.index(Stop.LEAVES)
+"""Code of the reason to stop that takes back the status of the best attribute: the trace has to be made again."""
+
+
+@dataclass(frozen=True)
+class ReusableTraces:
+    """The nodes of a pruned tree for which nothing has to be counted.
+
+    Parameters
+    ----------
+    traces : dict of int to tuple of EvaluatedSplit
+        Split trace of a node, with the statuses that growth gave.
+    known : frozenset of int
+        The nodes with a trace, and those that have none because growth stopped before it counted.
+    """
+
+    traces: Mapping[int, tuple[EvaluatedSplit, ...]]
+    known: frozenset[int]
+
+    def unknown_and_ancestors(self, tree: Tree) -> Container[int]:
+        """Return the nodes that have to be counted, and the nodes above them."""
+        if not self.known:
+            return range(tree.n_nodes)
+        nodes: set[int] = set()
+        parent = tree.parent.tolist()
+        for node in range(tree.n_nodes - 1, -1, -1):  # children have higher numbers than their parents
+            if node not in self.known or node in nodes:
+                nodes.update((node, max(parent[node], 0)))
+        return nodes
+
+
+NO_TRACES = ReusableTraces({}, frozenset())
+"""Of a tree whose growth is not known."""
+
+
+def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]], pruned: Tree) -> ReusableTraces:
+    """Return the split traces of a grown tree that hold for the pruned one, by its node numbers.
+
+    Parameters
+    ----------
+    grown : Tree
+        Before pruning.
+    traces : dict of int to tuple of EvaluatedSplit
+        Split traces of its nodes, as far as they were kept.
+    pruned : Tree
+        After pruning.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import C45
+    >>> from treewright.fitting.learn import fit
+    >>> from treewright.pruning.collapse import collapse
+    >>> lenses = fit(sample("contact-lenses"), C45())
+    >>> reusable = reusable_traces(lenses.tree, lenses.working, collapse(lenses.tree))
+    >>> sorted(reusable.traces), reusable.known == set(range(7))
+    ([0, 2, 3, 4], True)
+    """
+    kept: dict[int, tuple[EvaluatedSplit, ...]] = {}
+    known = []
+    same_cases = [(0, 0)]
+    while same_cases:
+        node, before = same_cases.pop()
+        split, split_before = pruned.split(node), grown.split(before)
+        if split is not None and split == split_before:
+            same_cases += zip(pruned.children_of(node).tolist(), grown.children_of(before).tolist(), strict=True)
+        trace = traces.get(before)
+        if trace is None:
+            if int(grown.stop[before]) in BEFORE_COUNTING:
+                known.append(node)
+        elif grown.stop[before] != LEAVES and (split is None or any(one.split == split for one in trace)):
+            kept[node] = trace
+            known.append(node)
+    return ReusableTraces(kept, frozenset(known))
+
+
+TRACE_CELLS = 20_000
+"""Table cells that a model keeps to explain itself; the top of the tree comes first."""
+
+TRACE_CASES = 100_000
+"""Grown from more cases, a tree that cuts numbers keeps no working: the best cut of every attribute that lost would
+cost more than the tree. `trace_tree` finds it for any node."""
+
+TRACE_NUMBERS = 5_000_000
+"""Numbers (cases times numeric attributes) up to which a tree that cuts them keeps its working: a table of every
+different number of every attribute takes longer than the tree."""
+
+
+def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:
+    """Grow a tree by a recipe over an engine."""
+    return _Grower(engine, recipe, progress).grow()
+
+
+def trace_tree(
+    engine: Engine,
+    recipe: Recipe,
+    tree: Tree,
+    node: int | None = None,
+    *,
+    cells: int = TRACE_CELLS,
+    grown: Grown | None = None,
+) -> dict[int, tuple[EvaluatedSplit, ...]]:
+    """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Over the training data.
+    recipe : Recipe
+        By whose rules the attributes are marked; the test that the tree has is the chosen one, also where this
+        recipe would have taken another.
+    tree : Tree
+    node : int or None
+        Only this node; None examines from the root down until the tables have `cells` cells.
+    cells : int
+    grown : Grown or None
+        The tree before pruning, grown by the same recipe from the same data: split traces of nodes that still have
+        the same cases are taken from it.
+
+    Returns
+    -------
+    dict
+        Nodes at which the recipe stops before it counts (pure ones, say) are left out.
+    """
+    reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.working, tree)
+    return _Grower(engine, recipe, None).examine(tree, node, cells, reuse)
+
+
+NOT_OPENED = -1
+"""Engine number of a node whose cases are not needed."""
+
+NODES_PER_BATCH = 8
+"""Nodes of a level that are traced before the memory left for traces is checked again."""
+
+
+class _Grower(Decider):
+    def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
+        keeps = keeps_traces(recipe, engine.schema, engine.n_cases)
+        super().__init__(engine, recipe, TRACE_CELLS if keeps else 0)
+        self._progress = progress
+        self._records: list[NodeRecord] = []
+        self._cases_done = 0
+        self._bounds: dict[int, tuple[float, ...]] = {}
+        self._signs = signs_for(recipe.monotonic, self._schema)
+
+    def examine(
+        self, tree: Tree, wanted: int | None, cells: int, reuse: ReusableTraces = NO_TRACES
+    ) -> dict[int, tuple[EvaluatedSplit, ...]]:
+        if wanted is not None:
+            self._cells_left = sys.maxsize
+        elif self._cells_left:
+            self._cells_left = cells
+        steps = {} if wanted is None else dict(tree.node(wanted).path)
+        needed = reuse.unknown_and_ancestors(tree)
+        level = [self._prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
+        while level and self._cells_left > 0:
+            below: list[GrowingNode] = []
+            asked = [node for node in level if wanted is None or node.record == wanted]
+            for first in range(0, len(asked), NODES_PER_BATCH):
+                some = asked[first : first + NODES_PER_BATCH]
+                self._trace(some, reuse)
+                for node in some:
+                    self._mark_split_of_tree(node, tree)
+                if self._cells_left <= 0:
+                    return self._working
+            for node in level:
+                split = tree.split(node.record)
+                if split is None or node.record == wanted:
+                    continue
+                if node.record not in needed:
+                    below += [
+                        GrowingNode(NOT_OPENED, int(number), node.depth + 1, frozenset(), 0)
+                        for number in tree.children_of(node.record)
+                    ]
+                    continue
+                used = node.used | {split.attribute} if self._excludes_attribute(split.test) else node.used
+                children = self._engine.divide(node.engine_node, split)
+                spans = self._spans_below(node, split, self._engine.summaries(children))
+                for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
+                    if wanted is None or steps[node.record] == branch:
+                        key = child_key(node.key, branch)
+                        below.append(GrowingNode(child, int(number), node.depth + 1, used, key, spans[branch]))
+            level = below
+        return self._working
+
+    def _trace(self, nodes: Sequence[GrowingNode], reuse: ReusableTraces) -> None:
+        """Keep the traces that are known and count for the others, in order: the first ones fit into the budget."""
+        for known, some in groupby(nodes, key=lambda node: node.record in reuse.known):
+            if not known:
+                self._decide(list(some))
+                continue
+            for node in some:
+                if node.record in reuse.traces:
+                    self._keep(node.record, reuse.traces[node.record])
+
+    def _mark_split_of_tree(self, node: GrowingNode, tree: Tree) -> None:
+        """Give the status to the test that the tree has, where the recipe would have decided otherwise."""
+        entries = self._working.get(node.record)
+        if entries is None:
+            return
+        split = tree.split(node.record)
+        marked = []
+        for one in entries:
+            if split is not None and one.split == split:
+                marked.append(replace(one, status=SplitStatus.CHOSEN))
+            elif split is not None and one.attribute == split.attribute:
+                [[table]] = self._engine.count([(node.engine_node, [split.attribute])])
+                counts = branch_counts(table, split)
+                tries = one.tries if split.cut is not None else 0
+                own_score = self._evaluator.own_score(split, counts, one.unknown)
+                marked.append(
+                    EvaluatedSplit(
+                        one.attribute, SplitStatus.CHOSEN, split, counts, one.unknown, tries, own_score=own_score
+                    )
+                )
+            elif one.status is SplitStatus.CHOSEN:
+                beaten = SplitStatus.CONSIDERED if split is not None else SplitStatus.PRUNED
+                marked.append(replace(one, status=beaten))
+            else:
+                marked.append(one)
+        self._working[node.record] = tuple(marked)
+
+    def _prepared_root(self) -> GrowingNode:
+        root = self._opened_root()
+        if isinstance(self._recipe.numeric, Intervals):
+            self._make_intervals(root.engine_node)
+        self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
+        return root
+
+    def grow(self) -> Grown:
+        root = self._prepared_root()
+        if self._recipe.stopping.max_leaves is None:
+            self._grow_by_levels(root)
+        else:
+            self._grow_best_first(root, self._recipe.stopping.max_leaves)
+        tree, order = build_tree(self._schema, self._records)
+        number = {record: node for node, record in enumerate(order)}
+        return Grown(tree, {number[record]: work for record, work in self._working.items()})
+
+    @property
+    def _total_weight(self) -> float:
+        return self._records[0].weight
+
+    def _opened_root(self) -> GrowingNode:
+        node = self._engine.root()
+        [summary] = self._engine.summaries([node])
+        self._records.append(self._record(summary, None))
+        seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
+        return GrowingNode(node, 0, 0, frozenset(), root_key(seed))
+
+    def _make_intervals(self, root: int) -> None:
+        numeric = [index for index, column in enumerate(self._schema.attributes) if column.is_numeric]
+        [tables] = self._engine.count([(root, numeric)])
+        for attribute, table in zip(numeric, tables, strict=True):
+            self._bounds[attribute] = mdl_bounds(table)
+            self._engine.use_intervals(attribute, self._bounds[attribute])
+
+    # -- the two orders of growing -----------------------------------------------------------------------------------
+
+    def _grow_by_levels(self, root: GrowingNode) -> None:
+        level = [root]
+        while level:
+            below: list[GrowingNode] = []
+            for decision in self._decide(level):
+                below += self._carry_out(decision)
+            level = below
+
+    def _grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:
+        leaves = 1
+        waiting: list[tuple[float, int, Decision]] = []
+        fresh = self._decide([root])
+        while fresh or waiting:
+            for decision in fresh:
+                if decision.stop is not None:
+                    self._carry_out(decision)
+                else:
+                    heapq.heappush(waiting, (-self._priority(decision), decision.node.record, decision))
+            if not waiting:
+                return
+            _, _, decision = heapq.heappop(waiting)
+            winner = decision.chosen.best if decision.chosen is not None else None
+            branches = winner.split.n_branches if winner is not None and winner.split is not None else 0
+            if leaves + branches - 1 > max_leaves:
+                self._cut_off(decision)
+                fresh = []
+                continue
+            leaves += branches - 1
+            fresh = self._decide(self._carry_out(decision))
+
+    def _cut_off(self, decision: Decision) -> None:
+        """Make a leaf where a test would pass the limit; its working has a best attribute, but none that was chosen."""
+        record = decision.node.record
+        if record in self._working:
+            self._working[record] = tuple(
+                replace(one, status=SplitStatus.CONSIDERED) if one.status is SplitStatus.CHOSEN else one
+                for one in self._working[record]
+            )
+        self._carry_out(Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
+
+    @staticmethod
+    def _priority(decision: Decision) -> float:
+        best = decision.chosen.best if decision.chosen is not None else None
+        return 0.0 if best is None else best.score * decision.summary.weight
+
+    # -- carrying out ------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, decision: Decision) -> list[GrowingNode]:
+        node, record = decision.node, self._records[decision.node.record]
+        best = decision.chosen.best if decision.chosen is not None else None
+        if decision.stop is not None or best is None or best.split is None:
+            record.become_leaf(decision.stop or Stop.NO_GAIN)
+            self._engine.close(node.engine_node)
+            self._cases_done += decision.summary.cases
+            if self._progress is not None:
+                self._progress(self._cases_done, self._n_cases)
+            return []
+        record.split = best.split
+        children = self._engine.divide(node.engine_node, best.split)
+        used = node.used | {best.split.attribute} if self._excludes_attribute(best.split.test) else node.used
+        opened = []
+        summaries = self._engine.summaries(children)
+        spans = self._spans_below(node, best.split, summaries)
+        for branch, (child, summary, span) in enumerate(zip(children, summaries, spans, strict=True)):
+            record.children.append(len(self._records))
+            opened.append(
+                GrowingNode(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span)
+            )
+            self._records.append(self._record(summary, record))
+            if self._regression:  # values are kept apart to the last bit
+                self._records[-1].outcome = span.clipped(self._records[-1].outcome)
+        return opened
+
+    def _spans_below(self, node: GrowingNode, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
+        """Return the span of each branch of a test."""
+        sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
+        if not sign:
+            return [node.span] * len(summaries)
+        if self._regression:
+            low, high = (summary.mean for summary in summaries)
+        else:
+            low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
+        return node.span.divided(sign, low, high)
+
+    def _excludes_attribute(self, test: Test) -> bool:
+        return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}
+
+    def _record(self, summary: Summary, parent: NodeRecord | None) -> NodeRecord:
+        empty = parent is not None and summary.cases == 0
+        if self._regression:
+            outcome: int | float = parent.outcome if empty and parent is not None else summary.mean
+            return NodeRecord(summary.weight, np.zeros(0), outcome, sse=summary.sse)
+        outcome = parent.outcome if empty and parent is not None else _majority(summary.statistics)
+        return NodeRecord(summary.weight, summary.statistics, outcome)
+
+
+def _majority(counts: Counts) -> int:
+    """Return the first class of the greatest weight; weights that differ by rounding only are equal."""
+    best = float(counts.max())
+    return int(np.argmax(counts >= best * (1 - 1e-12)))
+
+
+def keeps_traces(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
+    """Say whether a tree by this recipe keeps what was looked at, whichever engine counts.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import C45
+    >>> [keeps_traces(C45(), sample("play-tennis").schema, n) for n in (14, 10**6)]
+    [True, True]
+    """
+    numeric = sum(column.is_numeric for column in schema.attributes)
+    if isinstance(recipe.numeric, Intervals) or not numeric:
+        return True
+    return n_cases <= TRACE_CASES and n_cases * numeric <= TRACE_NUMBERS
+
+
+ENGINES = ("auto", "interpreted", "compiled")
+"""What `engine` may be for data in memory."""
+
+COMPILED_CELLS = 100_000
+"""Cells (rows times attributes) from which on kernels grow the tree; below, loading them takes longer than it saves."""
+
+UNINTERRUPTED_CASES = 1_000
+"""Up to this many cases the kernels run in the calling thread: they finish before an interrupt could matter."""
+
+
+def check_engine(engine: str) -> None:
+    """Raise unless there is such an engine."""
+    if engine not in ENGINES:
+        names = ", ".join(map(repr, ENGINES))
+        raise ParameterError(f"engine must be one of {names}, not {engine!r}{did_you_mean(str(engine), ENGINES)}")
+
+
+def is_compiled(engine: str, dataset: Dataset) -> bool:
+    """Say whether kernels are to do the work.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> is_compiled("auto", sample("play-tennis")), is_compiled("compiled", sample("play-tennis"))
+    (False, True)
+    """
+    check_engine(engine)
+    if engine == "auto":
+        return dataset.n_rows * len(dataset.columns) >= COMPILED_CELLS
+    return engine == "compiled"
+
+
+def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
+    """Say whether kernels grow the whole tree; otherwise the interpreted grower does, over whoever counts."""
+    if not is_compiled(engine, dataset):
+        return False
+    with garbage_collection_paused():
+        announce_compilation()
+        from treewright.learners.kernels.options import is_supported
+
+    return is_supported(recipe)
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return how many threads to use: as many as the process may, unless it is told; -1 means all, too.
+
+    Examples
+    --------
+    >>> threads(3), threads(None) == threads(-1)
+    (3, True)
+    """
+    if n_jobs is None or n_jobs == -1:
+        return processors()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
+        raise ParameterError(f"n_jobs must be None, -1 or a whole number of at least 1, not {n_jobs!r}")
+    return int(n_jobs)
+
+
+def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> MemoryEngine:
+    """Return an engine that counts tables for the interpreted grower."""
+    if not is_compiled(engine, dataset):
+        return MemoryEngine(dataset, fractional=fractional)
+    from treewright.counting.numba import CompiledEngine
+
+    return CompiledEngine(dataset, fractional=fractional)
+
+
+def with_compiled_criterion(recipe: Recipe) -> Recipe:
+    """Return the recipe with the user's own criterion compiled, where it has one."""
+    if recipe.own is None or recipe.own.function is None:
+        return recipe
+    from treewright.learners.kernels.score import compiled_scan
+
+    scan = compiled_scan(recipe.own.name, recipe.own.function)
+    return replace(recipe, own=replace(recipe.own, scan=scan))
+
+
+def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
+    """Grow by kernels or by the interpreter, whichever the engine of the run and the size of the data ask for."""
+    cases = in_bins(cases, recipe)
+    if by_kernels(run.engine, cases, recipe):
+        tree = grow_tree(cases, recipe, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
+        return Grown(tree, traced=False, cases=cases)
+    counting = counting_engine(cases, run.engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(run.engine, cases):
+        recipe = with_compiled_criterion(recipe)
+    return replace(grow(counting, recipe, progress=run.progress), cases=cases)
+
+
+def grow_tree(
+    dataset: Dataset,
+    recipe: Recipe,
+    *,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Tree:
+    """Grow a tree by the engine that suits, or that is asked for.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    recipe : Recipe
+    engine : str
+        One of `ENGINES`.
+    n_jobs : int or None
+        Threads; the tree does not depend on it.
+    progress : callable or None
+        Called with cases done and cases in all.
+    """
+    jobs = threads(n_jobs)
+    dataset = in_bins(dataset, recipe)
+    with garbage_collection_paused():
+        if by_kernels(engine, dataset, recipe):
+            return _grown_by_kernels(dataset, recipe, jobs, progress)
+    counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(engine, dataset):
+        recipe = with_compiled_criterion(recipe)
+    return grow(counting, recipe, progress=progress).tree
+
+
+def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Progress | None) -> Tree:
+    from treewright.learners.kernels.grower import CompiledGrower
+
+    grower = CompiledGrower(dataset, jobs)
+    if dataset.n_rows <= UNINTERRUPTED_CASES:
+        return grower.grow(recipe, progress=progress)
+    told = _ProgressRelay(progress)
+    return run_in_worker(lambda: grower.grow(recipe, progress=told.hear), on_poll=told.tell)
+
+
+class _ProgressRelay:
+    """Takes the progress of a growth in its thread, and tells it in that of the caller."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._heard: tuple[int, int] | None = None
+        self._last: tuple[int, int] | None = None
+
+    def hear(self, done: int, of: int) -> None:
+        self._heard = done, of
+
+    def tell(self) -> None:
+        heard = self._heard
+        if self._progress is not None and heard is not None and heard != self._last:
+            self._last = heard
+            self._progress(*heard)
+
+
+@cache
+def announce_compilation() -> None:
+    """Tell a terminal, once, that kernels are compiled now: nobody likes to wait without knowing why."""
+    from treewright.jit import cache_folder, is_compiled
+
+    if is_compiled():
+        return
+    told = "compiling the growing kernels, once"
+    if cache_folder() is None:
+        told += " for this process: no folder for compiled code can be written"
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"treewright: {told} ...\n")

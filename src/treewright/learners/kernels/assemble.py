@@ -1,0 +1,258 @@
+"""Assemble the tree from what the kernels wrote.
+
+A fragment is a range of nodes in depth-first order, with codes replaced by values. The kernel writes one for each
+subtree; the fragment of the histogram nodes is concatenated with the subtrees below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.schema import Schema, Task
+from treewright.learners.candidates import midpoints
+from treewright.learners.kernels.options import CUT, MULTIWAY
+from treewright.learners.kernels.workspace import (
+    ATTRIBUTE,
+    BRANCHES,
+    COUNTS_AT,
+    HIGH,
+    LOW,
+    MEAN,
+    MISSING,
+    OUTCOME,
+    PARENT,
+    RANDOM_CUT,
+    SIDES_AT,
+    SSE,
+    STOP,
+    WEIGHT,
+)
+from treewright.tree.split import KNOWN, Test
+from treewright.tree.tree import TESTS, Tree
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Nodes in depth-first order.
+
+    Parameters
+    ----------
+    integers, doubles : array
+        As the kernel writes them.
+    low, high : array of float
+        Values on both sides of each threshold; `high` is infinite where known is split from missing.
+    sides : array of int
+        Branches of the categories of binary nominal tests; the nodes hold the offsets.
+    """
+
+    integers: Ints
+    doubles: Floats
+    low: Floats
+    high: Floats
+    sides: npt.NDArray[np.int8]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.integers)
+
+
+def fragment_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Fragment:
+    """Trim the output of a kernel and look up the values of its codes."""
+    integers, doubles, sides, n = written
+    integers, doubles = integers[:n].copy(), doubles[:n].copy()
+    low, high = np.full(n, np.nan), np.full(n, np.nan)
+    used = bool(np.any(integers[:, SIDES_AT] >= 0))
+    own_sides = sides.copy() if used else sides[:0].copy()
+    if len(numbers) == 0:  # there are no thresholds
+        return Fragment(integers, doubles, low, high, own_sides)
+    cuts = np.flatnonzero(integers[:, LOW] >= 0)
+    slot = slots[integers[cuts, ATTRIBUTE]]
+    low[cuts] = numbers[slot, integers[cuts, LOW]]
+    above = integers[cuts, HIGH]
+    high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
+    random_cuts = np.flatnonzero(np.isfinite(doubles[:, RANDOM_CUT]) & (high < np.inf))
+    low[random_cuts] = high[random_cuts] = doubles[
+        random_cuts, RANDOM_CUT
+    ]  # the midpoint of a value and itself is the value
+    return Fragment(integers, doubles, low, high, own_sides)
+
+
+def concatenate(upper: Fragment, below: dict[int, Fragment]) -> Fragment:
+    """Replace nodes of a fragment, which are leaves there, by the fragments of their subtrees."""
+    if not below:
+        return upper
+    sizes = np.ones(upper.n_nodes, dtype=np.int64)
+    for node, fragment in below.items():
+        sizes[node] = fragment.n_nodes
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    total = int(sizes.sum())
+    integers = np.empty((total, upper.integers.shape[1]), dtype=np.int32)
+    doubles = np.empty((total, upper.doubles.shape[1]))
+    low, high = np.empty(total), np.empty(total)
+    own = np.setdiff1d(np.arange(upper.n_nodes), np.fromiter(below, dtype=np.int64))
+    at = starts[own]
+    integers[at], doubles[at], low[at], high[at] = (
+        upper.integers[own],
+        upper.doubles[own],
+        upper.low[own],
+        upper.high[own],
+    )
+    parents = upper.integers[:, PARENT]
+    new_parent = np.where(parents >= 0, starts[np.maximum(parents, 0)], -1)
+    integers[at, PARENT] = new_parent[own]
+    sides = [upper.sides]
+    offset = len(upper.sides)
+    for node, fragment in below.items():
+        first = int(starts[node])
+        nodes = slice(first, first + fragment.n_nodes)
+        integers[nodes], doubles[nodes] = fragment.integers, fragment.doubles
+        low[nodes], high[nodes] = fragment.low, fragment.high
+        part = integers[nodes]
+        part[:, PARENT] += first
+        part[0, PARENT] = new_parent[node]
+        if len(fragment.sides):
+            part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
+        sides.append(fragment.sides)
+        offset += len(fragment.sides)
+    return Fragment(integers, doubles, low, high, np.concatenate(sides))
+
+
+def tree_of(
+    fragment: Fragment,
+    schema: Schema,
+    tests: npt.NDArray[np.int64],
+    bounds: dict[int, tuple[float, ...]],
+    move: Callable[[int, Floats], Floats] | None,
+) -> Tree:
+    """Build the tree.
+
+    Parameters
+    ----------
+    fragment : Piece
+        All its nodes.
+    schema : Schema
+    tests : array of int
+        Form of the test of each attribute.
+    bounds : dict
+        Interval bounds of the discretised attributes.
+    move : callable or None
+        Moves the midpoints of an attribute to its thresholds.
+    """
+    integers, doubles = fragment.integers, fragment.doubles
+    n = fragment.n_nodes
+    attribute = integers[:, ATTRIBUTE].astype(np.int32)
+    inner = np.flatnonzero(attribute >= 0)
+    form = np.full(n, -1, dtype=np.int64)
+    form[inner] = tests[attribute[inner]]
+    numeric = np.array([column.is_numeric for column in schema.attributes], dtype=bool)
+    test = np.zeros(n, dtype=np.int8)
+    test[form == CUT] = TESTS.index(Test.THRESHOLD)
+    test[form == MULTIWAY] = TESTS.index(Test.NOMINAL)
+    test[form > MULTIWAY] = TESTS.index(Test.SUBSET)
+    by_interval = inner[(form[inner] == MULTIWAY) & numeric[attribute[inner]]]
+    test[by_interval] = TESTS.index(Test.INTERVALS)
+    sizes = np.array([len(column.values) for column in schema.attributes], dtype=np.int64)
+    lengths = np.zeros(n, dtype=np.int64)
+    nominal = inner[~numeric[attribute[inner]]]
+    lengths[nominal] = sizes[attribute[nominal]]
+    value_start = _starts(lengths)
+    regression = schema.task is Task.REGRESSION
+    counts = doubles[:, COUNTS_AT:]
+    tree = Tree(
+        schema=schema,
+        attribute=attribute,
+        test=test,
+        cut=_cuts(fragment, form, attribute, move),
+        missing=integers[:, MISSING].astype(np.int32),
+        child_start=_starts(integers[:, BRANCHES].astype(np.int64)),
+        children=_children(integers[:, BRANCHES].astype(np.int64), integers[1:, PARENT]),
+        value_start=value_start,
+        value_branch=_value_branches(fragment, nominal, form, lengths, value_start),
+        bound_start=_starts(_bound_lengths(n, by_interval, attribute, bounds)),
+        bounds=np.array(
+            [bound for node in by_interval.tolist() for bound in bounds[int(attribute[node])]], dtype=np.float64
+        ),
+        weight=doubles[:, WEIGHT].copy(),
+        counts=np.zeros((n, 0)) if regression else _counts(counts),
+        outcome=doubles[:, MEAN].copy() if regression else integers[:, OUTCOME].astype(np.int32),
+        stop=integers[:, STOP].astype(np.int8),
+        sse=doubles[:, SSE].copy() if regression else None,
+    )
+    tree.validate()
+    return tree
+
+
+def _starts(lengths: npt.NDArray[np.int64]) -> Ints:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def _children(branches: npt.NDArray[np.int64], parent: Ints) -> Ints:
+    """Return the children of all nodes, node by node, from the numbers of branches and the parents of all but the root.
+
+    Nodes are in depth-first order. Each node closes one open branch and opens its own; the number of open branches
+    below it tells which branch of its parent it is.
+    """
+    begun = np.cumsum(branches - 1) - (branches - 1)
+    first = np.cumsum(branches) - branches
+    branch = (begun + branches - 1)[parent] - begun[1:]
+    children = np.empty(len(parent), dtype=np.int32)
+    children[first[parent] + branch] = np.arange(1, len(branches), dtype=np.int32)
+    return children
+
+
+def _counts(counts: Floats) -> npt.NDArray[np.int64] | Floats:
+    with np.errstate(invalid="ignore"):  # a weight beyond the int64 range changes, and stays a float
+        whole = counts.astype(np.int64)
+    return whole if np.array_equal(whole, counts) else counts.copy()
+
+
+def _cuts(
+    fragment: Fragment, form: npt.NDArray[np.int64], attribute: Ints, move: Callable[[int, Floats], Floats] | None
+) -> Floats:
+    cut = np.full(fragment.n_nodes, np.nan)
+    nodes = np.flatnonzero(form == CUT)
+    low, high = fragment.low[nodes], fragment.high[nodes]
+    between = high < np.inf
+    cut[nodes] = KNOWN
+    cut[nodes[between]] = midpoints(low[between], high[between])
+    if move is not None:
+        for one in np.unique(attribute[nodes]).tolist():
+            own = nodes[(attribute[nodes] == one) & (fragment.high[nodes] < np.inf)]
+            cut[own] = move(one, cut[own])
+    return cut
+
+
+def _value_branches(
+    fragment: Fragment,
+    nominal: npt.NDArray[np.intp],
+    form: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    starts: Ints,
+) -> Ints:
+    if np.array_equal(fragment.integers[nominal, SIDES_AT], starts[nominal]):  # only subset tests, written in order
+        return fragment.sides[: starts[-1]].astype(np.int32)
+    owner = np.repeat(nominal, lengths[nominal])
+    offset = np.arange(len(owner)) - starts[owner]
+    sides_at = fragment.integers[owner, SIDES_AT]
+    multiway = form[owner] == MULTIWAY
+    branches: Ints = np.zeros(len(owner), dtype=np.int32)
+    branches[multiway] = offset[multiway]
+    branches[~multiway] = fragment.sides[sides_at[~multiway] + offset[~multiway]]
+    return branches
+
+
+def _bound_lengths(
+    n: int, nodes: npt.NDArray[np.intp], attribute: Ints, bounds: dict[int, tuple[float, ...]]
+) -> npt.NDArray[np.int64]:
+    lengths = np.zeros(n, dtype=np.int64)
+    lengths[nodes] = [len(bounds[int(attribute[node])]) for node in nodes.tolist()]
+    return lengths

@@ -1,0 +1,201 @@
+"""The encoded columns of a dataset for the kernels: each encoding is made once, on first use.
+
+Trees over the same cases, in any number of threads, share them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.counting.numba import CodedColumn, code_table, count_cases
+from treewright.data.dataset import Dataset
+from treewright.learners.criteria import LARGEST_TABLE
+from treewright.learners.kernels.histogram_search import Ranked
+from treewright.learners.kernels.refine import NO_ENTRIES, entries_of
+from treewright.learners.kernels.score import fill_nlogn
+from treewright.learners.kernels.sort import new_sort_buffers, sort_columns
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]
+Codes = npt.NDArray[Any]
+
+SORTED_AFTER_USES = 4
+"""A whole column is sorted when nodes with all cases have refined it this many times."""
+
+MOST_SORTED = 1 << 28
+"""In larger tables no column is kept sorted: that takes half as much memory as the values."""
+
+FEW_RANKS = 255
+"""Numeric columns of at most this many distinct values are coded by rank."""
+
+
+class ByRank(NamedTuple):
+    """Values as their ranks in the whole column.
+
+    Parameters
+    ----------
+    codes : array of int, numeric attributes x cases
+        0 for missing.
+    numbers : array, numeric attributes x codes
+        The value of each code.
+    greatest : array of int
+        Greatest code of each attribute.
+    """
+
+    codes: Codes
+    numbers: Floats
+    greatest: Codes
+
+
+class EncodedCases:
+    """Codes, ranks and orders of the columns of one dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    n_jobs : int
+        Threads that compute them.
+    """
+
+    def __init__(self, dataset: Dataset, n_jobs: int) -> None:
+        self.dataset = dataset
+        self.n_jobs = n_jobs
+        self._lock = threading.Lock()
+        self._encoded: tuple[Codes, tuple[CodedColumn, ...]] | None = None
+        self._distinct: dict[int, Floats] = {}
+        self._ranked: dict[int, Ranked] = {}
+        self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
+        self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
+        self._values: Codes | None = None
+        self._by_rank: ByRank | None = None
+        self._nlogn: Floats = np.zeros(2)
+        self._entries: dict[int, Rows] = {}
+        self._uses: dict[int, int] = {}
+
+    def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
+        """Return the codes of all columns; numeric columns of more than `FEW_RANKS` distinct values are binned."""
+        with self._lock:
+            if self._encoded is None:
+                values = [len(column.values) for column in self.dataset.schema.attributes]
+                self._encoded = code_table(self.dataset.columns, values, FEW_RANKS, self.n_jobs)
+            return self._encoded
+
+    def ranked(self, attributes: Sequence[int]) -> dict[int, Ranked]:
+        """Return the ranks of the numbers of binned columns."""
+        coded = self.coded()[1]
+        with self._lock:
+            wanted = [attribute for attribute in attributes if attribute not in self._ranked]
+            with ThreadPoolExecutor(self.n_jobs) as pool:
+                made = pool.map(lambda attribute: self._ranks_of(attribute, coded[attribute]), wanted)
+                self._ranked |= dict(zip(wanted, made, strict=True))
+            return {attribute: self._ranked[attribute] for attribute in attributes}
+
+    def _ranks_of(self, attribute: int, coded: CodedColumn) -> Ranked:
+        column = self.dataset.columns[attribute]
+        known = np.flatnonzero(~np.isnan(column))
+        numbers, ranks_of_known = np.unique(column[known] + 0.0, return_inverse=True)
+        ranks = np.full(len(column), -1, dtype=np.int32)
+        ranks[known] = ranks_of_known
+        self._distinct[attribute] = numbers
+        borders = coded.borders if coded.borders is not None else numbers[:0]
+        ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
+        return Ranked(ranks, numbers, ends.astype(np.int64))
+
+    def cases_of(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> npt.NDArray[np.int64]:
+        """Return the number of rows of each code; counted once for trees that differ only in weights."""
+        with self._lock:
+            if self._cases is None or self._cases[0] is not codes:
+                starts = np.concatenate(([0], np.cumsum([column.n_codes for column in coded]))).astype(np.int64)
+                cases = np.zeros(int(starts[-1]), dtype=np.int64)
+                rows = np.arange(codes.shape[1], dtype=np.int32)
+                count_cases(codes, rows, np.arange(len(coded)), starts, cases)
+                self._cases = codes, cases
+            return self._cases[1]
+
+    def entries(self, attribute: int) -> Rows:
+        """Return the entries of all cases in the order of a binned attribute (see `inside`), empty the first few times.
+
+        Trees that differ only in weights refine the same column again and again; for one tree sorting all of it costs
+        too much.
+        """
+        with self._lock:
+            if attribute not in self._entries:
+                self._uses[attribute] = self._uses.get(attribute, 0) + 1
+                cells = self.dataset.n_rows * len(self.dataset.columns)
+                if self._uses[attribute] < SORTED_AFTER_USES or cells > MOST_SORTED:
+                    return NO_ENTRIES
+                column = np.ascontiguousarray(self.dataset.columns[attribute], dtype=np.float64)
+                self._entries[attribute] = entries_of(column)
+            return self._entries[attribute]
+
+    @property
+    def code_type(self) -> type[np.integer[Any]]:
+        """The narrowest dtype for the codes of all categories and of missing values."""
+        most = max((len(column.values) for column in self.dataset.schema.attributes), default=0)
+        return np.uint8 if most < 255 else np.int32
+
+    def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
+        """Return the codes of the nominal attributes, cases x attributes, and which these are.
+
+        The cases of a block are far apart in the columns; here all values of a case are contiguous.
+        """
+        with self._lock:
+            if self._nominal is None:
+                data = self.dataset
+                kept = [a for a, column in enumerate(data.schema.attributes) if not column.is_numeric]
+                table = np.empty((data.n_rows, len(kept)), dtype=self.code_type)
+                for index, attribute in enumerate(kept):
+                    np.add(data.columns[attribute], 1, out=table[:, index], casting="unsafe")
+                self._nominal = table, np.array(kept, dtype=np.int64)
+            return self._nominal
+
+    def values_apart(self) -> Codes:
+        """Return the codes of the nominal attributes, attributes x cases."""
+        with self._lock:
+            if self._values is None:
+                kept = [
+                    column
+                    for column, about in zip(self.dataset.columns, self.dataset.schema.attributes, strict=True)
+                    if not about.is_numeric
+                ]
+                self._values = np.empty((len(kept), self.dataset.n_rows), dtype=self.code_type)
+                for index, column in enumerate(kept):
+                    np.add(column, 1, out=self._values[index], casting="unsafe")
+            return self._values
+
+    def by_rank(self) -> ByRank:
+        """Return the ranks of the values of all cases."""
+        with self._lock:
+            if self._by_rank is None:
+                numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
+                n = self.dataset.n_rows
+                ranks, numbers = np.empty((len(numeric), n), dtype=np.int32), np.zeros((len(numeric), n + 1))
+                order, buffers = np.empty((1, n), dtype=np.int64), new_sort_buffers(n)
+                for index, column in enumerate(numeric):
+                    at = np.array([index])
+                    sort_columns(column.reshape(1, -1), at, n, 32, order, ranks, numbers[index : index + 1], buffers)
+                greatest = ranks.max(axis=1, initial=0)
+                self._by_rank = ByRank(ranks, numbers[:, : int(greatest.max(initial=0)) + 1].copy(), greatest)
+            return self._by_rank
+
+    def nlogn(self, largest: int) -> Floats:
+        """Return n log2 n of the integers up to `largest`, or up to the limit of the table."""
+        with self._lock:
+            size = min(largest + 1, LARGEST_TABLE)
+            if size > len(self._nlogn):
+                self._nlogn = np.zeros(size)
+                fill_nlogn(self._nlogn, 0)
+            return self._nlogn
+
+    def distinct(self, attribute: int) -> Floats:
+        """Return the distinct values of an attribute, ascending."""
+        if attribute not in self._distinct:
+            column = self.dataset.columns[attribute]
+            self._distinct[attribute] = np.unique(column[~np.isnan(column)] + 0.0)
+        return self._distinct[attribute]

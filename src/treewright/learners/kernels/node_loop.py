@@ -1,0 +1,729 @@
+"""Growing a subtree in one kernel: examine a node, split its cases, go on.
+
+Select the test of a node of a block: the best test of every attribute, and the choice among them. A perfect test has
+only pure branches. None scores higher, so where the highest score decides, the attributes after it are skipped; and its
+branches are leaves. Most nodes of a fully grown tree are small, and many of them have a perfect test.
+
+Partition the cases of a node of a block by branch, with fractional cases.
+
+Grow a whole subtree in one kernel, over a block of cases small enough for the cache.
+
+Invariants.
+
+* The cases of a node are a slice, of `visits` and of the order by every numeric attribute. A split partitions the slice
+  stably: each branch is a part of its parent's slice, and nothing is sorted twice.
+* A case with a missing value follows every branch as a fractional case; each copy is a case of its own. The slices of
+the
+  branches are then written after the used part of the block, and the copies after all cases, until these branches are
+  finished.
+* Nodes are written depth first, so that a subtree is a range of nodes. An explicit stack of frames replaces recursion.
+* The kernel allocates nothing: where a buffer is full it returns, and resumes at the same node with larger buffers
+  (`block_growth`).
+
+Grow the subtree of a block: allocate the buffers of the kernel, and enlarge them whenever one is full.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.jit import Array, Number, inlined_internal, internal, no_alloc_kernel
+from treewright.learners.kernels.categorical import (
+    HAS_MISSING,
+    evaluate_categories,
+    evaluate_multiway,
+    supports_unit_counts,
+)
+from treewright.learners.kernels.options import (
+    CUT,
+    GAIN,
+    HIGHEST,
+    MISSING_FRACTIONAL,
+    MISSING_LEARNED,
+    MULTIWAY,
+    NOT_TESTED,
+    RATIO,
+)
+from treewright.learners.kernels.random import child_key, shuffle
+from treewright.learners.kernels.score import (
+    ENTROPY,
+    GINI,
+    VARIANCE,
+    branch_information,
+    decrease,
+    first_tied,
+    impurity,
+    weight_of,
+)
+from treewright.learners.kernels.sort import LazySortBuffers, new_lazy_sort_buffers
+from treewright.learners.kernels.sorted_scan import evaluate_thresholds
+from treewright.learners.kernels.workspace import (
+    ATTRIBUTE,
+    BRANCHES,
+    CASES_END,
+    COUNTS_AT,
+    FIRST,
+    HIGH,
+    LEVEL,
+    LOW,
+    MEAN,
+    MISSING,
+    OUTCOME,
+    PARENT,
+    PARENT_NODE,
+    PARENT_OUTCOME,
+    RANDOM_CUT,
+    SIDES_AT,
+    SIZE,
+    SLICES_END,
+    SSE,
+    STOP,
+    WEIGHT,
+    BestTests,
+    Block,
+    Buffers,
+    CategoryBuffers,
+    Frames,
+    NodeArrays,
+    Rules,
+    Visits,
+    enlarged,
+    new_best_tests,
+    new_buffers,
+    new_category_buffers,
+    new_visits,
+    spread,
+    summarise,
+    with_capacity,
+)
+from treewright.tree.tree import STOPS, Stop
+
+EPSILON = 1e-3
+"""C4.5's tolerance, as in `treewright.learners.select`."""
+
+
+@internal
+def evaluate_attributes(
+    n_free: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    key: np.uint64,
+    block: Block,
+    rules: Rules,
+    buffers: Buffers,
+    found: BestTests,
+    by_value: CategoryBuffers | None,
+    cuts: Array | None,
+    lazy_sort: LazySortBuffers | None,
+) -> Number:
+    """Find the best test of each free attribute, or of those that are sampled among them.
+
+    Returns the score of a perfect test, infinite where it is not known to the last bit. After a perfect test no other
+    attribute is evaluated.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    summary, free, order = buffers.summary, buffers.turn[0], buffers.turn[1]
+    for a in range(len(found.state)):
+        found.state[a] = -1
+    limit = n_free
+    if 0 < opt["n_sampled"] < n_free:
+        shuffle(key, order, n_free)
+        limit = opt["n_sampled"]
+        insertion_sort(order, limit)
+    else:
+        for index in range(n_free):
+            order[index] = index
+    weight = weight_of(summary, criterion)
+    by_ones = by_value is not None and supports_unit_counts(opt)
+    before = impurity(summary, criterion, rules.table)
+    # Integers are added without rounding, so the impurity of pure branches is exactly zero.
+    is_exact = opt["choice"] == HIGHEST and opt["integer_weights"] == 1 and criterion in (GINI, ENTROPY)
+    perfect = decrease(before, 0.0, weight, weight) if is_exact else np.inf
+    considered = False
+    # Invariant: the attributes before `index` have their best test in `found`; none of them has a perfect one.
+    for index in range(n_free):
+        if index >= limit and considered:
+            break
+        a = free[order[index]]
+        if rules.tests[a] == NOT_TESTED:
+            continue
+        if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
+            state = evaluate_multiway(a, visits, first, size, before, block, rules, found, by_value)
+            if state != HAS_MISSING:
+                found.state[a] = state
+                considered = considered or state == 1
+                if state == 1 and found.score[a] >= perfect:
+                    break
+                continue
+        cut = rules.tests[a] == CUT
+        n_missing = np.int64(-1)
+        if cut:
+            n_missing = evaluate_thresholds(
+                a, first, size, summary, key, block, rules, buffers, found, cuts, visits, lazy_sort
+            )
+        elif by_value is not None:
+            n_missing = evaluate_categories(a, visits, first, size, block, rules, buffers, found, by_value)
+        if n_missing < 0:
+            continue
+        corrected = cut and opt["correction"]
+        unknown = weight_of(buffers.unknown, criterion) if n_missing > 0 else 0.0
+        if n_missing > 0 and opt["missing"] != MISSING_LEARNED and not corrected:
+            found.score[a] *= (weight - unknown) / weight
+        found.state[a] = 0 if corrected and found.score[a] <= 0 else 1
+        considered = considered or found.state[a] == 1
+        if opt["choice"] != HIGHEST:
+            branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+            found.info[a] = branch_information(buffers.rows, branches, unknown, rules.table)
+        if found.score[a] >= perfect:
+            break
+    return perfect
+
+
+@internal
+def insertion_sort(order: Array, n: Number) -> None:
+    """Sort the first n entries by insertion."""
+    # Invariant: the entries before `end` are sorted.
+    for end in range(1, n):
+        moved = order[end]
+        at = end
+        while at > 0 and order[at - 1] > moved:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = moved
+
+
+@internal
+def choose(found: BestTests, rules: Rules, scores: Array) -> Number:
+    """Return the attribute that the choice rule selects, -1 if there is none."""
+    choice = rules.opt[0]["choice"]
+    n = len(found.state)
+    average = np.inf
+    if choice == RATIO:
+        total = 0.0
+        counted = 0
+        for a in range(n):
+            if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.high_cardinality[a]:
+                total += found.score[a]
+                counted += 1
+        if counted:
+            average = total / counted
+    for a in range(n):
+        scores[a] = -np.inf
+        if found.state[a] != 1:
+            continue
+        if choice == HIGHEST:
+            scores[a] = found.score[a]
+        elif found.score[a] > -EPSILON:
+            if choice == GAIN:
+                if found.info[a] > 0:
+                    scores[a] = found.score[a]
+            elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
+                scores[a] = found.score[a] / found.info[a]
+    return first_tied(scores, n)
+
+
+@internal
+def branch_of_code(code: Number, ints: Array, test: Number, sides: Array) -> Number:
+    """Return the branch of a code at a node, -1 for a missing value."""
+    if code == 0:
+        return -1
+    if test == CUT:
+        return 0 if code <= ints[LOW] else 1
+    if test == MULTIWAY:
+        return code - 1
+    return np.int64(sides[ints[SIDES_AT] + code - 1])
+
+
+@internal
+def assign_branches(
+    visits: Array,
+    first: Number,
+    size: Number,
+    ints: Array,
+    block: Block,
+    rules: Rules,
+    sides: Array,
+    branch_of: Array,
+    sizes: Array,
+) -> Number:
+    """Write the branch of every case (-1: fractional) and the branch sizes; return the number of fractional cases."""
+    a = ints[ATTRIBUTE]
+    test = rules.tests[a]
+    for branch in range(ints[BRANCHES]):
+        sizes[branch] = 0
+    n_missing = 0
+    for p in range(first, first + size):
+        i = visits[p]
+        branch = branch_of_code(np.int64(block.codes[a, i]), ints, test, sides)
+        if branch < 0:
+            branch = ints[MISSING]
+            if branch < 0:
+                branch_of[i] = -1
+                n_missing += 1
+                continue
+        branch_of[i] = branch
+        sizes[branch] += 1
+    return n_missing
+
+
+@internal
+def copy_fractional(
+    visits: Array,
+    first: Number,
+    size: Number,
+    branches: Number,
+    branch_of: Array,
+    copies: Array,
+    top: Number,
+    cases: Number,
+    block: Block,
+    rules: Rules,
+    buffers: Buffers,
+) -> None:
+    """Write the slices of all branches, with a copy of each fractional case in every branch that is not empty.
+
+    Parameters
+    ----------
+    visits, first, size
+        The slice of the node.
+    branches : int
+    branch_of : array of int
+        Of each case, -1 where it becomes fractional.
+    copies : array of int
+        Output: the first copy of each fractional case.
+    top, cases : int
+        First index of the branches, and of the copies.
+    block, rules
+    buffers : Room
+        ``buffers.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
+    """
+    regression = rules.opt[0]["criterion"] == VARIANCE
+    starts, shares, occurring = buffers.starts, buffers.scores, buffers.positions
+    known = 0.0
+    for branch in range(branches):
+        shares[branch] = 0.0
+    n_missing = 0
+    for p in range(first, first + size):
+        i = visits[p]
+        if branch_of[i] < 0:
+            n_missing += 1
+            continue
+        known += block.weights[i]
+        shares[branch_of[i]] += block.weights[i]
+    n_occurring = np.int64(0)
+    begin = np.int64(top)
+    for branch in range(branches):
+        own = starts[branch]
+        starts[branch] = begin
+        if own > 0:
+            shares[branch] = shares[branch] / known
+            occurring[n_occurring] = branch
+            n_occurring += 1
+            begin += own + n_missing
+    made = np.int64(cases)
+    # Invariant: `starts[b]` is the next free index of branch b; the copies of earlier cases end at `made`.
+    for p in range(first, first + size):
+        i = visits[p]
+        own = np.int64(branch_of[i])
+        if own >= 0:
+            visits[starts[own]] = i
+            starts[own] += 1
+            continue
+        copies[i] = made
+        for other in range(block.codes.shape[0]):
+            code = block.codes[other, i]
+            for copy in range(made, made + n_occurring):
+                block.codes[other, copy] = code
+        for k in range(n_occurring):
+            branch = occurring[k]
+            visits[starts[branch]] = made
+            starts[branch] += 1
+            block.weights[made] = block.weights[i] * shares[branch]
+            if regression:
+                block.values[made] = block.values[i]
+            else:
+                block.target[made] = block.target[i]
+            made += 1
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    for slot in range(block.order.shape[0]):
+        order = block.order[slot]
+        _reset_starts(starts, branches, top)
+        for p in range(first, first + size):
+            packed = np.int64(order[p])
+            i = packed & mask
+            own = np.int64(branch_of[i])
+            if own >= 0:
+                order[starts[own]] = packed
+                starts[own] += 1
+                continue
+            copy = (packed >> shift << shift) | np.int64(copies[i])
+            for k in range(n_occurring):
+                branch = occurring[k]
+                order[starts[branch]] = copy + k
+                starts[branch] += 1
+    starts[branches] = begin
+    _reset_starts(starts, branches, top)
+
+
+@internal
+def _reset_starts(starts: Array, branches: Number, top: Number) -> None:
+    """Reset `starts` from the ends of the branches to their starts, where the branch before ends."""
+    for branch in range(branches - 1, 0, -1):
+        starts[branch] = starts[branch - 1]
+    starts[0] = top
+
+
+PURE, EMPTY, NO_ATTRIBUTES, NO_GAIN = (
+    STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.NO_ATTRIBUTES, Stop.NO_GAIN)
+)
+TOO_FEW, DEPTH, SMALL_GAIN = (STOPS.index(stop) for stop in (Stop.TOO_FEW, Stop.DEPTH, Stop.SMALL_GAIN))
+
+# State that survives a return for larger buffers: used lengths, and the number of cases that are needed.
+WAITING, NODES, SIDES, NEEDED = range(4)
+FINISHED, MORE_NODES, MORE_CASES = 0, 1, 2
+
+
+@no_alloc_kernel
+def grow_nodes(
+    block: Block,
+    rules: Rules,
+    visits: Visits,
+    buffers: Buffers,
+    found: BestTests,
+    written: NodeArrays,
+    frames: Frames,
+    state: Array,
+    cancelled: Array,
+    by_value: CategoryBuffers | None,
+    cuts: Array | None,
+    copies: Array | None,
+    lazy_sort: LazySortBuffers | None,
+) -> Number:
+    """Grow until the stack is empty or a buffer is full; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
+
+    Parameters
+    ----------
+    block, rules, visits, buffers, found, written, frames
+    state : array of int
+        See the names of its columns.
+    cancelled : array of bool
+    by_value, cuts, copies, lazy_sort
+        Buffers for categories, random thresholds, fractional cases (None where there are none) and lazy sorts (None
+        where all orders are maintained).
+    """
+    opt = rules.opt[0]
+    regression = opt["criterion"] == VARIANCE
+    n_attributes, most_values = len(rules.tests), len(buffers.starts)
+    size = len(visits.cases)
+    summary, starts, cases_of = buffers.summary, buffers.starts, visits.cases
+    free = buffers.turn[0]
+    waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
+    shift = rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    status = FINISHED
+    # Invariant: nodes below `n_nodes` are written; each of the `waiting` frames has its cases in one slice.
+    while waiting > 0 and not cancelled[0]:
+        if (
+            n_nodes >= len(written.integers)
+            or waiting + most_values >= len(frames.keys)
+            or n_sides + most_values > len(written.sides)
+        ):
+            status = MORE_NODES
+            break
+        at = waiting - 1
+        fields = frames.fields[at]
+        waiting = at
+        first, n_here, level = fields[FIRST], fields[SIZE], fields[LEVEL]
+        top, cases = fields[SLICES_END], fields[CASES_END]
+        node = n_nodes
+        n_nodes += 1
+        ints, reals = written.integers[node], written.doubles[node]
+        pure, mean, weight = summarise(cases_of, first, n_here, block, regression, summary)
+        write_leaf(ints, reals, fields, summary, mean, weight, regression, written.doubles)
+        n_free = np.int64(0)
+        for a in range(n_attributes):
+            if not frames.used[at, a]:
+                free[n_free] = a
+                n_free += 1
+        ints[STOP] = stop_of(n_here, pure, level, weight, n_free, opt)
+        if ints[STOP] >= 0:
+            continue
+        if regression:
+            for p in range(first, first + n_here):
+                block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
+        perfect = evaluate_attributes(
+            n_free, cases_of, first, n_here, frames.keys[at], block, rules, buffers, found, by_value, cuts, lazy_sort
+        )
+        a = choose(found, rules, buffers.scores)
+        ints[STOP] = stop_after(a, weight, found, opt)
+        if ints[STOP] >= 0:
+            continue
+        branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+        sides_before = n_sides
+        n_sides = write_test(ints, a, branches, found, rules, written.sides, n_sides)
+        if cuts is not None and rules.tests[a] == CUT:
+            reals[RANDOM_CUT] = cuts[a]
+        n_missing = assign_branches(
+            cases_of, first, n_here, ints, block, rules, written.sides, visits.branch_of, starts
+        )
+        if copies is not None and n_missing > 0:
+            made = n_missing * _occurring(starts, branches)
+            if max(top, cases) + n_here + made > size:
+                # This node is processed again with larger buffers.
+                state[NEEDED] = max(top, cases) + n_here + made
+                waiting, n_nodes, n_sides = at + 1, node, sides_before
+                status = MORE_CASES
+                break
+            copy_fractional(
+                cases_of, first, n_here, branches, visits.branch_of, copies, top, cases, block, rules, buffers
+            )
+            top, cases = starts[branches], cases + made
+        else:
+            begin = first
+            for branch in range(branches):
+                here = starts[branch]
+                starts[branch] = begin
+                begin += here
+            starts[branches] = begin
+            # After a perfect split all branches are leaves, whose orders are never read.
+            for slot in range(block.order.shape[0] if lazy_sort is None and found.score[a] < perfect else 0):
+                spread(
+                    block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
+                )
+            spread(cases_of, first, n_here, np.int64(0x7FFFFFFF), visits.branch_of, starts[:branches], visits.spare)
+        key = frames.keys[at]
+        if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
+            frames.used[at, a] = True
+        for below in range(at + branches - 1, at - 1, -1):
+            branch = at + branches - 1 - below
+            n_below = starts[branch + 1] - starts[branch]
+            set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, ints[OUTCOME], top, cases)
+            frames.keys[below] = child_key(key, branch)
+            if below > at:
+                _copy_flags(frames.used, at, below)
+        waiting += branches
+    state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
+    return status
+
+
+@internal
+def set_frame(
+    frames: Array,
+    at: Number,
+    first: Number,
+    size: Number,
+    level: Number,
+    above: Number,
+    parent_outcome: Number,
+    top: Number,
+    cases: Number,
+) -> None:
+    """Write the stack frame of a node."""
+    frames[at, FIRST] = first
+    frames[at, SIZE] = size
+    frames[at, LEVEL] = level
+    frames[at, PARENT_NODE] = above
+    frames[at, PARENT_OUTCOME] = parent_outcome
+    frames[at, SLICES_END] = top
+    frames[at, CASES_END] = cases
+
+
+@internal
+def _occurring(sizes: Array, branches: Number) -> Number:
+    """Return the number of branches that have cases."""
+    occurring = 0
+    for branch in range(branches):
+        occurring += sizes[branch] > 0
+    return occurring
+
+
+@internal
+def _copy_flags(flags: Array, one: Number, other: Number) -> None:
+    for i in range(flags.shape[1]):
+        flags[other, i] = flags[one, i]
+
+
+@inlined_internal
+def write_leaf(
+    ints: Array,
+    reals: Array,
+    fields: Array,
+    summary: Array,
+    mean: Number,
+    weight: Number,
+    regression: bool,
+    doubles: Array,
+) -> None:
+    """Write a node as a leaf; an empty node has the outcome of its parent."""
+    ints[ATTRIBUTE] = -1
+    ints[PARENT] = fields[PARENT_NODE]
+    ints[BRANCHES] = 0
+    ints[MISSING] = -1
+    ints[SIDES_AT] = ints[LOW] = ints[HIGH] = -1
+    ints[OUTCOME] = fields[PARENT_OUTCOME]
+    reals[WEIGHT] = weight
+    reals[SSE] = summary[2] if regression else 0.0
+    reals[MEAN] = mean
+    reals[RANDOM_CUT] = np.nan
+    if regression:
+        if fields[SIZE] == 0 and fields[PARENT_NODE] >= 0:
+            reals[MEAN] = doubles[fields[PARENT_NODE], MEAN]
+        return
+    for k in range(len(summary)):
+        reals[COUNTS_AT + k] = summary[k]
+    if fields[SIZE] == 0:
+        return
+    greatest = summary[0]
+    for k in range(1, len(summary)):
+        greatest = max(greatest, summary[k])
+    for k in range(len(summary)):
+        if summary[k] >= greatest * (1 - 1e-12):
+            ints[OUTCOME] = k
+            return
+
+
+@internal
+def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
+    """Return the reason to stop before anything is counted, -1 if there is none."""
+    if n == 0:
+        return EMPTY
+    if pure:
+        return PURE
+    if 0 <= opt["max_depth"] <= level:
+        return DEPTH
+    too_few = n < opt["min_cases"] or n < 2 * opt["min_leaf"]
+    if too_few or weight < opt["min_weight"] or weight < opt["least_node"]:
+        return TOO_FEW
+    return NO_ATTRIBUTES if n_free == 0 else -1
+
+
+@internal
+def stop_after(a: Number, weight: Number, found: BestTests, opt: Array) -> Number:
+    """Return the reason not to split by the chosen attribute (-1: no attribute), -1 if there is none."""
+    if a < 0:
+        return NO_GAIN
+    return SMALL_GAIN if found.score[a] * weight / opt["total_weight"] < opt["min_decrease"] else -1
+
+
+@inlined_internal
+def write_test(
+    ints: Array, a: Number, branches: Number, found: BestTests, rules: Rules, sides: Array, n_sides: Number
+) -> Number:
+    """Write the test of a node; return the used length of `sides`."""
+    ints[ATTRIBUTE] = a
+    ints[BRANCHES] = branches
+    ints[MISSING] = found.missing_branch[a]
+    if rules.tests[a] == CUT:
+        ints[LOW] = found.low[a]
+        ints[HIGH] = found.high[a]
+    elif rules.tests[a] != MULTIWAY:
+        ints[SIDES_AT] = n_sides
+        for value in range(rules.n_values[a]):
+            sides[n_sides + value] = found.sides[a, value]
+        return n_sides + rules.n_values[a]
+    return n_sides
+
+
+ENTRIES_TOO_NARROW = -1
+"""Instead of a number of nodes: the entries of `order` are too narrow for so many fractional cases."""
+
+
+def grow_block(
+    block: Block,
+    rules: Rules,
+    n: int,
+    used: Array,
+    key: np.uint64,
+    depth: int,
+    outcome: int,
+    cancelled: Array,
+    *,
+    sort_lazily: bool,
+) -> tuple[Array, Array, Array, int]:
+    """Grow the subtree of the first `n` cases of a block.
+
+    Parameters
+    ----------
+    block : Block
+    rules : Rules
+    n : int
+    used : array of bool
+        Attributes that are excluded.
+    key, depth, outcome
+        Of the root of the subtree: random key, depth, and the outcome of an empty node.
+    cancelled : array of bool
+        Set by another thread to cancel.
+    sort_lazily : bool
+        Whether cases are sorted when an attribute is sampled; else all orders are given and maintained.
+
+    Returns
+    -------
+    integers, doubles, sides, n_nodes
+        One row per node, see the names of the columns; `sides` holds the branches of the categories of binary tests.
+    """
+    n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
+    most_values = max(int(rules.n_values.max(initial=0)), 2)
+    size = block.codes.shape[1]
+    buffers, found = new_buffers(size, n_attributes, most_values, width), new_best_tests(n_attributes, most_values)
+    visits = new_visits(size, block.order.dtype)
+    by_value, cuts, copies, lazy_sort = _extras(block, rules, most_values, sort_lazily=sort_lazily)
+    written = NodeArrays(
+        np.empty((64, 9), dtype=np.int32),
+        np.empty((64, COUNTS_AT + width)),
+        np.empty(64 + most_values, dtype=np.int8),
+    )
+    frames = Frames(
+        np.zeros((64 + most_values, 7), dtype=np.int64),
+        np.empty(64 + most_values, dtype=np.uint64),
+        np.zeros((64 + most_values, n_attributes), dtype=np.bool_),
+    )
+    frames.fields[0] = 0, n, depth, -1, outcome, n, n
+    frames.keys[0] = key
+    frames.used[0] = used
+    state = np.array([1, 0, 0, 0], dtype=np.int64)
+    while True:
+        status = grow_nodes(
+            block, rules, visits, buffers, found, written, frames, state, cancelled, by_value, cuts, copies, lazy_sort
+        )
+        if status == FINISHED:
+            return written.integers, written.doubles, written.sides, int(state[NODES])
+        if status == MORE_NODES:
+            if state[NODES] >= len(written.integers):
+                nodes = 2 * len(written.integers)
+                written = written._replace(
+                    integers=enlarged(written.integers, nodes), doubles=enlarged(written.doubles, nodes)
+                )
+            most = len(buffers.starts)  # the margin that the kernel checks
+            if state[SIDES] + most > len(written.sides):
+                written = written._replace(sides=enlarged(written.sides, 2 * len(written.sides)))
+            if state[WAITING] + most >= len(frames.keys):
+                frames = Frames(*(enlarged(array, 2 * len(frames.keys)) for array in frames))
+            continue
+        size = max(2 * size, int(state[NEEDED]))
+        if rules.shift[0] < 31 and size > 1 << rules.shift[0]:
+            return written.integers, written.doubles, written.sides, ENTRIES_TOO_NARROW
+        block = with_capacity(block, size)
+        buffers = new_buffers(size, n_attributes, most_values, width)
+        more = new_visits(size, block.order.dtype)
+        more.cases[: len(visits.cases)] = visits.cases
+        visits, copies = more, np.empty(size, dtype=np.int32)
+
+
+def _extras(
+    block: Block, rules: Rules, most_values: int, *, sort_lazily: bool
+) -> tuple[CategoryBuffers | None, Array | None, Array | None, LazySortBuffers | None]:
+    """Allocate optional buffers; for None the kernel is compiled without the code that uses them."""
+    opt = rules.opt[0]
+    by_value = cuts = copies = lazy_sort = None
+    if np.any(rules.tests > CUT):
+        by_value = new_category_buffers(most_values, int(opt["width"]))
+    if opt["random_cuts"]:
+        cuts = np.empty(len(rules.tests))
+    if opt["missing"] == MISSING_FRACTIONAL and not np.all(block.codes):
+        copies = np.empty(block.codes.shape[1], dtype=np.int32)
+    if sort_lazily:
+        lazy_sort = new_lazy_sort_buffers(block.order)
+    return by_value, cuts, copies, lazy_sort

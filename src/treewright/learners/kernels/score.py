@@ -1,0 +1,279 @@
+"""Criteria as kernels, the user's included.
+
+Criteria as kernels: the arithmetic of `treewright.learners.criteria`, operation for operation. The statistics of a set
+of cases are the weight of each class; for a numeric target the weight, the sum and the sum of squares of the deviations
+from the mean of the node. `table` holds n log2 n of the integers; other arguments are computed by the same scalar
+logarithm. Invariant: the order of additions is that of `treewright.learners.criteria`.
+
+The user's criterion compiled, and the loop that scores many tables of two branches by it. It is compiled in every
+process anew: a function from a notebook has no file by which compiled code could be kept. What Numba cannot compile is
+an error, never a slower tree.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log2
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+
+from treewright.errors import ParameterError
+from treewright.intrinsics import bits_of
+from treewright.jit import FLAGS, Array, Number, internal, no_alloc_kernel
+from treewright.learners.criteria import CLEAN, ROUNDING, CriterionFunction, Floats, Scan
+
+ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
+
+_LOG_BITS = 10
+_LOGS = np.array([log2(1 + part / (1 << _LOG_BITS)) for part in range((1 << _LOG_BITS) + 1)])
+"""log2 of the numbers from one to two, in even steps."""
+
+QUICK_ERROR = 2e-7
+"""A chord over a step h of log2 x is too low by at most h * h / 8 / ln 2 = 1.72e-7; the rest covers rounding."""
+
+
+@no_alloc_kernel
+def fill_nlogn(table: Array, start: Number) -> None:
+    """Write n log2 n into a table from index `start` on."""
+    for n in range(max(start, 1), len(table)):
+        table[n] = n * log2(n)
+
+
+@no_alloc_kernel
+def nlogn_of(x: Number, table: Array) -> Number:
+    """Return x log2 x, 0 for 0."""
+    whole = np.int64(x)
+    if whole == x and 0 <= whole < len(table):
+        return table[whole]
+    return x * log2(x) if x > 0 else 0.0
+
+
+@internal
+def quick_nlogn(x: Number) -> Number:
+    """Return x log2 x, too low by at most `QUICK_ERROR` times x, from exponent and fraction of the double."""
+    if not x > 0:
+        return 0.0
+    bits = bits_of(x)
+    index = (bits >> (52 - _LOG_BITS)) & ((1 << _LOG_BITS) - 1)
+    rest = np.float64(bits & ((1 << (52 - _LOG_BITS)) - 1)) * 2.0 ** (_LOG_BITS - 52)
+    low = _LOGS[index]
+    return x * (np.float64((bits >> 52) - 1023) + low + rest * (_LOGS[index + 1] - low))
+
+
+@internal
+def weight_of(statistics: Array, criterion: Number) -> Number:
+    """Return the weight of a set of cases."""
+    if criterion == VARIANCE:
+        return statistics[0]
+    total = 0.0
+    for k in range(len(statistics)):
+        total += statistics[k]
+    return total
+
+
+@internal
+def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
+    """Return the impurity of a set of cases times its weight."""
+    if criterion == VARIANCE:
+        n = statistics[0]
+        explained = statistics[1] * statistics[1] / n if n > 0 else 0.0
+        return max(statistics[2] - explained, 0.0)
+    n = weight_of(statistics, criterion)
+    total = 0.0
+    if criterion == GINI:
+        for k in range(len(statistics)):
+            total += statistics[k] * statistics[k]
+        return n - (total / n if n > 0 else 0.0)
+    for k in range(len(statistics)):
+        total += nlogn_of(statistics[k], table)
+    return nlogn_of(n, table) - total
+
+
+@internal
+def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
+    """Return Pearson's chi-square over the rows and columns that are not empty; `columns` becomes the column sums."""
+    width = rows.shape[1]
+    for k in range(width):
+        columns[k] = 0.0
+    whole = 0.0
+    for row in range(n_rows):
+        for k in range(width):
+            columns[k] += rows[row, k]
+            whole += rows[row, k]
+    statistic = 0.0
+    for row in range(n_rows):
+        total = 0.0
+        for k in range(width):
+            total += rows[row, k]
+        for k in range(width):
+            if total > 0 and columns[k] > 0:
+                expected = total * columns[k] / whole
+                statistic += (rows[row, k] - expected) ** 2 / expected
+    return statistic if statistic > ROUNDING * whole else 0.0
+
+
+@internal
+def chi_square_of_sides(left: Array, right: Array) -> Number:
+    """Return Pearson's chi-square of two branches."""
+    weight_left = weight_right = whole = 0.0
+    for k in range(len(left)):
+        weight_left += left[k]
+        whole += left[k]
+    for k in range(len(right)):
+        weight_right += right[k]
+        whole += right[k]
+    statistic = 0.0
+    for side in range(2):
+        weight = weight_left if side == 0 else weight_right
+        for k in range(len(left)):
+            column = left[k] + right[k]
+            if weight > 0 and column > 0:
+                expected = weight * column / whole
+                statistic += ((left[k] if side == 0 else right[k]) - expected) ** 2 / expected
+    return statistic if statistic > ROUNDING * whole else 0.0
+
+
+@internal
+def decrease(before: Number, after: Number, weight: Number, added_up: Number) -> Number:
+    """Return the impurity decrease per unit of weight, 0 where it is within rounding.
+
+    Rounding is a share of `added_up`: the weight, for a numeric target the sum of squares.
+    """
+    impurity_decrease = before - after
+    rounding = CLEAN * before + ROUNDING * added_up
+    return 0.0 if abs(impurity_decrease) <= rounding else impurity_decrease / weight
+
+
+@no_alloc_kernel
+def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array, whole: Array) -> Number:
+    """Score a table of branches; `whole` becomes the sum of its rows."""
+    if criterion == CHI_SQUARE:
+        return chi_square_of(rows, n_rows, whole)
+    for k in range(rows.shape[1]):
+        whole[k] = 0.0
+    for row in range(n_rows):
+        for k in range(rows.shape[1]):
+            whole[k] += rows[row, k]
+    weight = weight_of(whole, criterion)
+    if weight <= 0:
+        return 0.0
+    after = 0.0
+    for row in range(n_rows):
+        after += impurity(rows[row], criterion, table)
+    added_up = whole[2] if criterion == VARIANCE else weight
+    return decrease(impurity(whole, criterion, table), after, weight, added_up)
+
+
+@internal
+def score_of_sides(
+    left: Array, right: Array, before: Number, weight: Number, criterion: Number, table: Array
+) -> Number:
+    """Score two branches."""
+    if criterion == CHI_SQUARE:
+        return chi_square_of_sides(left, right)
+    added_up = left[2] + right[2] if criterion == VARIANCE else weight
+    return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, added_up)
+
+
+@no_alloc_kernel
+def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
+    """Return C4.5's split information; cases with a missing value count as one more branch."""
+    total = unknown
+    logs = nlogn_of(unknown, table) if unknown > 0 else 0.0
+    for row in range(n_rows):
+        weight = 0.0
+        for k in range(rows.shape[1]):
+            weight += rows[row, k]
+        total += weight
+        logs += nlogn_of(weight, table)
+    return (nlogn_of(total, table) - logs) / total if total > 0 else 0.0
+
+
+@no_alloc_kernel
+def first_tied(scores: Array, n: Number) -> Number:
+    """Return the first index whose score ties with the greatest, -1 if there is none."""
+    if n == 0:
+        return -1
+    best = scores[0]
+    for index in range(1, n):
+        best = max(best, scores[index])
+    if best == -np.inf:
+        return -1
+    bound = best - 1e-9 * abs(best)
+    for index in range(n):
+        if scores[index] >= bound:
+            return index
+    return -1
+
+
+_TABLE = numba.types.Array(numba.types.float64, 2, "C", readonly=True)
+
+
+@lru_cache(maxsize=32)
+def compiled_scan(name: str, function: CriterionFunction) -> Scan:
+    """Compile a criterion.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    function : callable
+        Plain, or one that Numba has compiled already.
+
+    Examples
+    --------
+    >>> def larger_side(table):
+    ...     return max(table[0].sum(), table[1].sum())
+    >>> compiled_scan("larger_side", larger_side)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).tolist()
+    [7.0]
+    """
+    plain: Any = getattr(function, "py_func", function)
+    try:
+        compiled = numba.njit((_TABLE,), **FLAGS)(plain)
+    except (NumbaError, TypeError, NotImplementedError) as error:
+        raise ParameterError(
+            f"the criterion {name!r} cannot be compiled ({_essence(error)}); change it, or choose engine='interpreted'"
+        ) from error
+    for signature in getattr(compiled, "nopython_signatures", ()):
+        if not isinstance(signature.return_type, (numba.types.Integer, numba.types.Float, numba.types.Boolean)):
+            raise ParameterError(
+                f"the criterion {name!r} must return a number in every case; compiled, it returns "
+                f"{signature.return_type}"
+            )
+
+    def scan(left: Any, right: Any, scores: Any) -> None:
+        table = np.empty((2, left.shape[1]))
+        for place in range(len(left)):
+            table[0] = left[place]
+            table[1] = right[place]
+            scores[place] = compiled(table)
+
+    # It writes into an array that it is given: to make one would ask the interpreter, which may have an interrupt.
+    loop = numba.njit(**FLAGS)(scan)
+
+    def scores_of(left: Floats, right: Floats) -> Floats:
+        scores = np.empty(len(left))
+        loop(left, right, scores)
+        return scores
+
+    return scores_of
+
+
+def _essence(error: Exception) -> str:
+    """Return what is wrong without the compiler's talk about itself."""
+    text = str(error)
+    if "setitem" in text and "readonly array" in text:
+        return "it must not change the table that it gets"
+    lines = [line.strip() for line in text.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in", "During:", "[1]", "[2]", "- "))]
+    where = next((line.rstrip(":") for line in told if line.startswith("File ")), "")
+    reasons = []
+    for line in told:
+        if line.startswith(("File ", "There are ")):
+            break
+        reasons.append(line)
+    reason = " ".join(reasons)[:300]
+    return f"{reason}; {where}" if where else reason

@@ -1,0 +1,464 @@
+"""Sorting the cases of a block: once before its subtree grows, or lazily for a sampled attribute.
+
+Sort the numeric columns of a block, once, before its subtree is grown. Values become ranks: code 0 is missing, equal
+values have equal codes from 1 on. `order` lists the cases in ascending order, each entry packed with its code. The sort
+is a radix sort of the bits of the doubles, least significant byte first; bytes that are equal in all keys are skipped.
+
+Copy the cases of a node into a block.
+
+Lazy sort: the order of the cases of a node by an attribute, made when the attribute is sampled. Where few of many
+attributes are sampled, that is less work than to maintain all orders. Codes are the ranks of the values in the whole
+table. Once a block is sorted by an attribute, any of its nodes is, too: a bit is set at the position of each of its
+cases in the order of the block, and the bits are read from the lowest on. A word has 64 positions; a group has a bit
+for each of 64 words that is not zero. Bits are cleared where they are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.intrinsics import bits_of, lowest_bit, number_of
+from treewright.jit import Array, Number, internal, no_alloc_kernel
+from treewright.learners.kernels.workspace import Block
+
+MOST_INSERTED_VALUES = 48
+"""Up to this many values are sorted by insertion."""
+
+_SIGN = np.uint64(1) << np.uint64(63)
+_BYTE = np.uint64(255)
+
+
+class SortBuffers(NamedTuple):
+    """Buffers: keys and cases, 2 x n each, and the histogram of each byte."""
+
+    keys: Array
+    cases: Array
+    counts: Array
+
+
+def new_sort_buffers(n: int) -> SortBuffers:
+    """Allocate buffers to sort n values."""
+    keys, cases = np.empty((2, n), dtype=np.uint64), np.empty((2, n), dtype=np.int32)
+    return SortBuffers(keys, cases, np.empty((8, 256), dtype=np.int64))
+
+
+@no_alloc_kernel
+def sort_numbers(
+    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, buffers: SortBuffers
+) -> Number:
+    """Sort the first n values; return the number of distinct ones.
+
+    Parameters
+    ----------
+    values : array of float
+        NaN where missing.
+    n, shift : int
+    order, codes, numbers : array
+        Output; ``numbers[code]`` is the value of a code.
+    buffers : SortRoom
+    """
+    keys, cases = buffers.keys, buffers.cases
+    n_missing = known = np.int64(0)
+    for i in range(n):
+        v = values[i] + 0.0  # no negative zero
+        if np.isnan(v):
+            order[n_missing] = i
+            codes[i] = 0
+            n_missing += 1
+        else:
+            key = np.uint64(bits_of(v))
+            keys[0, known] = ~key if key & _SIGN else key | _SIGN
+            cases[0, known] = i
+            known += 1
+    at = (
+        _insert(keys, cases, known)
+        if known <= MOST_INSERTED_VALUES
+        else sort_by_bytes(keys, cases, known, buffers.counts)
+    )
+    distinct = 0
+    before = np.uint64(0)
+    sorted_keys, sorted_cases = keys[at], cases[at]
+    # Invariant: the k smallest keys have their codes, the greatest of which is `distinct` with key `before`.
+    for k in range(known):
+        key = sorted_keys[k]
+        if distinct == 0 or key != before:
+            distinct += 1
+            before = key
+            numbers[distinct] = number_of(np.int64(key ^ _SIGN if key & _SIGN else ~key))
+        case = np.int64(sorted_cases[k])
+        codes[case] = distinct
+        order[n_missing + k] = (np.int64(distinct) << np.int64(shift)) | case
+    return distinct
+
+
+@internal
+def _insert(keys: Array, cases: Array, n: Number) -> Number:
+    # Invariant: the first k keys are sorted.
+    for k in range(1, n):
+        key, case = keys[0, k], cases[0, k]
+        at = k
+        while at > 0 and keys[0, at - 1] > key:
+            keys[0, at] = keys[0, at - 1]
+            cases[0, at] = cases[0, at - 1]
+            at -= 1
+        keys[0, at] = key
+        cases[0, at] = case
+    return 0
+
+
+@internal
+def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
+    """Sort the first n keys of row 0 stably; return the row that holds the result."""
+    for byte in range(8):
+        for digit in range(256):
+            counts[byte, digit] = 0
+    for k in range(n):
+        key = keys[0, k]
+        for byte in range(8):
+            counts[byte, np.int64((key >> np.uint64(8 * byte)) & _BYTE)] += 1
+    at = 0
+    # Invariant: row `at` is sorted by the bytes below `byte`.
+    for byte in range(8):
+        shift = np.uint64(8 * byte)
+        if counts[byte, np.int64((keys[at, 0] >> shift) & _BYTE)] == n:
+            continue
+        total = np.int64(0)
+        for digit in range(256):
+            here = counts[byte, digit]
+            counts[byte, digit] = total
+            total += here
+        for k in range(n):
+            key = keys[at, k]
+            bucket = np.int64((key >> shift) & _BYTE)
+            place = counts[byte, bucket]
+            counts[byte, bucket] = place + 1
+            keys[1 - at, place] = key
+            cases[1 - at, place] = cases[at, k]
+        at = 1 - at
+    return at
+
+
+@no_alloc_kernel
+def gather_numbers(column: Array, rows: Array, into: Array) -> None:
+    """Copy the values of these rows."""
+    for i in range(len(rows)):
+        into[i] = column[rows[i]]
+
+
+@no_alloc_kernel
+def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
+    """Copy the codes of these rows plus an offset (category indices become codes from 1)."""
+    for i in range(len(rows)):
+        into[i] = codes[rows[i]] + step
+
+
+@no_alloc_kernel
+def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> None:
+    """Copy the codes of these rows, transposing cases x attributes to attributes x cases."""
+    for i in range(len(rows)):
+        row = rows[i]
+        for index in range(len(attributes)):
+            into[attributes[index], i] = table[row, index]
+
+
+@no_alloc_kernel
+def sort_columns(
+    values: Array,
+    attributes: Array,
+    n: Number,
+    shift: Number,
+    order: Array,
+    codes: Array,
+    numbers: Array,
+    buffers: SortBuffers,
+) -> None:
+    """Sort the numeric columns of a block.
+
+    Parameters
+    ----------
+    values : array, numeric attributes x n
+    attributes : array of int
+        Row of each numeric attribute in `codes`.
+    n, shift : int
+    order, numbers : array, numeric attributes x n
+    codes : array, attributes x n
+    buffers : SortRoom
+    """
+    for slot in range(len(attributes)):
+        sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], buffers)
+
+
+BLOCK_SORT_FRACTION = 8
+"""A node with at least one in this many cases of its block has the block sorted; a smaller node is sorted by itself."""
+
+MOST_INSERTED_CASES = 20
+"""Up to this many cases of a node are sorted by insertion."""
+
+DIGIT = 11
+"""Most bits of a digit by which the cases of a node are sorted."""
+
+MOST_NEARLY_SORTED = 1024
+"""Up to this many cases are sorted by one digit and then by insertion."""
+
+MOST_ALIKE = 32
+"""Where more cases share the first digit, all digits are sorted, least significant first."""
+
+_ONE, _ALL, _ZERO = np.uint64(1), np.uint64(63), np.uint64(0)
+_WORD = np.uint64(6)
+
+
+class LazySortBuffers(NamedTuple):
+    """The orders of a block that are known, and buffers.
+
+    Parameters
+    ----------
+    positions : array of int, numeric attributes x cases
+    is_sorted : array of bool
+        Whether the block is sorted by a numeric attribute: then its rows of `positions` and ``block.order`` are valid.
+    all_cases : array of int
+        All cases.
+    words, groups : array of 64-bit words
+        Zeros before and after each use.
+    entries, spare : array
+        The requested order, and a buffer of the same length.
+    counts : array of int
+        Histogram of a digit.
+    """
+
+    positions: Array
+    is_sorted: Array
+    all_cases: Array
+    words: Array
+    groups: Array
+    entries: Array
+    spare: Array
+    counts: Array
+
+
+def new_lazy_sort_buffers(order: npt.NDArray[Any]) -> LazySortBuffers:
+    """Allocate buffers for these orders."""
+    n_attributes, n = order.shape
+    words = n // 64 + 1
+    return LazySortBuffers(
+        np.empty((n_attributes, n), dtype=np.uint16 if n <= 1 << 16 else np.int32),
+        np.zeros(n_attributes, dtype=np.bool_),
+        np.arange(n, dtype=np.int32),
+        np.zeros(words, dtype=np.uint64),
+        np.zeros(words // 64 + 1, dtype=np.uint64),
+        np.empty(n, dtype=order.dtype),
+        np.empty(n, dtype=order.dtype),
+        np.empty(1 << DIGIT, dtype=np.int64),
+    )
+
+
+@internal
+def sort_slice(
+    codes: Array,
+    slot: Number,
+    visits: Array,
+    first: Number,
+    size: Number,
+    shift: Number,
+    block: Block,
+    buffers: LazySortBuffers,
+) -> None:
+    """Write the cases of a slice in the order of an attribute to ``buffers.entries``, from `first` on.
+
+    Parameters
+    ----------
+    codes : array of int
+        Of the attribute.
+    slot : int
+        Its row among the numeric ones.
+    visits, first, size, shift
+        As in `sort_cases`.
+    block, buffers
+    """
+    n = len(buffers.all_cases)
+    everything = np.int64(0)
+    if not buffers.is_sorted[slot]:
+        if size * BLOCK_SORT_FRACTION < n:
+            sort_cases(codes, visits, first, size, shift, buffers.entries, buffers.counts, buffers.spare)
+            return
+        whole = block.order[slot]
+        sort_cases(codes, buffers.all_cases, everything, n, shift, whole, buffers.counts, buffers.spare)
+        mask = (np.int64(1) << shift) - 1
+        for position in range(n):
+            buffers.positions[slot, np.int64(whole[position]) & mask] = position
+        buffers.is_sorted[slot] = True
+    select_cases(
+        buffers.positions[slot], block.order[slot], visits, first, size, buffers.words, buffers.groups, buffers.entries
+    )
+
+
+@no_alloc_kernel
+def select_cases(
+    positions: Array,
+    order: Array,
+    visits: Array,
+    first: Number,
+    size: Number,
+    words: Array,
+    groups: Array,
+    entries: Array,
+) -> None:
+    """Write the entries of some cases in the order of the block.
+
+    Parameters
+    ----------
+    positions, order : array
+        Position of each case in the order, and the order.
+    visits, first, size
+        The slice of the cases.
+    words, groups : array of 64-bit words
+        Zeros.
+    entries : array
+        Output, from `first` on.
+    """
+    at = np.uint64(first)
+    if size >= len(words):
+        for p in range(first, first + size):
+            position = np.uint64(positions[visits[p]])
+            words[position >> _WORD] |= _ONE << (position & _ALL)
+        for one in range(len(words)):
+            at = _read_word(np.uint64(one), words, order, entries, at)
+        return
+    for p in range(first, first + size):
+        position = np.uint64(positions[visits[p]])
+        number = position >> _WORD
+        words[number] |= _ONE << (position & _ALL)
+        groups[number >> _WORD] |= _ONE << (number & _ALL)
+    for which in range(len(groups)):
+        group = groups[which]
+        groups[which] = _ZERO
+        while group != _ZERO:
+            at = _read_word((np.uint64(which) << _WORD) + lowest_bit(group), words, order, entries, at)
+            group &= group - _ONE
+
+
+@internal
+def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at: np.uint64) -> np.uint64:
+    """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
+    word = words[number]
+    words[number] = _ZERO
+    # Invariant: `word` holds the positions that are still to be written, all of them after those written.
+    while word != _ZERO:
+        entries[at] = order[(number << _WORD) + lowest_bit(word)]
+        word &= word - _ONE
+        at += _ONE
+    return at
+
+
+@no_alloc_kernel
+def sort_cases(
+    codes: Array, visits: Array, first: Number, size: Number, shift: Number, order: Array, counts: Array, spare: Array
+) -> None:
+    """Sort the cases of a slice stably by their codes into `order`.
+
+    The codes of a node are mostly distributed evenly, so that one digit nearly sorts them, and insertion does the rest.
+
+    Parameters
+    ----------
+    codes : array of int
+        Of an attribute.
+    visits : array of int
+        Cases; those of the slice ascend.
+    first, size, shift : int
+    order : array
+        To be filled from `first` on.
+    counts, spare : array
+        Scratch space.
+    """
+    if size <= MOST_INSERTED_CASES:
+        for p in range(first, first + size):
+            _insert_entry((np.int64(codes[visits[p]]) << shift) | np.int64(visits[p]), order, first, p)
+        return
+    lowest = highest = np.int64(codes[visits[first]])
+    for p in range(first, first + size):
+        code = np.int64(codes[visits[p]])
+        lowest = min(lowest, code)
+        highest = max(highest, code)
+        order[p] = (code << shift) | np.int64(visits[p])
+    bits = wanted = nowhere = np.int64(0)
+    while highest - lowest >> bits > 0:
+        bits += 1
+    while size >> (wanted + 1) > 0:
+        wanted += 1
+    base = lowest << shift
+    digit = min(bits, wanted, DIGIT)
+    fullest = size
+    if digit == bits or size <= MOST_NEARLY_SORTED:
+        fullest = _count_digit(order, first, size, base, shift + bits - digit, digit, counts)
+    if digit == bits or fullest <= MOST_ALIKE:
+        _by_digit(order, first, spare, nowhere, size, base, shift + bits - digit, digit, counts)
+        for k in range(size):
+            _insert_entry(np.int64(spare[k]), order, first, first + k)
+        return
+    passes = (bits + DIGIT - 1) // DIGIT
+    digit = (bits + passes - 1) // passes
+    # Invariant: the entries are sorted by the lowest `turn` digits, in `order` if turn is even, else in `spare`.
+    for turn in range(passes):
+        low = shift + turn * digit
+        if turn % 2 == 0:
+            _count_digit(order, first, size, base, low, digit, counts)
+            _by_digit(order, first, spare, nowhere, size, base, low, digit, counts)
+        else:
+            _count_digit(spare, nowhere, size, base, low, digit, counts)
+            _by_digit(spare, nowhere, order, first, size, base, low, digit, counts)
+    if passes % 2 == 1:
+        for k in range(size):
+            order[first + k] = spare[k]
+
+
+@internal
+def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> None:
+    """Insert an entry into those from `first` to before `at`."""
+    while at > first and np.int64(order[at - 1]) > entry:
+        order[at] = order[at - 1]
+        at -= 1
+    order[at] = entry
+
+
+@internal
+def _count_digit(
+    entries: Array, start: Number, n: Number, base: Number, low: Number, digit: Number, counts: Array
+) -> Number:
+    """Write the histogram of a digit of entries minus a base; return its maximum."""
+    mask = (np.int64(1) << digit) - 1
+    for value in range(mask + 1):
+        counts[value] = 0
+    for k in range(n):
+        counts[((np.int64(entries[start + k]) - base) >> low) & mask] += 1
+    fullest = np.int64(0)
+    for value in range(mask + 1):
+        fullest = max(fullest, counts[value])
+    return fullest
+
+
+@internal
+def _by_digit(
+    entries: Array,
+    start: Number,
+    into: Array,
+    position: Number,
+    n: Number,
+    base: Number,
+    low: Number,
+    digit: Number,
+    counts: Array,
+) -> None:
+    """Distribute entries stably by a digit whose histogram is in `counts`."""
+    mask = (np.int64(1) << digit) - 1
+    at = np.int64(position)
+    for value in range(mask + 1):
+        here = counts[value]
+        counts[value] = at
+        at += here
+    for k in range(n):
+        entry = entries[start + k]
+        value = ((np.int64(entry) - base) >> low) & mask
+        into[counts[value]] = entry
+        counts[value] += 1

@@ -1,0 +1,365 @@
+"""What kernels pass among themselves: a block of cases, the rules, buffers to work in, and what they write.
+
+Arguments that the block kernels share: a block of cases, the rules, and buffers. A block is a copy of the cases of one
+node: codes of every attribute, the order of the cases by every numeric attribute, target and weights. Indices in a
+block are small. An order lists the cases of a node in ascending order of an attribute; each entry packs the code of the
+value and the case.
+
+Arrays of a growing subtree: its nodes, one row each, and the stack of nodes that are not processed yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.jit import Array, Number, internal, kernel, no_alloc_kernel
+
+MOST_SUBSETS = 512
+"""Most partitions of few categories into two sets that are compared."""
+
+
+class Block(NamedTuple):
+    """The cases of one node, copied together.
+
+    Parameters
+    ----------
+    order : array, sorted attributes x capacity
+        Packed entries: ``code << shift | case``.
+    codes : array, attributes x capacity
+        0 for missing, else the category or the rank of the value, from 1.
+    target, values : array
+        Class codes; numeric target (one of the two is used).
+    weights : array
+    deviation : array
+        Of the numeric target from the mean of the current node.
+    """
+
+    order: Array
+    codes: Array
+    target: Array
+    values: Array
+    weights: Array
+    deviation: Array
+
+
+class Rules(NamedTuple):
+    """What is constant while a subtree is grown.
+
+    Parameters
+    ----------
+    opt : array of one `OPTIONS`
+    tests, n_values : array of int
+        Of each attribute.
+    high_cardinality : array of bool
+        High-cardinality attributes, which C4.5 excludes from its average gain.
+    slots : array of int
+        Row of each attribute in `order` and `numbers`, -1 where it has none.
+    numbers : array, sorted attributes x codes
+    table : array
+        n log2 n.
+    shift : array of one int
+        Number of bits of the case in an entry of `order`.
+    """
+
+    opt: Array
+    tests: Array
+    n_values: Array
+    high_cardinality: Array
+    slots: Array
+    numbers: Array
+    table: Array
+    shift: Array
+
+
+class Buffers(NamedTuple):
+    """Buffers for one node.
+
+    Parameters
+    ----------
+    scores, positions, lefts : array
+        Of the thresholds of an attribute; `scores` is long enough for its partitions of categories, too.
+    rows : array
+        Statistics of branches, or by category, missing values last.
+    unknown, known, left, right, whole, summary : array
+        Statistics.
+    turn : array of int, 2 x attributes
+        Free attributes, and the order in which they are evaluated.
+    starts : array of int
+        First index of each branch.
+    """
+
+    scores: Array
+    positions: Array
+    lefts: Array
+    rows: Array
+    unknown: Array
+    known: Array
+    left: Array
+    right: Array
+    whole: Array
+    summary: Array
+    turn: Array
+    starts: Array
+
+
+class CategoryBuffers(NamedTuple):
+    """Buffers for nominal attributes.
+
+    Parameters
+    ----------
+    cases : array of int
+        Numbers of cases by category, missing values last.
+    ranks : array of int, classes + 2 x values
+        Ranks of categories by class, after the categories that occur and their order.
+    shares : array
+        Share of a class in each category.
+    tally, sizes : array of int
+        Cases by category and class, and by category; zeros before and after each use.
+    """
+
+    cases: Array
+    ranks: Array
+    shares: Array
+    tally: Array
+    sizes: Array
+
+
+class Visits(NamedTuple):
+    """The cases of all nodes, one slice each, and buffers to partition them.
+
+    Parameters
+    ----------
+    cases : array of int
+    branch_of : array of int
+    spare, spare_entries : array
+    """
+
+    cases: Array
+    branch_of: Array
+    spare: Array
+    spare_entries: Array
+
+
+class BestTests(NamedTuple):
+    """The best test of each attribute at a node.
+
+    Parameters
+    ----------
+    state : array of int
+        1 where the test may be chosen, 0 where it has no gain, -1 where there is none.
+    score, info : array
+        Score of the criterion, entropy of the branches.
+    low, high : array of int
+        Codes on both sides of a threshold; high is -1 where known is split from missing.
+    missing_branch : array of int
+        Default branch of missing values, -1 where these become fractional cases.
+    sides : array, attributes x values
+        Branch of each category of a binary test, -1 for categories that do not occur.
+    """
+
+    state: Array
+    score: Array
+    info: Array
+    low: Array
+    high: Array
+    missing_branch: Array
+    sides: Array
+
+
+@internal
+def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
+    """Add a case to statistics."""
+    w = block.weights[case]
+    if regression:
+        d = block.deviation[case]
+        into[0] += w
+        into[1] += w * d
+        into[2] += w * d * d
+    else:
+        into[block.target[case]] += w
+
+
+def new_buffers(n_cases: int, n_attributes: int, most_values: int, width: int) -> Buffers:
+    """Allocate buffers; `most_values` is at least two, as a test has two branches."""
+    unknown, known, left, right, whole, summary = np.empty((6, width))
+    n_scores = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
+    return Buffers(
+        np.empty(n_scores),
+        np.empty(2 * n_cases + 2, dtype=np.int64),
+        np.empty(2 * n_cases + 2),
+        np.empty((most_values + 1, width)),
+        unknown,
+        known,
+        left,
+        right,
+        whole,
+        summary,
+        np.empty((2, n_attributes), dtype=np.int64),
+        np.empty(most_values + 1, dtype=np.int64),
+    )
+
+
+def new_category_buffers(most_values: int, width: int) -> CategoryBuffers:
+    """Allocate buffers for nominal attributes."""
+    return CategoryBuffers(
+        np.empty(most_values + 1, dtype=np.int64),
+        np.empty((width + 2, most_values + 1), dtype=np.int64),
+        np.empty(most_values + 1),
+        np.zeros((most_values + 1) * width, dtype=np.int32),
+        np.zeros(most_values + 1, dtype=np.int32),
+    )
+
+
+def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
+    """Allocate the slices of all cases, for orders with entries of this dtype."""
+    return Visits(
+        np.arange(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=np.int32),
+        np.empty(n_cases, dtype=entry),
+    )
+
+
+def new_best_tests(n_attributes: int, most_values: int) -> BestTests:
+    """Allocate the best tests."""
+    return BestTests(
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(n_attributes),
+        np.empty(n_attributes),
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(n_attributes, dtype=np.int64),
+        np.zeros((n_attributes, most_values + 1), dtype=np.int8),
+    )
+
+
+def with_capacity(block: Block, n_cases: int) -> Block:
+    """Return the block with a capacity of `n_cases`."""
+    buffers = block.codes.shape[1]
+    return Block._make(enlarged(array, n_cases, -1) if array.shape[-1] == buffers else array for array in block)
+
+
+def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]:
+    """Return a copy of length n that starts with the old content."""
+    shape = [*array.shape]
+    here = shape[axis]
+    shape[axis] = n
+    copy: npt.NDArray[Any] = np.empty(shape, dtype=array.dtype)
+    copy[(..., slice(here)) if axis else slice(here)] = array
+    return copy
+
+
+@internal
+def summarise(
+    visits: Array, first: Number, size: Number, block: Block, regression: bool, summary: Array
+) -> tuple[bool, Number, Number]:
+    """Write the statistics of a node to `summary`; return whether it is pure, its mean and its weight."""
+    for k in range(len(summary)):
+        summary[k] = 0.0
+    if size == 0:
+        return True, 0.0, 0.0
+    if not regression:
+        for p in range(first, first + size):
+            i = visits[p]
+            summary[block.target[i]] += block.weights[i]
+        classes = 0
+        weight = 0.0
+        for k in range(len(summary)):
+            weight += summary[k]
+            if summary[k] != 0:
+                classes += 1
+        return classes <= 1, 0.0, weight
+    lowest = highest = block.values[visits[first]]
+    weight = 0.0
+    total = 0.0
+    for p in range(first, first + size):
+        i = visits[p]
+        number = block.values[i]
+        lowest = min(lowest, number)
+        highest = max(highest, number)
+        weight += block.weights[i]
+        total += block.weights[i] * number
+    summary[0] = weight
+    if lowest == highest:
+        return True, lowest, weight
+    mean = total / weight
+    rest = 0.0
+    for p in range(first, first + size):
+        i = visits[p]
+        rest += block.weights[i] * (block.values[i] - mean)
+    mean += rest / weight
+    squares = 0.0
+    for p in range(first, first + size):
+        i = visits[p]
+        squares += block.weights[i] * (block.values[i] - mean) ** 2
+    summary[2] = squares
+    return False, mean, weight
+
+
+@no_alloc_kernel
+def spread(
+    entries: Array, first: Number, size: Number, mask: Number, branch_of: Array, starts: Array, spare: Array
+) -> None:
+    """Partition a slice of entries stably by branch."""
+    branches = len(starts)
+    if branches == 2:
+        here = first
+        there = 0
+        # Invariant: the entries of branch 0 before p end at `here`, those of branch 1 are `spare[:there]`.
+        for p in range(first, first + size):
+            # Written to both, and only one index advances: no branch to mispredict.
+            entry = entries[p]
+            branch = branch_of[np.int64(entry) & mask]
+            entries[here] = entry
+            spare[there] = entry
+            here += 1 - branch
+            there += branch
+        for p in range(there):
+            entries[here + p] = spare[p]
+        return
+    for p in range(size):
+        spare[p] = entries[first + p]
+    for p in range(size):
+        branch = branch_of[np.int64(spare[p]) & mask]
+        entries[starts[branch]] = spare[p]
+        starts[branch] += 1
+    for branch in range(branches - 1, 0, -1):  # each start has advanced to that of the next branch
+        starts[branch] = starts[branch - 1]
+    starts[0] = first
+
+
+@kernel
+def longer(array: Array, n: Number) -> Array:
+    """Return a copy of length n that starts with the old content."""
+    copy = np.empty(n, dtype=array.dtype)
+    for i in range(len(array)):  # loops compile in a fraction of the time of slices
+        copy[i] = array[i]
+    return copy
+
+
+# Columns of a node: integers, and doubles (the class weights from COUNTS_AT on).
+ATTRIBUTE, PARENT, BRANCHES, MISSING, OUTCOME, STOP, SIDES_AT, LOW, HIGH = range(9)
+WEIGHT, SSE, MEAN, RANDOM_CUT, COUNTS_AT = range(5)
+
+# Columns of a stack frame. `PARENT_OUTCOME` is the outcome of the parent; `SLICES_END` and `CASES_END` are the used
+# lengths of the slices and of the cases of the block.
+FIRST, SIZE, LEVEL, PARENT_NODE, PARENT_OUTCOME, SLICES_END, CASES_END = range(7)
+
+
+class NodeArrays(NamedTuple):
+    """The nodes of a subtree in depth-first order, and the branches of the categories of their binary tests."""
+
+    integers: Array
+    doubles: Array
+    sides: Array
+
+
+class Frames(NamedTuple):
+    """The stack of nodes that are not processed yet: integer fields, random keys, attributes excluded by the path."""
+
+    fields: Array
+    keys: Array
+    used: Array

@@ -1,0 +1,1 @@
+"""Trees as R's rpart grows and prunes them."""

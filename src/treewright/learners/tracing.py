@@ -1,0 +1,73 @@
+"""Split traces of a tree that was learned: its tables are counted again by the reference recipe, now or when asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from treewright.counting.numpy import engine_for
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Task
+from treewright.learners.base import Grown, Run, TreeLearner, Working
+from treewright.learners.discretise import in_bins
+from treewright.learners.grower import counting_engine, is_compiled, keeps_traces, trace_tree, with_compiled_criterion
+from treewright.learners.recipe import MissingPolicy, Recipe
+from treewright.tree.split import EvaluatedSplit, LazyTrace, SplitStatus
+from treewright.tree.tree import Stop, Tree
+
+CELLS_KEPT = 5_000_000
+"""Cells of a table that a model may keep until its split traces are asked for."""
+
+
+def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> Working:
+    """Return the split traces of a tree, those of growing where it is still the tree that was grown.
+
+    Traces of a tree that kernels grew are put off until somebody asks: they take longer than the tree. Until then the
+    cases are kept, as a copy; those of a large table are not, and are counted at once.
+    """
+    if grown.traced and tree is grown.tree:
+        return grown.working
+    reusable = grown if grown.traced and learner.recipe is not None else None
+    if learner.recipe is None or not is_compiled(run.engine, cases):
+        return counted_traces(learner, cases, tree, task, run.engine, reusable)
+    if not keeps_traces(learner.reference(task), cases.schema, cases.n_rows):
+        return {}
+    if cases.n_rows * len(cases.columns) > CELLS_KEPT:
+        return counted_traces(learner, cases, tree, task, run.engine, reusable)
+    kept = replace(cases, columns=tuple(column.copy() for column in cases.columns))
+    return LazyTrace(lambda: counted_traces(learner, kept, tree, task, run.engine, reusable))
+
+
+def counted_traces(
+    learner: TreeLearner, cases: Dataset, tree: Tree, task: Task, engine: str = "auto", grown: Grown | None = None
+) -> Working:
+    """Count the tables of a tree again and return what a learner could see in them, as it decided.
+
+    Traces of the grown tree are reused for the nodes that pruning left alone.
+    """
+    recipe = learner.reference(task)
+    counting = counting_engine(cases, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    if is_compiled(engine, cases):
+        recipe = with_compiled_criterion(recipe)
+    working = trace_tree(counting, recipe, tree, grown=grown)
+    return corrected_traces(learner, working, tree)
+
+
+def corrected_traces(learner: TreeLearner, working: Working, tree: Tree) -> Working:
+    """Return traces by the reference recipe as the learner decided."""
+    return {
+        node: tuple(learner.corrected(entry, tree.node(node).stop) for entry in entries)
+        for node, entries in working.items()
+    }
+
+
+def trace_by_reference(recipe: Recipe, cases: Dataset, tree: Tree, node: int) -> tuple[EvaluatedSplit, ...] | None:
+    """Return the trace of one node of a finished tree, counted from the cases; None where no test was tried."""
+    engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    found = trace_tree(engine, recipe, tree, node).get(node)
+    if found is None or tree.node(node).stop in (None, Stop.PRUNED):
+        return found
+    # The reference recipe would have split this leaf. The learner did not, so nothing was pruned here.
+    considered = [
+        replace(one, status=SplitStatus.CONSIDERED) if one.status is SplitStatus.PRUNED else one for one in found
+    ]
+    return tuple(considered)

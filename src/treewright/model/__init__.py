@@ -1,1 +1,0 @@
-"""What is learned, and nothing that learns: splits, trees, routing, printing, the model file."""

@@ -1,1 +1,0 @@
-"""Tree to smaller tree, one method per file."""

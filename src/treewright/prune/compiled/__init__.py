@@ -1,1 +1,0 @@
-"""Pruning by compiled kernels."""

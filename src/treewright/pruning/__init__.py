@@ -1,0 +1,1 @@
+"""Pruning methods, one file for each."""

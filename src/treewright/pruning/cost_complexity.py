@@ -1,0 +1,247 @@
+"""Cost-complexity pruning: the weakest link goes first (Breiman, Friedman, Olshen and Stone 1984, chapter 3).
+
+Invariants
+----------
+The weakest link (the first in the order of the nodes, if several are equally weak) is cut, strengths above it are
+computed anew, and so on up to the root; strengths never fall on the way. So for every alpha there is one smallest tree
+of least risk + alpha * leaves, and these trees are nested. Cases that stay at an inner node (`STAY`) have the risk
+that the node has with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from treewright.errors import ParameterError
+from treewright.learners.criteria import total_entropy, total_gini
+from treewright.pruning.collapse import cut_at, end_of_subtree, staying_counts
+from treewright.tree.split import STAY
+from treewright.tree.tree import LEAF, Floats, Ints, Tree
+from treewright.wording import did_you_mean
+
+Risk = Literal["impurity", "errors"]
+Impurity = Literal["gini", "entropy"]
+
+RISKS = ("impurity", "errors")
+"""The measures of a node's risk."""
+
+IMPURITIES = {"gini": total_gini, "entropy": total_entropy}
+"""Impurity times weight, by name."""
+
+STRENGTH_TOLERANCE = 1e-12
+"""Strengths that differ by less than this share of alpha are not above it."""
+
+
+class PruningPath(NamedTuple):
+    """The trees on the way from the whole tree to its root.
+
+    Parameters
+    ----------
+    alphas : array of float
+        Ascending, the first 0: from this alpha on the tree is not larger than this. Equal ones follow each other, one
+        for each cut; where a node and one below it are equally weak, the upper one is cut at once, while scikit-learn
+        may list both.
+    risks : array of float
+        Total risk of the leaves.
+    leaves : array of int
+        Number of leaves.
+    nodes : array of int
+        The node of the whole tree that was made a leaf last, -1 at the beginning.
+    """
+
+    alphas: Floats
+    risks: Floats
+    leaves: Ints
+    nodes: Ints
+
+
+class _Step(NamedTuple):
+    node: int
+    strength: float
+    risk: float
+    leaves: int
+
+
+def cost_complexity_path(tree: Tree, risk: Risk = "impurity", criterion: Impurity = "gini") -> PruningPath:
+    """Return alpha, total risk and number of leaves after each cut, beginning with the whole tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    risk : {"impurity", "errors"}
+        A tree with a numeric target has only "impurity", which is the variance.
+    criterion : {"gini", "entropy"}
+        The impurity, for classes.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import CART
+    >>> from treewright.fitting.learn import fit
+    >>> path = cost_complexity_path(fit(sample("play-tennis"), CART()).tree, "errors")
+    >>> path.leaves.tolist(), (14 * path.alphas).round(3).tolist(), (14 * path.risks).round(3).tolist()
+    ([7, 5, 3, 1], [0.0, 0.5, 0.5, 1.5], [0.0, 1.0, 2.0, 5.0])
+    """
+    risks, staying = node_risks(tree, risk, criterion)
+    steps = list(_weakest_links(tree, risks, staying))
+    first = _Step(-1, 0.0, _total(tree, risks, staying), tree.n_leaves)
+    return PruningPath(
+        np.array([step.strength for step in (first, *steps)]),
+        np.array([step.risk for step in (first, *steps)]),
+        np.array([step.leaves for step in (first, *steps)], dtype=np.int32),
+        np.array([step.node for step in (first, *steps)], dtype=np.int32),
+    )
+
+
+def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", criterion: Impurity = "gini") -> Tree:
+    """Return the smallest tree of least risk + alpha * leaves.
+
+    Parameters
+    ----------
+    tree : Tree
+    alpha : float
+        At least 0; 0 cuts only tests that lower no risk.
+    risk, criterion
+        As in `cost_complexity_path`.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import CART
+    >>> from treewright.fitting.learn import fit
+    >>> tree = fit(sample("play-tennis"), CART()).tree
+    >>> [prune_cost_complexity(tree, errors / 14, "errors").n_leaves for errors in (0.2, 0.5, 1.4, 1.5)]
+    [7, 3, 3, 1]
+    """
+    if not alpha >= 0:
+        raise ParameterError(f"alpha must be a number of at least 0, not {alpha!r}")
+    cut = []
+    for step in _weakest_links(tree, *node_risks(tree, risk, criterion)):
+        if step.strength > alpha * (1 + STRENGTH_TOLERANCE):
+            break
+        cut.append(step.node)
+    return cut_at(tree, cut)
+
+
+def check_measure(risk: str, criterion: str) -> None:
+    """Raise unless these are names of a risk and of an impurity."""
+    for what, name, allowed in (("risk", risk, RISKS), ("criterion", criterion, tuple(IMPURITIES))):
+        if name not in allowed:
+            names = ", ".join(repr(one) for one in allowed)
+            raise ParameterError(f"{what} must be one of {names}, not {name!r}{did_you_mean(str(name), allowed)}")
+
+
+def node_risks(tree: Tree, risk: str, criterion: str = "gini") -> tuple[Floats, Floats]:
+    """Return the risk of each node as a leaf, and that of the cases which stay there though it is none."""
+    check_measure(risk, criterion)
+    staying = np.zeros(tree.n_nodes)
+    stay_at = np.flatnonzero((tree.attribute != LEAF) & (tree.missing == STAY)).tolist()
+    total = float(tree.weight[0]) or 1.0
+    if tree.sse is not None:
+        if risk != "impurity":
+            raise ParameterError(f"the risk of a tree with a numeric target must be 'impurity', not {risk!r}")
+        for node in stay_at:
+            staying[node] = _staying_squares(tree, tree.sse, node)
+        return tree.sse / total, staying / total
+    counts = tree.counts * (tree.weight > 0)[:, None]
+    apart = np.array([staying_counts(tree, node) for node in stay_at]).reshape(-1, counts.shape[1])
+    if risk == "errors":
+        staying[stay_at] = apart.sum(axis=1) - apart[np.arange(len(stay_at)), tree.outcome[stay_at]]
+        return tree.errors / total, staying / total
+    staying[stay_at] = IMPURITIES[criterion](apart)
+    return IMPURITIES[criterion](counts) / total, staying / total
+
+
+def _staying_squares(tree: Tree, squares: Floats, node: int) -> float:
+    """Return the squares, around the mean of a node, of the cases that stay there."""
+    children = tree.children_of(node)
+    shift = tree.outcome[children] - tree.outcome[node]
+    gone = float((squares[children] + tree.weight[children] * shift**2).sum())
+    return max(float(squares[node]) - gone, 0.0)
+
+
+def _below(tree: Tree, risks: Floats, staying: Floats) -> tuple[Floats, Ints]:
+    """Return the risk and the number of the leaves below each node."""
+    risk, leaves = risks.copy(), np.ones(tree.n_nodes, dtype=np.int32)
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.attribute[node] != LEAF:
+            children = tree.children_of(node)
+            risk[node] = staying[node] + float(risk[children].sum())
+            leaves[node] = int(leaves[children].sum())
+    return risk, leaves
+
+
+class Link(NamedTuple):
+    """A node whose strength is asked for: its risk as a leaf, that of the leaves below, their number, the strength."""
+
+    own: float
+    below: float
+    leaves: int
+    strength: float
+
+
+def link_at(tree: Tree, node: int, risks: Floats, staying: Floats) -> Link:
+    """Return the strength of an inner node as it is in a tree.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import CART
+    >>> from treewright.fitting.learn import fit
+    >>> tree = fit(sample("play-tennis"), CART()).tree
+    >>> link_at(tree, 0, *node_risks(tree, "errors"))
+    Link(own=0.357..., below=0.0, leaves=7, strength=0.0595...)
+    """
+    end = end_of_subtree(tree, node)
+    leaf = tree.attribute[node:end] == LEAF
+    own, many = float(risks[node]), int(np.count_nonzero(leaf))
+    below = float(np.where(leaf, risks[node:end], staying[node:end]).sum())
+    return Link(own, below, many, (own - below) / (many - 1))
+
+
+def cut_before(tree: Tree, node: int, risks: Floats, staying: Floats) -> Tree | None:
+    """Return the tree in which a node is the weakest link; None if it goes with one above it."""
+    cut: list[int] = []
+    for step in _weakest_links(tree, risks, staying):
+        if step.node == node:
+            return cut_at(tree, cut)
+        cut.append(step.node)
+    return None
+
+
+def _total(tree: Tree, risks: Floats, staying: Floats) -> float:
+    return float(_below(tree, risks, staying)[0][0])
+
+
+def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[_Step]:
+    """Yield the cuts in their order, with the risk and the leaves that remain after each."""
+    risk, leaves = _below(tree, risks, staying)
+    end = np.arange(1, tree.n_nodes + 1)  # the nodes below a node are those from its own number up to this
+    for node in range(tree.n_nodes - 1, 0, -1):
+        end[tree.parent[node]] = max(end[tree.parent[node]], end[node])
+    inner = tree.attribute != LEAF
+    strength = np.full(tree.n_nodes, np.inf)
+    strength[inner] = (risks[inner] - risk[inner]) / (leaves[inner] - 1)
+    least = 0.0
+    while strength[0] < np.inf:
+        node = int(np.argmin(strength))
+        least = max(least, float(strength[node]))  # only rounding could make them fall
+        above = _ancestors(tree, node)
+        risk[above] += risks[node] - risk[node]
+        leaves[above] -= leaves[node] - 1
+        risk[node], leaves[node] = risks[node], 1
+        strength[node : end[node]] = np.inf
+        strength[above] = (risks[above] - risk[above]) / (leaves[above] - 1)
+        yield _Step(node, least, float(risk[0]), int(leaves[0]))
+
+
+def _ancestors(tree: Tree, node: int) -> list[int]:
+    found = []
+    node = int(tree.parent[node])
+    while node >= 0:
+        found.append(node)
+        node = int(tree.parent[node])
+    return found

@@ -1,0 +1,415 @@
+"""Pruning methods as values, and the one function that applies them.
+
+Invariants
+----------
+A method is valid from the moment it exists, and `pruner_named` makes it again from its `to_dict`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.errors import ParameterError
+from treewright.pruning.chi_square import prune_chi_square
+from treewright.pruning.collapse import collapse, simplify
+from treewright.pruning.cost_complexity import Impurity, Risk, check_measure, prune_cost_complexity
+from treewright.pruning.error_based import prune_error_based
+from treewright.pruning.mdl import prune_mdl
+from treewright.pruning.reduced_error import prune_reduced_error
+from treewright.tree.tree import Tree
+from treewright.wording import did_you_mean, quoted_list
+
+
+class Method(Protocol):
+    """A way to prune."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """Remove tests that do not lower the training errors (C4.5)."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "collapsed"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "collapse"}
+
+
+@dataclass(frozen=True)
+class ErrorBased:
+    """C4.5's pruning by pessimistic error estimates.
+
+    Parameters
+    ----------
+    confidence : float
+        Above 0 and at most 1; smaller prunes more.
+    raising : bool
+        Whether a node may be replaced by its largest branch.
+    """
+
+    confidence: float = 0.25
+    raising: bool = True
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.confidence) or not 0 < self.confidence <= 1:
+            raise ParameterError(f"confidence must be a number above 0 and at most 1, not {self.confidence!r}")
+        _check_flag("raising", self.raising)
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"pruned at confidence {100 * self.confidence:g} %"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "error_based", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class ReducedError:
+    """Prune what does not lower the errors on cases that were held out.
+
+    Parameters
+    ----------
+    share : float
+        Of the cases that are held out, between 0 and 1.
+    seed : int
+        Decides which.
+    """
+
+    share: float = 1 / 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_share("share", self.share)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ParameterError(f"seed must be a whole number of at least 0, not {self.seed!r}")
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"pruned by {100 * self.share:.0f} % of the cases, held out"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "reduced_error", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Prune the lowest tests whose branches differ no more than by chance.
+
+    Parameters
+    ----------
+    significance : float
+        Between 0 and 1; smaller prunes more.
+    bonferroni : bool
+        Whether the choice among several attributes is made up for.
+    """
+
+    significance: float = 0.05
+    bonferroni: bool = False
+
+    def __post_init__(self) -> None:
+        _check_share("significance", self.significance)
+        _check_flag("bonferroni", self.bonferroni)
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        adjusted = ", Bonferroni" if self.bonferroni else ""
+        return f"pruned by chi-square at {100 * self.significance:g} %{adjusted}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "chi_square", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class MDL:
+    """Prune the tests that do not shorten the description of tree and classes."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "pruned by description length"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "mdl"}
+
+
+@dataclass(frozen=True)
+class CostComplexity:
+    """Prune the weakest links, up to a price for each leaf.
+
+    Parameters
+    ----------
+    alpha : float
+        The price, at least 0; greater prunes more.
+    risk : {"impurity", "errors"}
+    criterion : {"gini", "entropy"}
+        The impurity of classes.
+    """
+
+    alpha: float
+    risk: Risk = "impurity"
+    criterion: Impurity = "gini"
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.alpha) or not 0 <= self.alpha < float("inf"):
+            raise ParameterError(f"alpha must be a number of at least 0, not {self.alpha!r}")
+        check_measure(self.risk, self.criterion)
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return f"pruned at a price of {self.alpha:g} a leaf"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "cost_complexity", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Simplify:
+    """Remove the splits all of whose leaves say the same."""
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        return "simplified"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the model file."""
+        return {"method": "simplify"}
+
+
+PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL | CostComplexity | Simplify]] = {
+    "collapse": Collapse,
+    "simplify": Simplify,
+    "error_based": ErrorBased,
+    "reduced_error": ReducedError,
+    "chi_square": ChiSquare,
+    "mdl": MDL,
+    "cost_complexity": CostComplexity,
+}
+"""Pruning methods by name."""
+
+
+def pruner_named(name: str, **parameters: Any) -> Method:
+    """Return a pruning method by its name; hyphens are as good as underscores.
+
+    Examples
+    --------
+    >>> pruner_named("chi-square", significance=0.01)
+    ChiSquare(significance=0.01, bonferroni=False)
+    >>> plain = ErrorBased(0.1).to_dict()
+    >>> pruner_named(plain.pop("method"), **plain)
+    ErrorBased(confidence=0.1, raising=True)
+    """
+    pruner = PRUNERS.get(str(name).replace("-", "_"))
+    if pruner is None:
+        names = ", ".join(repr(one) for one in PRUNERS)
+        raise ParameterError(
+            f"the pruning method must be one of {names}, not {name!r}{did_you_mean(str(name), PRUNERS)}"
+        )
+    known = [field.name for field in fields(pruner)]
+    for parameter in parameters:
+        if parameter not in known:
+            allowed = f"; it has {quoted_list(known)}" if known else ""
+            hint = did_you_mean(parameter, known)
+            raise ParameterError(f"{pruner.__name__} has no parameter {parameter!r}{hint}{allowed}")
+    if pruner is CostComplexity and "alpha" not in parameters:
+        raise ParameterError("CostComplexity needs 'alpha', the price of a leaf: a number of at least 0")
+    return pruner(**parameters)
+
+
+def prune(
+    tree: Tree,
+    method: Method,
+    training: Dataset | None = None,
+    validation: Dataset | None = None,
+    *,
+    engine: str = "auto",
+) -> Tree:
+    """Return the pruned tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        It is not changed.
+    method : Method
+    training : Dataset or None
+        The cases the tree was grown from; `ErrorBased` needs them.
+    validation : Dataset or None
+        Cases that were held out; `ReducedError` needs them.
+    engine : str
+        "interpreted", "compiled", or "auto" to choose by the size of the data; the tree is the same. Only `ErrorBased`
+        has kernels.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.learners.recipe import ID3
+    >>> from treewright.fitting.learn import fit
+    >>> tree = fit(sample("contact-lenses"), ID3()).tree
+    >>> [len(prune(tree, method)) for method in (Collapse(), MDL(), ChiSquare(0.05), ChiSquare(0.001))]
+    [15, 5, 5, 3]
+    """
+    match method:
+        case Collapse():
+            return collapse(tree)
+        case Simplify():
+            return simplify(tree)
+        case ErrorBased(confidence, raising):
+            cases = _needed(training, "error-based pruning needs the cases that the tree was grown from")
+            return prune_error_based(tree, cases, confidence, raising=raising, engine=engine)
+        case ReducedError():
+            return prune_reduced_error(
+                tree, _needed(validation, "reduced-error pruning needs cases that were held out")
+            )
+        case ChiSquare(significance, bonferroni):
+            return prune_chi_square(tree, significance, bonferroni=bonferroni)
+        case MDL():
+            return prune_mdl(tree)
+        case CostComplexity(alpha, risk, criterion):
+            return prune_cost_complexity(tree, alpha, risk, criterion)
+        case _:
+            raise ParameterError(
+                f"{method!r} is not a pruning method; there are {quoted_list(one.__name__ for one in PRUNERS.values())}"
+            )
+
+
+def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, Dataset]:
+    """Divide cases into a part to grow from and a part to validate on, every class in proportion.
+
+    A numeric target is held out evenly over its range. Both parts keep the order of the cases.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> grow_part, held_out = split_off(sample("play-tennis"), 1 / 3)
+    >>> len(grow_part), len(held_out), sorted(held_out.y.tolist())
+    (10, 4, ['No', 'Yes', 'Yes', 'Yes'])
+    """
+    _check_share("share", share)
+    if dataset.target is None:
+        raise ParameterError("there is no target to divide along")
+    mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
+    dealt = mixed[np.argsort(dataset.target[mixed], kind="stable")]
+    places = np.arange(dataset.n_rows)
+    held = np.floor((places + 1) * share) > np.floor(places * share)
+    if held.all() or not held.any():
+        raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * share:.0f} % of them")
+    return dataset.take(np.sort(dealt[~held])), dataset.take(np.sort(dealt[held]))
+
+
+Needed = TypeVar("Needed")
+
+
+def _needed(cases: Needed | None, otherwise: str) -> Needed:
+    if cases is None:
+        raise ParameterError(otherwise)
+    return cases
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_share(name: str, value: object) -> None:
+    if not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise ParameterError(f"{name} must be a number between 0 and 1, not {value!r}")
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False, not {value!r}")
+
+
+def pruning_from(
+    prune: bool | str | Method | None,
+    *,
+    confidence: float = 0.25,
+    raising: bool = True,
+    significance: float = 0.05,
+    bonferroni: bool = False,
+    alpha: float | None = None,
+    criterion: str = "gini",
+) -> tuple[Method, ...]:
+    """Return the pruning that an estimator's or command's options mean.
+
+    An option of a method that is not used would have no effect. Where no method is given, the option implies its
+    method; where another is given, it is refused.
+
+    Parameters
+    ----------
+    prune : bool, str, pruning method or None
+        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is; False
+        prunes by none.
+    confidence, raising : of error-based pruning
+    significance, bonferroni : of chi-square pruning
+    alpha, criterion : of cost-complexity pruning, which needs an alpha
+
+    Examples
+    --------
+    >>> pruning_from("chi_square", significance=0.01)
+    (ChiSquare(significance=0.01, bonferroni=False),)
+    >>> pruning_from(None, alpha=0.1)
+    (CostComplexity(alpha=0.1, risk='impurity', criterion='gini'),)
+    """
+    given: dict[str, dict[str, Any]] = {
+        "error_based": _changed(confidence=(confidence, 0.25), raising=(raising, True)),
+        "chi_square": _changed(significance=(significance, 0.05), bonferroni=(bonferroni, False)),
+        "cost_complexity": {"alpha": alpha} if alpha else {},
+    }
+    if prune is None:
+        prune = _implied(given)
+    if prune is True:
+        prune = "error_based"
+    name = prune.replace("-", "_") if isinstance(prune, str) else ""
+    for method, options in given.items():
+        for option, value in options.items():
+            if method != name:
+                raise ParameterError(_without_effect(option, value, method))
+    if prune is False or prune is None:
+        return ()
+    if not isinstance(prune, str):
+        if not isinstance(prune, tuple(PRUNERS.values())):
+            names = ", ".join(map(repr, PRUNERS))
+            raise ParameterError(f"prune must be True, False, None, a pruning method or one of {names}, not {prune!r}")
+        return (prune,)
+    own = given.get(name, {})
+    if name == "cost_complexity":
+        if not own:
+            raise ParameterError(
+                "prune='cost_complexity' needs alpha, the cost of a leaf, above 0 (an estimator's ccp_alpha)"
+            )
+        own["criterion"] = "entropy" if criterion == "entropy" else "gini"
+    return (pruner_named(name, **own),)
+
+
+def _changed(**options: tuple[Any, Any]) -> dict[str, Any]:
+    """Return the options whose value is not the default."""
+    return {name: value for name, (value, default) in options.items() if value != default}
+
+
+def _implied(given: dict[str, dict[str, Any]]) -> str | None:
+    """Return the method whose options were given, None if there are no options of pruning."""
+    methods = [method for method, options in given.items() if options]
+    if len(methods) > 1:
+        names = [name for options in given.values() for name in options]
+        raise ParameterError(f"{quoted_list(names)} are options of different prunings: say which one by prune=")
+    return methods[0] if methods else None
+
+
+def _without_effect(option: str, value: Any, method: str) -> str:
+    spelled = f"{option}={value!r}" if option != "alpha" else f"alpha={value!r} (an estimator's ccp_alpha)"
+    return f"{spelled} has an effect only on prune={method!r}: add that (--prune {method}), or leave the option out"

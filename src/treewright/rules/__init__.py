@@ -1,1 +1,0 @@
-"""Converting a tree into ordered rules: extract, generalise, select, order."""

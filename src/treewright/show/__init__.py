@@ -1,1 +1,0 @@
-"""Pictures: curves and diagrams for a terminal, and on paper by matplotlib."""

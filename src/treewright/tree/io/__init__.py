@@ -1,0 +1,1 @@
+"""The model file: reading, writing and checking it."""
