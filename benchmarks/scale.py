@@ -64,12 +64,12 @@ def learned(pattern: str, finish_rows: int) -> dict[str, float]:
     import treewright
     from treewright.counting.engine import engine_over
     from treewright.data.infer import Overrides
-    from treewright.fitting.learn_in_place import fit_in_place
+    from treewright.fitting.out_of_core import fit_over
     from treewright.learners.recipe import CART, Stopping
 
     start, worked = time.perf_counter(), time.process_time()
     with engine_over(treewright.Table(pattern), "y", None, Overrides(ignore=("i",))) as engine:
-        model = fit_in_place(engine, CART(stopping=Stopping(max_depth=DEPTH)), finish_rows=finish_rows)
+        model = fit_over(engine, CART(stopping=Stopping(max_depth=DEPTH)), finish_rows=finish_rows)
         seconds = time.perf_counter() - start
         scans = engine.scans
     return {

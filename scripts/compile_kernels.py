@@ -33,7 +33,7 @@ def main() -> int:
     for holes in (0.0, 0.1):
         classes, numbers = made(holes), made(holes, numbers=True)
         for data, plan in ((classes, c45()), (classes, cart()), (numbers, cart())):
-            fit(data, plan, keep_working=False).predict(data.X)
+            fit(data, plan, keep_trace=False).predict(data.X)
     for data in (classes, made(0.0), made(0.0, names=0)):
         fit(data.take(slice(0, 1000)), forest(trees=2))
     for numbers in (made(0.1, numbers=True), made(0.0, numbers=True), made(0.0, numbers=True, names=0)):

@@ -21,7 +21,7 @@ from treewright.data.samples import sample
 from treewright.data.table_address import Table
 from treewright.errors import DataError, EngineError, MissingExtraError
 from treewright.fitting.learn import fit
-from treewright.fitting.learn_in_place import fit_in_place
+from treewright.fitting.out_of_core import fit_over
 from treewright.learners.recipe import CART, Stopping
 from treewright.plans import c45, cart, chaid, id3
 from treewright.tree.io.model_file import model_to_json
@@ -41,7 +41,7 @@ PLANS: dict[str, Any] = {
 def test_postgresql_gives_the_same_bytes(name: str, few_numbers: int) -> None:
     data = random_table(301, rows=150, missing=name != "c45")
     with postgresql_engine(data, few_numbers=few_numbers) as engine:
-        there = fit_in_place(engine, PLANS[name], finish_rows=0)
+        there = fit_over(engine, PLANS[name], finish_rows=0)
     assert model_to_json(there) == model_to_json(fit(data, PLANS[name]))
 
 
@@ -52,7 +52,7 @@ def test_spark_gives_the_same_bytes(name: str) -> None:
     data = sample("contact-lenses") if name != "cart" else random_table(301, rows=60)
     plan = PLANS[name] if name != "cart" else cart(stopping=Stopping(max_depth=2))
     with spark_engine(data, few_numbers=20 if name == "cart" else 20_000) as engine:
-        there = fit_in_place(engine, plan, finish_rows=0)
+        there = fit_over(engine, plan, finish_rows=0)
     assert model_to_json(there) == model_to_json(fit(data, plan))
 
 
@@ -122,7 +122,7 @@ def test_temporary_tables_of_postgresql_change_nothing_and_vanish(monkeypatch: p
     table = fill_postgresql(data, "cases")
     connection = PostgreSQLConnection(table, temporary=True)
     with SqlEngine(connection, data.schema, source="cases", temporary=True) as engine:
-        there = fit_in_place(engine, cart(), finish_rows=0)
+        there = fit_over(engine, cart(), finish_rows=0)
         assert engine._copies is not None
         assert engine._copies.made
     assert model_to_json(there) == model_to_json(fit(data, cart()))
@@ -157,11 +157,11 @@ def test_learning_goes_on_after_the_server_ended_the_session(tmp_path: Path, fin
     _Killed.statements_left = 4  # one about all columns, and those of three levels
     engine = SqlEngine(_Killed(table), data.schema, source="cases")
     with pytest.raises(EngineError, match="PostgreSQL lost the connection"):
-        fit_in_place(engine, plan, finish_rows=finish, state=state)
+        fit_over(engine, plan, finish_rows=finish, state=state)
     engine.shut()
     assert state.exists()
     with postgresql_engine(data) as again:
-        model = fit_in_place(again, plan, finish_rows=finish, state=state)
+        model = fit_over(again, plan, finish_rows=finish, state=state)
     assert model_to_json(model) == model_to_json(fit(data, plan))
     assert not state.exists()
 
@@ -200,11 +200,11 @@ def test_learning_goes_on_after_the_session_was_ended_inside_a_statement_of_leve
     levels: list[int] = []
     engine = SqlEngine(_KilledInside(table), data.schema, source="cases")
     with pytest.raises(EngineError, match="PostgreSQL lost the connection"):
-        fit_in_place(engine, plan, finish_rows=0, state=state, on_level=lambda depth, _: levels.append(depth))
+        fit_over(engine, plan, finish_rows=0, state=state, on_level=lambda depth, _: levels.append(depth))
     engine.shut()
     assert levels == [0, 1, 2, 3]
     with postgresql_engine(data) as again:
-        model = fit_in_place(again, plan, finish_rows=0, state=state)
+        model = fit_over(again, plan, finish_rows=0, state=state)
     assert model_to_json(model) == model_to_json(fit(data, plan))
     assert not state.exists()
 

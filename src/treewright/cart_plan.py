@@ -43,6 +43,9 @@ RPART_CRITERIA: dict[str, Literal["gini", "information", "variance"]] = {
 
 CHOICES = ("min", "1se")
 
+DEFAULT_FOLDS, DEFAULT_SURROGATES = 10, 5
+"""Other numbers are refused where nothing is cross-validated, or no surrogate is looked for."""
+
 
 class CartProgram(TreeLearner):
     """What rpart's CART and CART by absolute error share."""
@@ -324,12 +327,12 @@ def cart_learner(
     stopping: Stopping | None = None,
     draw: Draw | None = None,
     monotonic: Mapping[Any, int] | Sequence[int] | None = None,
-    max_surrogates: int = 5,
+    max_surrogates: int = DEFAULT_SURROGATES,
     priors: tuple[float, ...] | None = None,
     loss: tuple[tuple[float, ...], ...] | None = None,
     cp: float | None = None,
     choose: Literal["min", "1se"] | None = None,
-    xval: int | Sequence[int] = 10,
+    xval: int | Sequence[int] = DEFAULT_FOLDS,
     seed: int = 0,
     faults: bool = False,
     bins: int | None = None,
@@ -379,6 +382,10 @@ def cart_learner(
         "faults": bool(faults),
     }
     because = next((name for name, given in asked.items() if given), None)
+    if choose is None and not faults and (np.ndim(xval) > 0 or xval != DEFAULT_FOLDS):
+        raise ParameterError(f"xval={xval!r:.60} has an effect only where cp is chosen: add choose='min' or '1se'")
+    if max_surrogates != DEFAULT_SURROGATES and (missing == "majority" or because is None):
+        raise ParameterError(f"max_surrogates={max_surrogates!r} has an effect only with missing='surrogate'")
     constraints = constraints_from(monotonic)
     if constraints and any(isinstance(method, ErrorBased) and method.raising for method in pruning):
         raise ParameterError("raising puts branches where they may break the order: monotonic goes with raising=False")

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treewright.cart_plan import cart_learner
 from treewright.concurrency import run_in_worker
 from treewright.data.dataset import Dataset
@@ -30,6 +32,7 @@ from treewright.learners.grower import UNINTERRUPTED_CASES, is_compiled
 from treewright.learners.j48.options import J48
 from treewright.learners.recipe import C45, ID3, Recipe, Stopping
 from treewright.learners.registry import Algorithm, register
+from treewright.learners.shared_options import shared
 from treewright.pruning.methods import Collapse, ErrorBased, Method, ReducedError, prune, pruning_from, split_off
 from treewright.tree.model import Smoothing, TreeModel, Voting
 from treewright.version import __version__
@@ -109,6 +112,12 @@ class Plan:
     def describe(self) -> str:
         """Describe the learner and the pruning in a few words."""
         return self.learner.describe([one.describe() for one in self.pruning if not isinstance(one, Collapse)])
+
+    @property
+    def max_depth(self) -> int | None:
+        """The largest depth to which it grows, None if there is no limit."""
+        recipe = self.learner.recipe
+        return None if recipe is None else recipe.stopping.max_depth
 
     def limits(self) -> list[str]:
         """Return the limits on growing, in a few words each."""
@@ -382,61 +391,6 @@ def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) 
         raise ParameterError(f"costs must be a table of numbers: {error}") from error
 
 
-# -- by name -----------------------------------------------------------------------------------------------------------
-
-
-def _id3(*, min_split: int = 2, **options: Any) -> Plan:
-    return id3(min_cases=min_split, **options)
-
-
-def _cart(*, missing_values: str | None = None, **options: Any) -> Plan:
-    criterion = options.get("criterion", "gini")
-    if not callable(criterion) and criterion not in CART_CRITERIA:
-        hint = did_you_mean(str(criterion), CART_CRITERIA)
-        raise ParameterError(f"criterion must be one of {', '.join(CART_CRITERIA)} for cart, not {criterion!r}{hint}")
-    limits = {
-        "max_depth": "max_depth",
-        "max_leaves": "max_leaves",
-        "min_split": "min_cases",
-        "min_leaf": "min_leaf",
-        "min_decrease": "min_decrease",
-        "grow_significance": "significance",
-    }
-    stopping = {limits[name]: options.pop(name) for name in limits.keys() & options.keys()}
-    return cart(stopping=Stopping(**stopping), missing=missing_values, **options)
-
-
-def _rpart() -> Plan:
-    stopping = Stopping(max_depth=30, min_cases=20, min_leaf=7)
-    return cart(missing="surrogate", stopping=stopping, cp=0.01, xval=0, faults=True)
-
-
-def _chaid(*, min_split: int = 20, min_leaf: int = 7, **options: Any) -> Plan:
-    return chaid(min_samples_split=min_split, min_samples_leaf=min_leaf, **options)
-
-
-CART_CRITERIA = ("gini", "entropy", "chi2")
-"""What CART is asked to split classes by; numbers are split by their variance."""
-
-C45_OPTIONS = ("criterion", "dialect", "min_objects", "confidence", "subset")
-_PRUNING = ("prune", "significance", "bonferroni", "alpha")
-_LIMITS = ("max_depth", "max_leaves", "grow_significance")
-_RPART = ("max_surrogates", "cp", "choose", "xval")
-_C45_ONLY = ("binary", "raising", "mdl_correction", "collapse", "bins")
-_CART_ONLY = ("criterion", "missing_values", "min_split", "min_leaf", "min_decrease", "bins")
-_CHAID = ("max_depth", "alpha_merge", "alpha_split", "resplit", "exhaustive", "min_split", "min_leaf", "bins")
-
-register(Algorithm("c45", c45, (*C45_OPTIONS, *_C45_ONLY, *_PRUNING, *_LIMITS)))
-register(Algorithm("id3", _id3, ("criterion", "min_split", "min_decrease", *_PRUNING, *_LIMITS)))
-register(Algorithm("cart", _cart, (*_CART_ONLY, *_RPART, *_PRUNING, *_LIMITS), seeded=True))
-register(Algorithm("chaid", _chaid, (*_CHAID, *_PRUNING)))
-register(Algorithm("cal2", cal2, ("max_steps",)))
-register(Algorithm("cal3", cal3, ("s1", "s2", "max_steps")))
-register(Algorithm("r8", partial(c45, dialect="r8"), variant=True))
-register(Algorithm("j48", partial(c45, dialect="j48"), variant=True))
-register(Algorithm("rpart", _rpart, variant=True))
-
-
 @dataclass(frozen=True)
 class RulePlan:
     """Rules from an unpruned tree: generalise, select, order; or by accuracy on a part that was held out.
@@ -526,4 +480,168 @@ def c45_rules(
     return RulePlan(plan, options, validation)
 
 
-register(Algorithm("rules", c45_rules, (*C45_OPTIONS, "validation"), seeded=True, makes="rules"))
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+
+def _id3(*, min_split: int = 2, **options: Any) -> Plan:
+    return id3(min_cases=min_split, **options)
+
+
+def _cart(*, missing_values: str | None = None, **options: Any) -> Plan:
+    criterion = options.get("criterion", "gini")
+    if not callable(criterion) and criterion not in CART_CRITERIA:
+        hint = did_you_mean(str(criterion), CART_CRITERIA)
+        raise ParameterError(f"criterion must be one of {', '.join(CART_CRITERIA)} for cart, not {criterion!r}{hint}")
+    limits = {
+        "max_depth": "max_depth",
+        "max_leaves": "max_leaves",
+        "min_split": "min_cases",
+        "min_leaf": "min_leaf",
+        "min_decrease": "min_decrease",
+        "grow_significance": "significance",
+    }
+    stopping = {limits[name]: options.pop(name) for name in limits.keys() & options.keys()}
+    return cart(stopping=Stopping(**stopping), missing=missing_values, **options)
+
+
+def _rpart() -> Plan:
+    stopping = Stopping(max_depth=30, min_cases=20, min_leaf=7)
+    return cart(missing="surrogate", stopping=stopping, cp=0.01, xval=0, faults=True)
+
+
+def _chaid(*, min_split: int = 20, min_leaf: int = 7, **options: Any) -> Plan:
+    return chaid(min_samples_split=min_split, min_samples_leaf=min_leaf, **options)
+
+
+CART_CRITERIA = ("gini", "entropy", "chi2")
+"""What CART is asked to split classes by; numbers are split by their variance."""
+
+
+# -- settings that are worth trying ------------------------------------------------------------------------------------
+
+
+def _c45_settings(_: Dataset | None) -> dict[str, Plan]:
+    return {
+        f"confidence {100 * confidence:g} %, {objects} objects": c45(confidence=confidence, min_objects=objects)
+        for objects in (2, 5, 20)
+        for confidence in (0.25, 0.1, 0.01)
+    }
+
+
+def _id3_settings(_: Dataset | None) -> dict[str, Plan]:
+    return {"any depth" if depth is None else f"depth {depth}": id3(max_depth=depth) for depth in (None, 1, 2, 3, 5)}
+
+
+def _cart_settings(dataset: Dataset | None) -> dict[str, Plan]:
+    """Return settings of CART; for a numeric target alpha is a share of its variance, whatever its unit."""
+    unit, word = 1.0, ""
+    if dataset is not None and dataset.target is not None and dataset.schema.task is Task.REGRESSION:
+        unit, word = float(np.var(dataset.target)), " of the variance"
+    return {
+        f"price {alpha:g}{word} a leaf, {leaf} cases in a leaf": cart(
+            stopping=Stopping(min_leaf=leaf),
+            prune="cost_complexity" if alpha else None,
+            alpha=alpha * unit if alpha else None,
+        )
+        for leaf in (1, 5, 20)
+        for alpha in (0.0, 0.001, 0.003, 0.01)
+    }
+
+
+def _chaid_settings(_: Dataset | None) -> dict[str, Plan]:
+    return {f"significance {100 * level:g} %": chaid(alpha_split=level) for level in (0.05, 0.01, 0.001)}
+
+
+def _cal3_settings(_: Dataset | None) -> dict[str, Plan]:
+    return {f"s1 {s1}, s2 {s2:g}": cal3(s1=s1, s2=s2) for s1 in (4, 8, 16) for s2 in (0.7, 0.8, 0.9)}
+
+
+def _rules_settings(_: Dataset | None) -> dict[str, RulePlan]:
+    return {f"confidence {100 * level:g} %": c45_rules(confidence=level) for level in (0.25, 0.1, 0.01)}
+
+
+# -- the registry ------------------------------------------------------------------------------------------------------
+
+_PRUNING = shared("prune", "significance", "bonferroni", "alpha")
+_C45_CRITERION = shared("criterion", values=("gain_ratio", "gain"), default="gain_ratio")
+
+register(
+    Algorithm(
+        "c45",
+        c45,
+        (
+            *_C45_CRITERION,
+            *shared("max_depth", "max_leaves", "dialect", "min_objects", "confidence", "subset", "binary"),
+            *shared("raising", "mdl_correction", "collapse"),
+            *shared("prune", default="error_based"),
+            *shared("significance", "bonferroni", "alpha", "grow_significance", "bins"),
+        ),
+        compared=True,
+        settings=_c45_settings,
+    )
+)
+register(
+    Algorithm(
+        "id3",
+        _id3,
+        (
+            *shared("criterion", values=("gain", "gini", "chi2"), default="gain"),
+            *shared("max_depth", "max_leaves"),
+            *_PRUNING,
+            *shared("min_split", "min_decrease", "grow_significance"),
+        ),
+        settings=_id3_settings,
+    )
+)
+register(
+    Algorithm(
+        "cart",
+        _cart,
+        (
+            *shared("criterion", values=CART_CRITERIA, default="gini"),
+            *shared("max_depth", "max_leaves"),
+            *_PRUNING,
+            *shared("min_split", "min_leaf", "min_decrease", "grow_significance"),
+            *shared("missing_values", "max_surrogates", "cp", "choose", "xval", "bins"),
+        ),
+        seeded=True,
+        compared=True,
+        settings=_cart_settings,
+    )
+)
+register(
+    Algorithm(
+        "chaid",
+        _chaid,
+        (
+            *shared("max_depth"),
+            *_PRUNING,
+            *shared("min_split", default="20"),
+            *shared("min_leaf", default="7"),
+            *shared("alpha_merge", "alpha_split", "resplit", "exhaustive"),
+            *shared("bins", default="10", help="Intervals into which numeric attributes are divided."),
+        ),
+        compared=True,
+        settings=_chaid_settings,
+    )
+)
+register(Algorithm("cal2", cal2, shared("max_steps")))
+register(Algorithm("cal3", cal3, shared("s1", "s2", "max_steps"), settings=_cal3_settings))
+register(
+    Algorithm(
+        "rules",
+        c45_rules,
+        (
+            *_C45_CRITERION,
+            *shared("dialect", "min_objects"),
+            *shared("confidence", help="Confidence of the error estimate; smaller drops more conditions."),
+            *shared("subset", "validation"),
+        ),
+        seeded=True,
+        makes="rules",
+        settings=_rules_settings,
+    )
+)
+register(Algorithm("r8", partial(c45, dialect="r8"), variant=True))
+register(Algorithm("j48", partial(c45, dialect="j48"), variant=True))
+register(Algorithm("rpart", _rpart, variant=True))

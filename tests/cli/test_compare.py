@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from cli.shell import LINE, WEATHER, Shell
+from treewright.fitting.algorithms import algorithm_names
 
 
 def test_one_table(shell: Shell) -> None:
@@ -40,10 +41,9 @@ def test_json(shell: Shell) -> None:
 
 
 def test_all_algorithms(shell: Shell) -> None:
-    from treewright.cli.compare import NAMES
-
-    plain = shell.fine("compare", "weather.csv", "-t", "play", "-a", ",".join(NAMES), "--folds", "3", "--json").json
-    assert {one["name"] for one in plain["learners"]} == set(NAMES)
+    names = algorithm_names()
+    plain = shell.fine("compare", "weather.csv", "-t", "play", "-a", ",".join(names), "--folds", "3", "--json").json
+    assert {one["name"] for one in plain["learners"]} == set(names)
     assert next(one for one in plain["learners"] if one["name"] == "rules")["size_of"] == "rules"
 
 

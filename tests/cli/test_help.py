@@ -15,7 +15,7 @@ from cli.shell import WEATHER, Shell
 from treewright.cli import help as help_pages
 from treewright.cli.algorithm_help import DEFAULT, LearnerVerb, is_learner_option, options_of
 from treewright.cli.help import GROUPS, Option, Page, Section, Verb, plain
-from treewright.cli.learners import ALGORITHMS, ENSEMBLES, OPTIONS, plan_for
+from treewright.cli.learners import learner_for, learner_parameters, listed_names
 from treewright.cli.main import EXAMPLES, VERBS
 from treewright.errors import ParameterError
 
@@ -28,8 +28,11 @@ def command_of(verb: str) -> Verb:
     return command
 
 
-def learner_parameters() -> dict[str, Option]:
-    return {str(one.name): one for one in command_of("train").params if isinstance(one, Option)}
+OPTIONS = {str(one.name): one for one in learner_parameters() if one.known_to is not None}
+
+
+def parameters_of(command: Verb) -> list[click.Parameter]:
+    return command.get_params(click.Context(command, help_option_names=["-h", "--help"]))
 
 
 def listed_options(page: str) -> set[str]:
@@ -43,7 +46,7 @@ def listed_options(page: str) -> set[str]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_of_every_verb_has_a_group_and_help(verb: str) -> None:
-    for parameter in command_of(verb).params:
+    for parameter in parameters_of(command_of(verb))[:-1]:
         if isinstance(parameter, click.Option):
             assert isinstance(parameter, Option), parameter.name
             assert parameter.group in GROUPS
@@ -127,8 +130,8 @@ def test_examples_run(prepared: Shell, verb: str | None) -> None:
 
 
 def test_help_of_an_algorithm_lists_exactly_its_options(shell: Shell) -> None:
-    for algorithm in ALGORITHMS:
-        known = {max(learner_parameters()[name].opts, key=len) for name in options_of(algorithm)}
+    for algorithm in listed_names():
+        known = {max(OPTIONS[name].opts, key=len) for name in options_of(algorithm)}
         letters = {"-g": "criterion", "-c": "confidence", "--no-prune": "prune"}
         accepted = {letter for letter, name in letters.items() if name in options_of(algorithm)}
         if algorithm == "cart":
@@ -137,7 +140,7 @@ def test_help_of_an_algorithm_lists_exactly_its_options(shell: Shell) -> None:
 
 
 def test_an_ensemble_names_the_options_of_its_trees(shell: Shell) -> None:
-    for algorithm in ENSEMBLES:
+    for algorithm in listed_names("ensemble"):
         page = shell.fine("train", "--help-algorithm", algorithm).out
         assert "Options of the trees" in page
         assert "--missing-values" in page
@@ -148,10 +151,10 @@ def test_help_lists_the_options_of_the_default_and_names_the_others(shell: Shell
     page = shell.fine(verb, "--help").out
     command = command_of(verb)
     assert isinstance(command, LearnerVerb)
-    known = {max(one.opts, key=len) for one in command.params if one.name in options_of(DEFAULT)}
+    known = {max(one.opts, key=len) for one in parameters_of(command) if one.name in options_of(DEFAULT)}
     rows = listed_options(page)
     assert known <= rows
-    strangers = {max(one.opts, key=len) for one in command.params if is_learner_option(one)} - known
+    strangers = {max(one.opts, key=len) for one in parameters_of(command) if is_learner_option(one)} - known
     assert strangers & rows == {"-g", "-c", "--no-prune"}
     assert re.search(r"^  chaid +--min-split .*--alpha-split", page, flags=re.MULTILINE)
 
@@ -184,35 +187,34 @@ NEEDED = {
 """Options without which another is not checked."""
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if learner_parameters()[name].bounds is not None])
+@pytest.mark.parametrize("name", [name for name, one in OPTIONS.items() if one.bounds is not None])
 def test_shown_ranges_are_the_ones_that_hold(name: str) -> None:
-    bounds = learner_parameters()[name].bounds
+    bounds = OPTIONS[name].bounds
     assert bounds is not None
     step = 1 if isinstance(bounds, click.IntRange) else 1e-9
-    for algorithm in OPTIONS[name]:
+    for algorithm in OPTIONS[name].known_to or ():
         for limit, is_open, direction in ((bounds.min, bounds.min_open, 1), (bounds.max, bounds.max_open, -1)):
             if limit is None:
                 continue
             inside = limit + direction * step if is_open else limit
             outside = limit if is_open else limit - direction * step
-            plan_for(algorithm, {**NEEDED.get(name, {}), name: inside})
+            learner_for(algorithm, {**NEEDED.get(name, {}), name: inside})
             with pytest.raises(ParameterError):
-                plan_for(algorithm, {**NEEDED.get(name, {}), name: outside})
+                learner_for(algorithm, {**NEEDED.get(name, {}), name: outside})
 
 
 PLAIN_DEFAULTS = [
     (algorithm, str(option.name), default)
-    for option in learner_parameters().values()
-    if option.name in OPTIONS
-    for algorithm in OPTIONS[option.name]
-    for default in [option.usual if isinstance(option.usual, str) else (option.usual or {}).get(algorithm)]
+    for option in OPTIONS.values()
+    for algorithm in option.known_to or ()
+    for default in [option.usual.get(algorithm) if isinstance(option.usual, dict) else None]
     if default is not None and re.fullmatch(r"[\w.]+", default) and default not in ("none", "all")
 ]
 
 
 @pytest.mark.parametrize(("algorithm", "name", "default"), PLAIN_DEFAULTS)
 def test_shown_defaults_are_the_ones_that_hold(algorithm: str, name: str, default: str) -> None:
-    option = learner_parameters()[name]
+    option = OPTIONS[name]
     value = option.type.convert(default, option, None)
     needed = NEEDED.get(name, {})
-    assert plan_for(algorithm, {**needed, name: value}).to_dict() == plan_for(algorithm, dict(needed)).to_dict()
+    assert learner_for(algorithm, {**needed, name: value}).to_dict() == learner_for(algorithm, dict(needed)).to_dict()

@@ -306,7 +306,7 @@ def test_bad_weight_is_named(shell: Shell, cell: str, message: str) -> None:
         (("--min-objects", "nan"), "min_objects must be"),
         (("--min-leaf", "3"), "--min-leaf is not an option of c45"),
         (("--criterion", "gini"), "criterion must be 'gain_ratio' or 'gain'"),
-        (("-a", "cart", "--criterion", "gain"), "--criterion must be gini, entropy or chi2 for cart, not 'gain'"),
+        (("-a", "cart", "--criterion", "gain"), "criterion must be one of gini, entropy, chi2 for cart, not 'gain'"),
         (("--smoothing", "much"), "--smoothing: 'much' is neither laplace nor a positive number"),
         (("--smoothing", "-1"), "--smoothing: '-1' is neither laplace nor a positive number"),
         (("-a", "c5"), "'c5' is not one of c45, id3, cart"),

@@ -18,7 +18,7 @@ from treewright.counting.sql.connection import connect
 from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
 from treewright.data.table_address import Table
-from treewright.fitting.learn_in_place import fit_in_place
+from treewright.fitting.out_of_core import fit_over
 from treewright.learners.recipe import Recipe
 from treewright.plans import Plan, as_plan
 from treewright.tree.forest import Forest
@@ -48,7 +48,7 @@ def _compiled(data: Dataset, plan: Plan) -> TreeModel:
 
 def _in_place(engine: Any, plan: Plan) -> TreeModel:
     with engine:
-        return fit_in_place(engine, plan, finish_rows=0)
+        return fit_over(engine, plan, finish_rows=0)
 
 
 _numbers = itertools.count()

@@ -15,7 +15,7 @@ from treewright.data.samples import sample
 from treewright.ensembles.plan import ForestPlan, bagging, forest
 from treewright.ensembles.random_forest import bags_of, grow_forest_by_key
 from treewright.errors import DataError, ParameterError
-from treewright.fitting.learn_in_place import fit_forest_in_place
+from treewright.fitting.out_of_core import fit_forest_over
 from treewright.learners.recipe import CART, Stopping
 from treewright.plans import Plan, c45, cart, id3
 from treewright.tree.forest import Forest
@@ -58,7 +58,7 @@ def _keys(rows: int, *, texts: bool = False) -> list[Any]:
 
 def _there(engine: str, data: Dataset, keys: list[Any], plan: ForestPlan, finish: int = 0, **options: Any) -> Forest:
     with at_work(engine), KEYED[engine](data, keys, bags_of(plan, KEY), **options) as counted:
-        return fit_forest_in_place(counted, plan, KEY, finish_rows=finish)
+        return fit_forest_over(counted, plan, KEY, finish_rows=finish)
 
 
 @pytest.mark.parametrize(("engine", "name"), CASES)
@@ -162,7 +162,7 @@ def test_all_trees_share_each_scan() -> None:
     for trees in (1, 6):
         plan = forest(SHORT, trees=trees)
         with KEYED["duckdb"](data, keys, bags_of(plan, KEY)) as engine:
-            fit_forest_in_place(engine, plan, KEY, finish_rows=0)
+            fit_forest_over(engine, plan, KEY, finish_rows=0)
             scans.append(engine.scans)
     assert max(scans) <= 4 + 2  # the levels, what is known of numbers, and the key
 
@@ -181,4 +181,4 @@ def test_all_trees_share_each_scan() -> None:
 def test_what_needs_cases_is_refused_with_the_reason(plan: ForestPlan, message: str) -> None:
     data = _table("forest", 11, 20)
     with KEYED["duckdb"](data, _keys(20), bags_of(plan, KEY)) as engine, pytest.raises(ParameterError, match=message):
-        fit_forest_in_place(engine, plan, KEY)
+        fit_forest_over(engine, plan, KEY)

@@ -27,7 +27,7 @@ from treewright.data.infer import Overrides
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import DataError, EngineError, MissingExtraError, ParameterError
-from treewright.fitting.learn_in_place import fit_in_place
+from treewright.fitting.out_of_core import fit_over
 from treewright.plans import c45, cart, chaid, id3
 from treewright.tree.io.model_file import model_to_json
 from treewright.tree.split import FRACTIONAL, STAY, Split
@@ -85,9 +85,9 @@ def test_the_compiled_kernels_count_what_numpy_counts(
     monkeypatch: pytest.MonkeyPatch, regression: bool, seed: int
 ) -> None:
     data = random_table(seed, rows=90, regression=regression)
-    expected = fit_in_place(dask_engine(data), cart(), finish_rows=0)
+    expected = fit_over(dask_engine(data), cart(), finish_rows=0)
     monkeypatch.setattr(counting, "COMPILED_ROWS", 1)
-    model = fit_in_place(dask_engine(data), cart(), finish_rows=0)
+    model = fit_over(dask_engine(data), cart(), finish_rows=0)
     if regression:
         np.testing.assert_allclose(model.tree.outcome, expected.tree.outcome, rtol=1e-9, atol=1e-12)
     else:
@@ -110,7 +110,7 @@ def test_nominal_attributes_take_depth_plus_one_passes_and_numbers_twice_as_many
     for plan, options in ((id3(), {}), (cart(), {"few_numbers": 20, "coded_numbers": 5})):
         counted = dask_engine(data, **options)
         before = counted.scans
-        model = fit_in_place(counted, plan, finish_rows=0)
+        model = fit_over(counted, plan, finish_rows=0)
         assert counted.scans - before <= 2 * model.tree.depth + 1
 
 
@@ -118,7 +118,7 @@ def test_nominal_attributes_take_depth_plus_one_passes_and_numbers_twice_as_many
 @pytest.mark.parametrize("finish_rows", [0, 25, 1000])
 def test_the_model_is_that_of_memory_wherever_small_nodes_are_finished(plan: Any, finish_rows: int) -> None:
     data = random_table(21, rows=120, missing=False)
-    model = fit_in_place(dask_engine(data, few_numbers=10, coded_numbers=4), plan, finish_rows=finish_rows)
+    model = fit_over(dask_engine(data, few_numbers=10, coded_numbers=4), plan, finish_rows=finish_rows)
     assert model_to_json(model) == model_to_json(fit(data, plan))
 
 
@@ -134,9 +134,9 @@ def test_a_state_file_lets_training_go_on(tmp_path: Path) -> None:
 
     state = tmp_path / "state.json"
     with pytest.raises(LostError):
-        fit_in_place(dask_engine(data), cart(), finish_rows=0, state=state, progress=lose)
+        fit_over(dask_engine(data), cart(), finish_rows=0, state=state, progress=lose)
     assert state.exists()
-    model = fit_in_place(dask_engine(data), cart(), finish_rows=0, state=state)
+    model = fit_over(dask_engine(data), cart(), finish_rows=0, state=state)
     assert model_to_json(model) == model_to_json(fit(data, cart()))
 
 
@@ -251,7 +251,7 @@ def test_partitions_of_numbers_and_of_texts_do_not_go_together() -> None:
 def test_values_missing_are_refused_where_cases_would_be_divided() -> None:
     data = random_table(2, rows=60)
     with pytest.raises(ParameterError, match=r"C4\.5 divides cases .* which Dask does not do"):
-        fit_in_place(dask_engine(data), c45(), finish_rows=0)
+        fit_over(dask_engine(data), c45(), finish_rows=0)
     frame = _frame(a=[1.0, 2.0, np.nan], y=["n", "p", "p"])
     counted = DaskEngine.over(frame, "y")
     with pytest.raises(ParameterError, match="1 cases without a value of 'a' would be divided"):
@@ -321,7 +321,7 @@ def test_another_tree_over_the_same_engine_starts_at_the_root_again() -> None:
     counted = dask_engine(data)
     for plan in (cart(), id3(), cart(prune="cost_complexity", alpha=0.02), c45()):
         counted.use_numbers()
-        assert model_to_json(fit_in_place(counted, plan, finish_rows=0)) == model_to_json(fit(data, plan))
+        assert model_to_json(fit_over(counted, plan, finish_rows=0)) == model_to_json(fit(data, plan))
 
 
 def test_a_path_that_breaks_is_an_error_of_the_engine(tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_a_cluster_that_loses_a_worker_learns_the_same() -> None:
             os.kill(client.run(os.getpid, workers=[first])[first], signal.SIGKILL)
 
     with client.as_current():
-        model = fit_in_place(dask_engine(data), cart(), finish_rows=0, progress=kill)
+        model = fit_over(dask_engine(data), cart(), finish_rows=0, progress=kill)
     assert model_to_json(model) == model_to_json(fit(data, cart()))
 
 

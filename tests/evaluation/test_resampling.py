@@ -476,7 +476,7 @@ def test_processes_pass_warnings_on() -> None:
 def test_without_working_the_tree_is_the_same(plan: object) -> None:
     data = cases(120, 3)
     with_working = fit(data, plan)  # type: ignore[call-overload]
-    without = fit(data, plan, keep_working=False)  # type: ignore[call-overload]
+    without = fit(data, plan, keep_trace=False)  # type: ignore[call-overload]
     assert with_working.working
     assert without.working == {}
     assert with_working.tree.to_text() == without.tree.to_text()

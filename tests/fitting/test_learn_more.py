@@ -17,8 +17,8 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.explain.node import explain_node
+from treewright.fitting.case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.fitting.learn import fit
-from treewright.fitting.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.learners.cal.options import CAL2, CAL3
 from treewright.learners.chaid.options import CHAID
 from treewright.learners.recipe import Choice, MissingPolicy, NominalTest, recipe_from_dict
@@ -203,5 +203,5 @@ def test_dice_have_nothing_to_teach() -> None:
         random = np.random.default_rng(seed)
         columns = tuple(random.integers(0, 4, size=(200, 4)).astype(np.int32).T)
         data = Dataset(schema, columns, 200, random.integers(0, 6, size=200).astype(np.int32))
-        single += fit(data, plan, keep_working=False, engine="compiled").tree.n_leaves == 1
+        single += fit(data, plan, keep_trace=False, engine="compiled").tree.n_leaves == 1
     assert single >= 0.85 * 500

@@ -142,7 +142,7 @@ def _fit_options(tables: Mapping[str, tw.Dataset]) -> Hashes:
         "laplace": {"smoothing": "laplace"},
         "m-estimate": {"smoothing": 2.0},
         "costs": {"costs": costs},
-        "without-working": {"keep_working": False},
+        "without-working": {"keep_trace": False},
     }
     found: Hashes = {}
     for option, how in options.items():

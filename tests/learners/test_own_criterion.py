@@ -231,7 +231,7 @@ def test_a_loaded_model_says_that_it_cannot_score_anew() -> None:
     assert recipe.own == OwnCriterion("hellinger")
     with pytest.raises(ParameterError, match="'hellinger' is a custom function, and the model stores only its name"):
         fit(weather, recipe)
-    model = fit(weather, cart(criterion=hellinger), keep_working=False)
+    model = fit(weather, cart(criterion=hellinger), keep_trace=False)
     with pytest.raises(ParameterError, match="stores only its name"):
         explain_node(model, 0, weather)
     assert plan_of(model) is None

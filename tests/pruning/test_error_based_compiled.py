@@ -128,7 +128,7 @@ def test_the_engine_of_a_fit_prunes_too(engine: str, missing: bool, monkeypatch:
 
     counted("treewright.pruning.error_based_kernels", "prune_unit_cases")
     counted("treewright.pruning.error_based_fractional_kernels", "prune_fractional_cases")
-    pruned = fit(table, c45(min_objects=1), keep_working=False, engine=engine).tree
+    pruned = fit(table, c45(min_objects=1), keep_trace=False, engine=engine).tree
     expected = "prune_fractional_cases" if missing else "prune_unit_cases"
     assert called == ([expected] if engine == "compiled" else [])
     again = prune(fit(table, C45(min_objects=1)).tree, ErrorBased(), table, engine="interpreted")

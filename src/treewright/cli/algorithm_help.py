@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from treewright.cli.help import (
     Function,
+    Name,
     Option,
     Page,
     Section,
@@ -19,61 +20,43 @@ from treewright.cli.help import (
     printed,
     usage_line,
 )
-from treewright.cli.learners import OPTIONS
+from treewright.cli.learners import given_options, learner_parameters
 
 DEFAULT = "c45"
 """The algorithm that is used if none is named."""
 
 
 def options_of(algorithm: str) -> tuple[str, ...]:
-    """Return the options that an algorithm knows; all help takes them from here.
+    """Return the options that an algorithm knows, in the order of help.
 
     Examples
     --------
     >>> options_of("cal2"), options_of("cal3")
     (('max_steps',), ('s1', 's2', 'max_steps'))
     """
-    return tuple(name for name, algorithms in OPTIONS.items() if algorithm in algorithms)
+    return tuple(str(one.name) for one in learner_parameters() if one.known_to and algorithm in one.known_to)
 
 
 def is_learner_option(parameter: click.Parameter) -> bool:
     """Return True if a parameter belongs to some algorithms only."""
-    return isinstance(parameter, Option) and (parameter.name in OPTIONS or parameter.same_as is not None)
+    return isinstance(parameter, Option) and (parameter.known_to is not None or parameter.same_as is not None)
 
 
 def is_known(parameter: click.Parameter, algorithm: str, others: Sequence[click.Parameter]) -> bool:
     """Return True if an algorithm knows an option, or accepts what its letter abbreviates."""
-    known = options_of(algorithm)
     if not isinstance(parameter, Option):
         return False
     if parameter.same_as is None:
-        return parameter.name in known
+        return parameter.known_to is not None and algorithm in parameter.known_to
     name, value = parameter.same_as
     [meant] = [other for other in others if isinstance(other, Option) and other.name == name]
-    return name in known and (value is None or value in meant.choices.get(algorithm, (value,)))
-
-
-if TYPE_CHECKING:
-    StringChoice = click.Choice[str]
-else:
-    StringChoice = click.Choice  # not generic before Click 8.2
-
-
-class AlgorithmName(StringChoice):
-    """The name of an algorithm; the error for an unknown one lists all and suggests the nearest."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name."""
-        from treewright.wording import did_you_mean
-
-        if value not in self.choices:
-            hint = did_you_mean(str(value), self.choices)
-            self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
-        return str(value)
+    return is_known(meant, algorithm, others) and (value is None or value in meant.choices.get(algorithm, (value,)))
 
 
 class LearnerVerb(Verb):
     """A verb that takes the options of learners, and lists those of one algorithm.
+
+    Its function gets the options that were given as `options`.
 
     Parameters
     ----------
@@ -85,6 +68,17 @@ class LearnerVerb(Verb):
         super().__init__(*args, **attrs)
         self.algorithm = algorithm
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options of the verb, and those of all algorithms that are registered now."""
+        own = super().get_params(ctx)
+        last = len(self.params)
+        return [*own[:last], *learner_parameters(), *own[last:]]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb, with the options of learners in one dictionary."""
+        ctx.params["options"] = given_options(ctx.params, learner_parameters())
+        return super().invoke(ctx)
+
     def page(self, ctx: click.Context) -> Page:
         """Return the page with the options of all algorithms or of this one, and a line for each other algorithm."""
         parameters = self.get_params(ctx)
@@ -94,7 +88,7 @@ class LearnerVerb(Verb):
 
     def _others(self, parameters: Sequence[click.Parameter]) -> Section | None:
         """Return the options that only other algorithms know, where the verb has other algorithms."""
-        offered = [one.type.choices for one in parameters if isinstance(one.type, AlgorithmName)]
+        offered = [one.type.choices for one in parameters if one.name == "algorithm" and isinstance(one.type, Name)]
         if not offered:
             return None
         others = [name for name in offered[0] if name != self.algorithm]
@@ -129,20 +123,20 @@ def _names_of_options(
 
 
 def algorithm_options(
-    algorithms: Sequence[str],
+    names: Callable[[], Sequence[str]],
     *,
     show_default: bool = True,
     page: Callable[[click.Context, str], Page] = algorithm_page,
     text: str = "List the options of this algorithm and exit.",
 ) -> Callable[[Function], Function]:
-    """Add --algorithm, and --help-algorithm, which prints the page of an algorithm and ends."""
+    """Add --algorithm with these names, and --help-algorithm, which prints the page of an algorithm and ends."""
 
     def show(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
         if value is not None and not ctx.resilient_parsing:
             click.echo(printed(page(ctx, value)))
             ctx.exit()
 
-    name = AlgorithmName(algorithms)
+    name = Name(names)
     usual: dict[str, Any] = {"default": DEFAULT, "show_default": True} if show_default else {"usual": DEFAULT}
     # The help of verbs with learner options lists the algorithms in a section of their own.
     listed = {"list_values": page is not algorithm_page}

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
-from treewright.cli.learners import ALGORITHMS, plan_for
-from treewright.cli.learners import FOR_NUMBERS as PREDICT_NUMBERS
+from treewright.cli.help import Name, option, verb
+from treewright.cli.learners import learner_for, listed_algorithms
 from treewright.cli.options import (
     FILE,
     fold_column_option,
@@ -35,21 +34,52 @@ from treewright.cli.output import (
     say_json,
     warnings_as_notes,
 )
+from treewright.errors import ParameterError
+from treewright.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluation.compare import Comparison, ManyComparison
+    from treewright.fitting.algorithms import Learner
 
-ORIGINALS = ("r8", "j48", "rpart")
-"""C4.5 and CART as the original programs compute them, named like algorithms."""
 
-NAMES = (*ALGORITHMS, *ORIGINALS)
+class AlgorithmNames(Name):
+    """Names of algorithms, separated by commas."""
 
-FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
-"""What is compared where nothing is said."""
+    def __init__(self) -> None:
+        super().__init__(_names)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the names."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip().lower() for name in value.split(",") if name.strip())
+        for name in names:
+            if name not in self.choices:
+                hint = did_you_mean(name, self.choices) or f"; there are {', '.join(self.choices)}"
+                raise ParameterError(f"--algorithms: there is no algorithm {name!r}{hint}")
+            if names.count(name) > 1:
+                raise ParameterError(f"--algorithms: {name} is named twice")
+        if len(names) < 2:
+            raise ParameterError("--algorithms: name two or more, such as id3,c45,cart")
+        return names
+
+
+def _names() -> tuple[str, ...]:
+    """Return all algorithms, also C4.5 and CART as the original programs compute them."""
+    from treewright.fitting.algorithms import algorithm_names
+
+    return algorithm_names()
+
+
+def _defaults(*, numeric: bool) -> tuple[str, ...]:
+    """Return what is compared where nothing is named."""
+    from treewright.data.schema import Task
+
+    task = Task.REGRESSION if numeric else Task.CLASSIFICATION
+    return tuple(one.key for one in listed_algorithms() if one.compared and task in one.learner().abilities.tasks)
 
 
 @verb(
@@ -74,8 +104,9 @@ FOR_CLASSES, FOR_NUMBERS = ("c45", "cart", "chaid"), ("cart", "chaid")
     "-a",
     "--algorithms",
     metavar="A,B,...",
-    usual=f"{','.join(FOR_CLASSES)}; regression {','.join(FOR_NUMBERS)}",
-    help=f"Two or more of {', '.join(NAMES)}.",
+    type=AlgorithmNames(),
+    usual=lambda: f"{','.join(_defaults(numeric=False))}; regression {','.join(_defaults(numeric=True))}",
+    help="Two or more algorithms.",
 )
 @option("evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of folds.")
 @option(
@@ -118,7 +149,7 @@ def compare_and_tell(
     *,
     targets: tuple[str, ...],
     target_last: bool,
-    algorithms: str | None,
+    algorithms: tuple[str, ...] | None,
     folds: int | None,
     repeats: int,
     folds_files: tuple[str, ...],
@@ -134,7 +165,7 @@ def compare_and_tell(
     """Read all files, compare on each, and print."""
     from treewright.evaluation.compare import compare_over
 
-    chosen = None if algorithms is None else _named(algorithms)
+    chosen = algorithms
     names = _table_names(sources)
     _require_plot(plot, sources)
     _require_one_way(folds, repeats, folds_files, fold_column)
@@ -207,22 +238,6 @@ def _require_one_way(folds: int | None, repeats: int, folds_files: tuple[str, ..
         raise click.UsageError(f"{' and '.join(given + dealt)} are alternative ways to split the cases; give one")
 
 
-def _named(text: str) -> tuple[str, ...]:
-    from treewright.errors import ParameterError
-    from treewright.wording import did_you_mean
-
-    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in NAMES:
-            hint = did_you_mean(name, NAMES) or f"; there are {', '.join(NAMES)}"
-            raise ParameterError(f"--algorithms: there is no algorithm {name!r}{hint}")
-        if names.count(name) > 1:
-            raise ParameterError(f"--algorithms: {name} is named twice")
-    if len(names) < 2:
-        raise ParameterError("--algorithms: name two or more, such as id3,c45,cart")
-    return names
-
-
 def _table_names(sources: tuple[str, ...]) -> dict[str, str]:
     """Return short names of the files; where these are the same, those of their folders, or else whole paths."""
     paths = [PurePath(source.removeprefix("sample:")) for source in sources]
@@ -254,15 +269,6 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
     import_extra("matplotlib", "plots", "draw a figure")
 
 
-def _plan(name: str, seed: int) -> AnyPlan:
-    if name not in ORIGINALS:
-        return plan_for(name, {}, seed)
-    from treewright.learners.registry import algorithm_named
-
-    found: AnyPlan = algorithm_named(name).make()
-    return found
-
-
 def _read(
     source: str,
     target: str | None,
@@ -276,7 +282,7 @@ def _read(
     from treewright.data.read import read, require_rows
 
     # One table for all: whole numbers are nominal only if every algorithm would propose it.
-    limit = min(_plan(name, 0).nominal_limit for name in chosen or FOR_CLASSES)
+    limit = min(learner_for(name, {}).nominal_limit for name in chosen or _defaults(numeric=False))
     with reading(source):
         if last and schema is None:
             target = _last_column(source, overrides, how)
@@ -301,19 +307,19 @@ def _last_column(source: str, overrides: Overrides, how: dict[str, Any]) -> str:
     return left[-1]
 
 
-def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int) -> dict[str, AnyPlan]:
+def _plans(tables: dict[str, Dataset], chosen: tuple[str, ...] | None, seed: int) -> dict[str, Learner]:
     """Make the plans, the same for all tables; some predict classes only."""
     from treewright.data.schema import Task
 
     numeric = [data for data in tables.values() if data.schema.task is Task.REGRESSION]
-    names = chosen or (FOR_NUMBERS if numeric else FOR_CLASSES)
-    for name in names:
-        if numeric and name not in (*PREDICT_NUMBERS, "rpart"):
+    learners = {name: learner_for(name, {}, seed) for name in chosen or _defaults(numeric=bool(numeric))}
+    for name, learner in learners.items():
+        if numeric and Task.REGRESSION not in learner.abilities.tasks:
             raise click.UsageError(
                 f"{numeric[0].source}: column {numeric[0].schema.target!r} is numeric, but {name} predicts classes: "
                 "compare cart and chaid, or use --task classification if its values are classes"
             )
-    return {name: _plan(name, seed) for name in names}
+    return learners
 
 
 def _require_folds(data: Dataset, folds: int | None) -> None:
@@ -330,7 +336,7 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
 def _compared(
     name: str,
     data: Dataset,
-    plans: dict[str, AnyPlan],
+    plans: dict[str, Learner],
     folds: int | None,
     repeats: int,
     seed: int,

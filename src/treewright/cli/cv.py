@@ -10,7 +10,7 @@ import click
 
 from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
 from treewright.cli.help import option, verb
-from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
+from treewright.cli.learners import learner_for, listed_names
 from treewright.cli.options import (
     FILE,
     fold_column_option,
@@ -18,6 +18,7 @@ from treewright.cli.options import (
     folds_from_file,
     jobs_option,
     json_option,
+    read_cases,
     reading_options,
     schema_options,
     seed_option,
@@ -28,21 +29,20 @@ from treewright.cli.output import (
     data_line,
     is_terminal,
     note,
-    reading,
     require_place,
     say,
     say_json,
     warnings_as_notes,
 )
-from treewright.cli.train import plan_line
+from treewright.cli.train import learner_line
 
 if TYPE_CHECKING:
-    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluation.cross_validation import Way
     from treewright.evaluation.curves import ComplexityCurve, LearningCurve
+    from treewright.fitting.algorithms import Learner
 
 WAYS = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
 """The options that say how the cases are divided."""
@@ -63,7 +63,7 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
-@algorithm_options(ALGORITHMS)
+@algorithm_options(listed_names)
 @option(
     "evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of stratified folds."
 )
@@ -100,7 +100,6 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 @option("output", "--report", is_flag=True, help="Also print the confusion matrix, recall of each class, R2.")
 @jobs_option
 @seed_option("the folds")
-@learner_options
 @schema_options
 @reading_options
 @json_option
@@ -136,9 +135,9 @@ def estimate_and_tell(
         raise click.UsageError("--report does not apply to a curve")
     if plot is not None:
         _require_figure(plot, source)
-    plan = plan_for(algorithm, options, seed)
+    plan = learner_for(algorithm, options, seed)
     with warnings_as_notes():
-        data = read_cases(source, target, schema, overrides, how, plan, algorithm)
+        data = read_cases(source, target, schema, overrides, how, plan)
         _require_folds(data, division.get("folds"))
         if curve is not None:
             _curve(data, plan, curve, plot, division, seed, as_json=as_json)
@@ -147,7 +146,7 @@ def estimate_and_tell(
 
         data, way = _way(data, division, seed)
         if not as_json:
-            say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
+            say(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
         with ProgressBar("estimating") as bar:
             found = estimate(data, plan, way, bar, n_jobs=jobs)
         more = found.report(data) if report else None
@@ -155,33 +154,6 @@ def estimate_and_tell(
         say_json(found.to_dict() | ({} if more is None else {"report": more.to_dict()}))
     else:
         say(str(found) if more is None else f"{found}\n\n{more}")
-
-
-def read_cases(
-    source: str,
-    target: str | None,
-    schema: Schema | None,
-    overrides: Overrides,
-    how: dict[str, Any],
-    plan: AnyPlan,
-    algorithm: str,
-) -> Dataset:
-    """Read the cases and make sure that this algorithm can learn from them."""
-    from treewright.data.read import read, require_rows
-    from treewright.data.schema import Task
-
-    with reading(source):
-        data = read(source, target, schema, overrides=overrides, nominal_limit=plan.nominal_limit, **how)
-    require_rows(data)
-    if data.target is None:
-        names = ", ".join(column.name for column in data.schema.columns)
-        raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
-    if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
-        raise click.UsageError(
-            f"column {data.schema.target!r} is numeric, but {plan.name} predicts classes: "
-            "use --algorithm cart, or --task classification if its values are classes"
-        )
-    return data
 
 
 def _check_together(division: dict[str, Any], curve: str | None, plot: str | None) -> None:
@@ -262,7 +234,7 @@ def _group_folds(data: Dataset, column: str) -> int:
 
 def _curve(
     data: Dataset,
-    plan: AnyPlan,
+    plan: Learner,
     curve: str,
     plot: str | None,
     division: dict[str, Any],
@@ -273,12 +245,11 @@ def _curve(
     from treewright.drawing.figure import save_figure
     from treewright.drawing.plot_curves import plot_curve
     from treewright.evaluation.curves import complexity_curve, learning_curve
-    from treewright.plans import Plan
 
-    if curve == "complexity" and not isinstance(plan, Plan):
+    if curve == "complexity" and plan.tree is not plan:
         raise click.UsageError(f"the complexity curve needs a single tree, not {plan.name}")
     if not as_json:
-        say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
+        say(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
     found: LearningCurve | ComplexityCurve
     with ProgressBar("learning") as bar:
         if curve == "learning":

@@ -12,9 +12,10 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
+import click.shell_completion
 
 Group = Literal["data", "tree", "pruning", "ensemble", "evaluation", "engine", "output", "help"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -29,6 +30,48 @@ Range = click.IntRange | click.FloatRange
 Function = Callable[..., Any]
 
 
+if TYPE_CHECKING:
+    TextType = click.ParamType[str, Any]
+else:
+    TextType = click.ParamType  # not generic in older versions of Click
+
+
+class Name(TextType):
+    """A name out of those that there are when it is read; the error for another lists them and suggests the nearest.
+
+    Parameters
+    ----------
+    names : callable
+        Returns the names.
+    """
+
+    name = "name"
+
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self._names = names
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._names())
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name."""
+        from treewright.wording import did_you_mean
+
+        if value not in self.choices:
+            hint = did_you_mean(str(value), self.choices)
+            self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Return the names that begin so."""
+        found = [name for name in self.choices if name.startswith(incomplete)]
+        return [click.shell_completion.CompletionItem(name) for name in found]
+
+
 class Option(click.Option):
     """An option that knows its group, and what its help says for each algorithm.
 
@@ -38,7 +81,7 @@ class Option(click.Option):
         One of `GROUPS`.
     bounds : click.IntRange, click.FloatRange or None
         Values that the library accepts. They are only shown: the library checks them and words the error.
-    usual : str, dict of str by algorithm, or None
+    usual : str, function that returns one, dict of str by algorithm, or None
         What holds if the option is not given, where Click does not know it.
     choices : dict of sequences of str by algorithm
         Values that each algorithm accepts.
@@ -48,6 +91,8 @@ class Option(click.Option):
         The option, and the value of it, that this letter abbreviates; a value of None is any.
     list_values : bool
         Whether the help lists the values of a choice.
+    known_to : tuple of str or None
+        The algorithms that know it; None for an option that belongs to the verb.
     """
 
     def __init__(
@@ -55,11 +100,12 @@ class Option(click.Option):
         *args: Any,
         group: Group,
         bounds: Range | None = None,
-        usual: str | Mapping[str, str] | None = None,
+        usual: str | Callable[[], str] | Mapping[str, str] | None = None,
         choices: Mapping[str, Sequence[str]] | None = None,
         notes: Mapping[str, str] | None = None,
         same_as: tuple[str, str | None] | None = None,
         list_values: bool = True,
+        known_to: Sequence[str] | None = None,
         **attrs: Any,
     ) -> None:
         if bounds is not None:
@@ -72,6 +118,7 @@ class Option(click.Option):
         self.notes = notes or {}
         self.same_as = same_as
         self.list_values = list_values
+        self.known_to = known_to
 
     @property
     def names(self) -> str:
@@ -84,7 +131,7 @@ class Option(click.Option):
         """The word for the value."""
         if self.metavar is not None:
             return self.metavar
-        if isinstance(self.type, click.Choice):
+        if isinstance(self.type, (click.Choice, Name)):
             return "NAME"
         return {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}.get(self.type.name, "TEXT")
 
@@ -98,7 +145,9 @@ class Option(click.Option):
     def _values(self, algorithm: str | None) -> str:
         if algorithm is not None and algorithm in self.choices:
             return ", ".join(self.choices[algorithm])
-        return ", ".join(self.type.choices) if isinstance(self.type, click.Choice) and self.list_values else ""
+        if not isinstance(self.type, (click.Choice, Name)) or not self.list_values:
+            return ""
+        return ", ".join(map(str, self.type.choices))
 
     def _range(self) -> str:
         if self.bounds is None:
@@ -112,8 +161,8 @@ class Option(click.Option):
         return f"{left}{name}{right}"
 
     def _default(self, algorithm: str | None) -> str:
-        if isinstance(self.usual, str):
-            return f"default {self.usual}"
+        if isinstance(self.usual, str) or callable(self.usual):
+            return f"default {self.usual if isinstance(self.usual, str) else self.usual()}"
         if self.usual is not None:
             return f"default {self.usual[algorithm]}" if algorithm is not None and algorithm in self.usual else ""
         return f"default {self.default}" if self.show_default and self.default is not None else ""

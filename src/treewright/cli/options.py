@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.fitting.algorithms import Learner
     from treewright.tree.forest import Forest
     from treewright.tree.model import TreeModel
     from treewright.tree.rules import RuleModel
@@ -181,6 +182,32 @@ def _overrides(function: Function) -> Function:
         return function(*args, overrides=overrides, **rest)
 
     return wrapper
+
+
+def read_cases(
+    source: str,
+    target: str | None,
+    schema: Schema | None,
+    overrides: Overrides,
+    how: dict[str, Any],
+    learner: Learner,
+) -> Dataset:
+    """Read the cases and make sure that this learner can learn from them."""
+    from treewright.data.read import read, require_rows
+    from treewright.data.schema import Task
+
+    with reading(source):
+        data = read(source, target, schema, overrides=overrides, nominal_limit=learner.nominal_limit, **how)
+    require_rows(data)
+    if data.target is None:
+        names = ", ".join(column.name for column in data.schema.columns)
+        raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
+    if data.schema.task is Task.REGRESSION and Task.REGRESSION not in learner.abilities.tasks:
+        raise click.UsageError(
+            f"column {data.schema.target!r} is numeric, but {learner.name} predicts classes: "
+            "use --algorithm cart, or --task classification if its values are classes"
+        )
+    return data
 
 
 def json_option(function: Function) -> Function:

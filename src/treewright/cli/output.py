@@ -21,6 +21,7 @@ import click
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
+    from treewright.data.schema import Schema
     from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
     from treewright.tree.forest import Forest
     from treewright.tree.tree import Tree
@@ -167,11 +168,7 @@ def data_line(data: Dataset) -> str:
     from treewright.data.schema import Task
     from treewright.wording import printable
 
-    kinds = [str(column.kind) for column in data.schema.attributes]
-    parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
-    name = PurePath(data.source).name if data.source else "data"
-    attributes = "attribute" if len(kinds) == 1 else "attributes"
-    line = f"{printable(name)}   {many(data.n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
+    line = table_line(data.schema, data.n_rows, PurePath(data.source).name if data.source else None)
     if data.target is None or data.schema.target is None:
         return line
     target = printable(data.schema.target)
@@ -182,6 +179,16 @@ def data_line(data: Dataset) -> str:
     told = [f"{printable(name, 30)} {count:,}" for name, count in zip(data.schema.classes, counts, strict=True)]
     shown = ", ".join(told[:8]) + (f" and {len(told) - 8} more" if len(told) > 8 else "")
     return f"{line}, target {target}: {shown}"
+
+
+def table_line(schema: Schema, n_rows: int, name: str | None) -> str:
+    """Describe a table in one line: its name, rows and kinds of attributes."""
+    from treewright.wording import printable
+
+    kinds = [str(column.kind) for column in schema.attributes]
+    parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
+    attributes = "attribute" if len(kinds) == 1 else "attributes"
+    return f"{printable(name or 'data')}   {many(n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
 
 
 def size_line(tree: Tree) -> str:

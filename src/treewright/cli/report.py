@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
 from treewright.cli.help import option, verb
-from treewright.cli.learners import TREE_ALGORITHMS, learner_options, tree_plan_for
+from treewright.cli.learners import learner_for, listed_names
 from treewright.cli.options import (
     FILE,
     json_option,
     open_model,
+    read_cases,
     reading_options,
     schema_options,
     seed_option,
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.fitting.algorithms import Learner
     from treewright.html_report.make import ReportPage
-    from treewright.plans import Plan, RulePlan
     from treewright.tree.model import TreeModel
     from treewright.tree.rules import RuleModel
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.argument("source", metavar="[FILE]", type=FILE, required=False)
 @target_option
-@algorithm_options(TREE_ALGORITHMS, show_default=False)
+@algorithm_options(lambda: listed_names("tree", "rules"), show_default=False)
 @option(
     "data",
     "--model",
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 )
 @option("evaluation", "--no-curve", is_flag=True, help="Skip the learning curve, which trains about forty models.")
 @seed_option("the folds")
-@learner_options
 @schema_options
 @reading_options
 @json_option
@@ -164,18 +164,17 @@ def _page(
     settings: dict[str, Any],
 ) -> ReportPage:
     """Learn or load, and make the page."""
-    from treewright.cli.cv import read_cases
     from treewright.explain.language import words
     from treewright.html_report.make import report
     from treewright.tree.forest import Forest
 
     words(settings["lang"])  # says which languages there are before anything is learned
     data: Dataset | None = None
-    plan: Plan | RulePlan | None = None
+    learner: Learner | None = None
     if model_file is None:
-        plan = tree_plan_for(algorithm, options, seed)
-        data = read_cases(str(source), target, schema, overrides, how, plan, algorithm)
-        model = _learned(data, plan)
+        learner = learner_for(algorithm, options, seed)
+        data = read_cases(str(source), target, schema, overrides, how, learner)
+        model = _learned(data, learner)
         test = None if test_file is None else _cases(model, test_file, how)
     else:
         opened = open_model(model_file)
@@ -192,7 +191,7 @@ def _page(
         elif cases is not None:
             raise click.UsageError("FILE is not the model's training data: omit it, or omit --test")
     with ProgressBars() as bars:
-        return report(model, data, test=test, plan=plan, seed=seed, progress=bars, **settings)
+        return report(model, data, test=test, plan=learner, seed=seed, progress=bars, **settings)
 
 
 class ProgressBars:
@@ -216,14 +215,11 @@ class ProgressBars:
             bar.__exit__()
 
 
-def _learned(data: Dataset, plan: Plan | RulePlan) -> TreeModel | RuleModel:
+def _learned(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
     from treewright.fitting.learn import fit
-    from treewright.plans import RulePlan
 
     with ProgressBar("growing") as bar:
-        if isinstance(plan, RulePlan):
-            return fit(data, plan)
-        return fit(data, plan, progress=bar)
+        return cast("TreeModel | RuleModel", fit(data, learner, progress=bar))  # no ensembles are offered
 
 
 def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:

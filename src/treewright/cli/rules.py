@@ -8,7 +8,6 @@ import click
 
 from treewright.cli.algorithm_help import LearnerVerb
 from treewright.cli.help import option, verb
-from treewright.cli.learners import learner_options
 from treewright.cli.options import (
     FILE,
     json_option,
@@ -18,7 +17,7 @@ from treewright.cli.options import (
     seed_option,
     target_option,
 )
-from treewright.cli.train import learn_and_tell
+from treewright.cli.train import train
 
 
 @verb(
@@ -35,10 +34,9 @@ from treewright.cli.train import learn_and_tell
     "evaluation", "--folds", type=click.IntRange(min=0), usual="10", help="Folds of the accuracy estimate; 0 skips it."
 )
 @seed_option("rule selection and folds")
-@learner_options
 @schema_options
 @reading_options
 @json_option
 def command(source: str, **rest: Any) -> None:
     """Train C4.5 rules on FILE; same as `train --algorithm rules`."""
-    learn_and_tell(source, "rules", **rest)
+    train(source, "rules", **rest)

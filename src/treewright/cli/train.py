@@ -1,22 +1,27 @@
-"""treewright train: a table in, a tree or rules out."""
+"""treewright train: a table in, a tree, rules or an ensemble out; in memory, or out of core where the table lies."""
 
 from __future__ import annotations
 
+import functools
+import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
-from treewright.cli.help import option, verb
-from treewright.cli.learners import ALGORITHMS, FOR_NUMBERS, learner_options, plan_for
+from treewright.cli.help import Function, decorated, option, verb
+from treewright.cli.learners import learner_for, listed_names
 from treewright.cli.options import (
     FILE,
     cost_option,
     json_option,
     model_options,
+    open_model,
     parsed_costs,
+    read_cases,
     reading_options,
     schema_options,
     seed_option,
@@ -26,34 +31,155 @@ from treewright.cli.output import (
     ProgressBar,
     data_line,
     estimate_line,
+    forest_facts,
+    forest_text,
     is_terminal,
     many,
     note,
     percent,
-    reading,
     require_place,
     say,
     say_json,
     size_line,
+    table_line,
     warnings_as_notes,
 )
-from treewright.cli.train_in_place import in_place_options, is_in_place, learn_there_and_tell
 
 if TYPE_CHECKING:
-    from treewright.cli.learners import AnyPlan
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
     from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
-    from treewright.plans import Plan, RulePlan
-    from treewright.tree.model import Predictor, TreeModel
+    from treewright.fitting.algorithms import Learner
+    from treewright.fitting.out_of_core import OpenedTable
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
     from treewright.tree.rules import RuleModel
+
+    Model = TreeModel | RuleModel | Forest
+    Estimate = AccuracyEstimate | ErrorEstimate
 
 ALL_FOLDS_UP_TO = 20_000
 """Beyond so many rows one fold of ten is held out instead of all ten in turn."""
 
 PRINTED_NODES = 200
 """Larger trees are printed to the depth that fits."""
+
+IN_MEMORY = ("auto", "interpreted", "compiled")
+"""Engines that read the table into memory."""
+
+OUT_OF_CORE = ("duckdb", "postgresql", "spark", "dask")
+"""Engines that count where the table lies."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who trains and how; the options of `train` beside the data and the algorithm.
+
+    Parameters
+    ----------
+    engine : str
+    jobs : int or None
+        Threads.
+    time_limit : float or None
+        Seconds after which no further tree is begun.
+    resume : str or None
+        A model file (of an ensemble) or a state file (out of core) to go on with.
+    dry_run, finish_rows, temporary_tables, key
+        Out of core only: see `treewright.fit`.
+    """
+
+    engine: str = "auto"
+    jobs: int | None = None
+    time_limit: float | None = None
+    resume: str | None = None
+    dry_run: bool = False
+    finish_rows: int | None = None
+    temporary_tables: bool = False
+    key: str | None = None
+
+    def is_out_of_core(self, source: str) -> bool:
+        """Return True if the table is out of core; raise if an option needs the other case."""
+        from treewright.data.table_address import is_address, without_secrets
+
+        if self.engine in OUT_OF_CORE or is_address(source):
+            if self.engine in IN_MEMORY[1:]:
+                raise click.UsageError(
+                    f"--engine {self.engine} reads a file into memory, and {without_secrets(source)} is no single file"
+                )
+            return True
+        only = {
+            "--temporary-tables": self.temporary_tables,
+            "--dry-run": self.dry_run,
+            "--finish-rows": self.finish_rows is not None,
+            "--key": self.key is not None,
+        }
+        for name, given in only.items():
+            if given:
+                raise click.UsageError(f"{name} is for out-of-core tables: a URL, several files, or --engine duckdb")
+        return False
+
+    def require_ensemble(self, learner: Learner, *, out_of_core: bool) -> None:
+        """Raise if what only the growth of many trees in memory knows was given for anything else."""
+        ensemble = learner.abilities.many_trees
+        for name, given in (("time-limit", self.time_limit), ("resume", self.resume)):
+            if given is not None and out_of_core and (ensemble or name == "time-limit"):
+                raise click.UsageError(
+                    f"--{name} is for ensembles in memory: out of core, their trees grow together, level by level"
+                )
+            if given is not None and not out_of_core and not ensemble:
+                names = listed_names("ensemble")
+                raise click.UsageError(f"--{name} is for {', '.join(names[:-1])} and {names[-1]}")
+
+
+_REQUEST_OPTIONS = (
+    option(
+        "engine",
+        "--engine",
+        type=click.Choice((*IN_MEMORY, *OUT_OF_CORE)),
+        default="auto",
+        show_default=True,
+        help="Engine that does the counting.",
+    ),
+    option("engine", "--dry-run", is_flag=True, help="Out of core: print the SQL of the first level and the scans."),
+    option(
+        "engine",
+        "--finish-rows",
+        type=click.IntRange(min=0),
+        metavar="N",
+        usual="200,000",
+        help="Out of core: load nodes of up to N rows.",
+    ),
+    option(
+        "engine",
+        "--temporary-tables",
+        is_flag=True,
+        help="Out of core: copy the rows of open nodes to temporary tables.",
+    ),
+    option("engine", "--key", metavar="COL", help="Out of core: row id, by which a forest samples rows."),
+    option(
+        "engine",
+        "--resume",
+        metavar="FILE",
+        type=FILE,
+        help="Continue from this state (out of core) or model (ensemble).",
+    ),
+    option("engine", "--jobs", type=int, metavar="N", help="Number of threads; -1 uses all cores."),
+    option(
+        "engine", "--time-limit", type=float, metavar="SECONDS", help="Ensembles: start no new tree after this time."
+    ),
+)
+
+
+def request_options(function: Function) -> Function:
+    """Add who trains and how; the function gets `request`."""
+    names = ("engine", "dry_run", "finish_rows", "temporary_tables", "key", "resume", "jobs", "time_limit")
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        return function(*args, request=Request(**{name: rest.pop(name) for name in names}), **rest)
+
+    return decorated(wrapper, _REQUEST_OPTIONS)
 
 
 @verb(
@@ -66,17 +192,14 @@ PRINTED_NODES = 200
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
-@algorithm_options(ALGORITHMS)
+@algorithm_options(listed_names)
 @option("tree", "--smoothing", metavar="laplace|M", help="Smooth class probabilities: Laplace or m-estimate.")
 @cost_option("Cost of this misclassification; others cost 1.")
 @option(
     "evaluation", "--folds", type=click.IntRange(min=0), usual="10", help="Folds of the accuracy estimate; 0 skips it."
 )
 @seed_option("folds, samples and rule selection")
-@in_place_options
-@option("engine", "--jobs", type=int, metavar="N", help="Number of threads; -1 uses all cores.")
-@option("engine", "--time-limit", type=float, metavar="SECONDS", help="Ensembles: start no new tree after this time.")
-@learner_options
+@request_options
 @schema_options
 @reading_options
 @model_options
@@ -88,10 +211,10 @@ def command(source: str, algorithm: str, **rest: Any) -> None:
     --samples`). Out of core: 'data/*.parquet', duckdb:///file.db?table=t, postgresql://user@host/database?table=t,
     spark://?table=t.
     """
-    learn_and_tell(source, algorithm, **rest)
+    train(source, algorithm, **rest)
 
 
-def learn_and_tell(
+def train(
     source: str,
     algorithm: str,
     *,
@@ -107,95 +230,85 @@ def learn_and_tell(
     as_json: bool,
     smoothing: str | None = None,
     costs: tuple[str, ...] = (),
-    jobs: int | None = None,
-    time_limit: float | None = None,
-    engine: str = "auto",
-    in_place: dict[str, Any] | None = None,
+    request: Request = Request(),
 ) -> None:
     """Read, train, estimate, save and print."""
-    from treewright.cli.train_forest import Growing, grow_and_tell
-    from treewright.data.read import read, require_rows
-    from treewright.ensembles.plan import ForestPlan
-    from treewright.fitting.learn import fit
-    from treewright.plans import Plan, RulePlan
-
-    plan = plan_for(algorithm, options, seed)
-    there = dict(in_place or {})
-    resume = None if isinstance(plan, (Plan, RulePlan)) else there.pop("resume", None)
-    growing = Growing(jobs, time_limit, resume)
+    learner = learner_for(algorithm, options, seed)
     smooth = _smoothing(smoothing)
-    if is_in_place(source, engine, there):
-        if not isinstance(plan, (Plan, ForestPlan)):
-            what = "rules are" if isinstance(plan, RulePlan) else "boosted trees are"
-            raise click.UsageError(f"{what} trained in memory: give one file, or omit --engine")
-        growing.refuse_outside_memory()
+    given_costs = parsed_costs(costs)
+    if given_costs and not learner.abilities.probabilities:
+        raise click.UsageError("--cost needs class probabilities, which rules do not provide")
+    out_of_core = request.is_out_of_core(source)
+    request.require_ensemble(learner, out_of_core=out_of_core)
+    if out_of_core:
         if folds:
             raise click.UsageError("--folds needs cases in memory; use `treewright evaluate` with another table")
-        learn_there_and_tell(
-            source,
-            plan,
-            engine,
-            target=target,
-            output=output,
-            no_save=no_save,
-            overrides=overrides,
-            schema=schema,
-            as_json=as_json,
-            smoothing=smooth,
-            costs=costs,
-            in_place=there,
+        columns = {"target": target, "schema": schema, "overrides": overrides}
+        _train_out_of_core(
+            source, learner, request, columns, smooth, given_costs, output=output, no_save=no_save, as_json=as_json
         )
         return
     path = None if no_save else output or default_model_path(source)
     if path is not None:
         require_place(path, source)
     with warnings_as_notes():
-        with reading(source):
-            data = read(source, target, schema, overrides=overrides, nominal_limit=plan.nominal_limit, **how)
-        require_rows(data)
-        _require_target(data)
-        _require_task(data, plan, algorithm)
+        data = read_cases(source, target, schema, overrides, how, learner)
         _require_folds(data, folds)
-        table = _costs(costs, data, plan)
-        if not isinstance(plan, (Plan, RulePlan)):
-            grow_and_tell(
-                data,
-                plan,
-                growing,
-                path=path,
-                folds=folds,
-                seed=seed,
-                smoothing=smooth,
-                costs=table,
-                as_json=as_json,
-            )
-            return
-        growing.refuse_for_one_tree()
+        table = _costs(given_costs, data.schema)
         if not as_json:
-            say(f"{data_line(data)}\n{plan.name}   {plan_line(plan, data)}\n")
-        with ProgressBar("growing") as bar:
-            model: TreeModel | RuleModel
-            if isinstance(plan, RulePlan):
-                model = fit(data, plan)
-            else:
-                model = fit(data, plan, smoothing=smooth, costs=table, progress=bar, engine=engine, n_jobs=jobs)
-        estimate, folds = _estimate(data, plan, table, folds, seed, engine)
+            say(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
+        model = _grown(data, learner, request, smooth, table, path)
+        estimate, line, model = _estimate(data, learner, request, table, model, folds, seed)
     if path is not None:
         model.save(path)
     if as_json:
-        say_json(_as_json(data, model, estimate, path))
-    else:
-        _print(data, model, estimate, folds, path)
+        say_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
+        return
+    _print(model, [_training_line(_training(data, model))])
+    if line is not None:
+        say(line)
+    if path is not None:
+        say(f"Model written to {path}")
 
 
-def _costs(texts: tuple[str, ...], data: Dataset, plan: AnyPlan) -> tuple[tuple[float, ...], ...] | None:
-    from treewright.plans import RulePlan, costs_from
+def _grown(
+    data: Dataset,
+    learner: Learner,
+    request: Request,
+    smoothing: str | float | None,
+    costs: tuple[tuple[float, ...], ...] | None,
+    path: str | None,
+) -> Model:
+    """Train, with a progress bar; on Ctrl-C keep the finished trees of an ensemble."""
+    from treewright.ensembles.running import Interrupted
+    from treewright.fitting.learn import fit
 
-    if not texts:
-        return None
-    if isinstance(plan, RulePlan):
-        raise click.UsageError("--cost needs class probabilities, which rules do not provide")
-    return costs_from(parsed_costs(texts), list(data.schema.classes))
+    resume = None if request.resume is None else _forest(request.resume)
+    how = {"engine": request.engine, "n_jobs": request.jobs, "time_limit": request.time_limit, "resume": resume}
+    try:
+        with ProgressBar("growing") as bar:
+            return fit(data, learner, smoothing=smoothing, costs=costs, progress=bar, **how)
+    except Interrupted as stop:
+        if path is not None:
+            stop.forest.save(path)
+            note(f"{stop}: in {path}; continue with --resume {path}")
+        raise KeyboardInterrupt from stop
+
+
+def _forest(path: str) -> Forest:
+    from treewright.errors import DataError
+    from treewright.tree.forest import Forest
+
+    model = open_model(path)
+    if not isinstance(model, Forest):
+        raise DataError("does not hold an ensemble, which --resume needs", source=path)
+    return model
+
+
+def _costs(given: dict[tuple[str, str], float], schema: Schema) -> tuple[tuple[float, ...], ...] | None:
+    from treewright.plans import costs_from
+
+    return costs_from(given, list(schema.classes)) if given else None
 
 
 def _smoothing(text: str | None) -> str | float | None:
@@ -212,22 +325,6 @@ def _smoothing(text: str | None) -> str | float | None:
     return float(text)
 
 
-def _require_target(data: Dataset) -> None:
-    if data.target is None:
-        names = ", ".join(column.name for column in data.schema.columns)
-        raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
-
-
-def _require_task(data: Dataset, plan: AnyPlan, algorithm: str) -> None:
-    from treewright.data.schema import Task
-
-    if data.schema.task is Task.REGRESSION and algorithm not in FOR_NUMBERS:
-        raise click.UsageError(
-            f"column {data.schema.target!r} is numeric, but {plan.name} predicts classes: "
-            "use --algorithm cart, or --task classification if its values are classes"
-        )
-
-
 def _require_folds(data: Dataset, folds: int | None) -> None:
     if folds and not 2 <= folds <= data.n_rows:
         raise click.BadParameter(
@@ -237,30 +334,54 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
 
 def _estimate(
     data: Dataset,
-    plan: Plan | RulePlan,
+    learner: Learner,
+    request: Request,
     costs: tuple[tuple[float, ...], ...] | None,
+    model: Model,
     folds: int | None,
     seed: int,
-    engine: str,
-) -> tuple[AccuracyEstimate | ErrorEstimate | None, int]:
-    """Estimate by all folds, or by one fold of ten where ten fits would take too long."""
+) -> tuple[Estimate | None, str | None, Model]:
+    """Return the accuracy estimate, its line, and the model, with the out-of-bag errors of its trees if there are any.
+
+    Bootstrap samples leave cases out, which estimate without further training. Otherwise all folds are made, or one
+    fold of ten where ten fits take too long.
+    """
     from treewright.evaluation.cross_validation import cross_validate
     from treewright.fitting.learn import fit
-    from treewright.plans import RulePlan
+    from treewright.tree.forest import Forest
 
+    estimate = line = None
+    if learner.abilities.out_of_bag and isinstance(model, Forest):
+        estimate, model = _out_of_bag(data, learner, model)
+        line = None if estimate is None else estimate_line(estimate, 10, "Out-of-bag estimate")
+        if folds is None:
+            return estimate, line, model
     chosen = min(10, data.n_rows) if folds is None else folds
     if chosen == 0 or (folds is None and data.n_rows < 4):
-        return None, chosen
-    used = 1 if folds is None and data.n_rows > ALL_FOLDS_UP_TO else None
+        return None, None, model
+    alone = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
 
-    def learned(part: Dataset) -> Predictor:
-        if isinstance(plan, RulePlan):
-            return fit(part, plan)
-        return fit(part, plan, costs=costs, keep_working=False, engine=engine)
+    def learned(part: Dataset) -> Any:
+        return fit(part, learner, costs=costs, keep_trace=False, engine=request.engine)
 
     with ProgressBar("cross-validating") as bar:
-        estimate = cross_validate(data, learned, chosen, used=used, seed=seed, progress=bar)
-    return estimate, chosen
+        estimate = cross_validate(data, learned, chosen, used=1 if alone else None, seed=seed, progress=bar)
+    return estimate, estimate_line(estimate, chosen), model
+
+
+def _out_of_bag(data: Dataset, learner: Any, model: Forest) -> tuple[Estimate | None, Forest]:
+    """Return the out-of-bag estimate and the forest with the errors after each tree."""
+    from treewright.ensembles.out_of_bag import out_of_bag
+    from treewright.ensembles.random_forest import with_log
+    from treewright.errors import ParameterError
+    from treewright.evaluation.cross_validation import out_of_bag_estimate
+
+    try:
+        found = out_of_bag(model, data, learner)
+    except ParameterError as error:
+        note(f"note: {error}")
+        return None, model
+    return out_of_bag_estimate(data, model, found), with_log(model, oob_error=found.errors)
 
 
 def default_model_path(source: str) -> str:
@@ -277,49 +398,118 @@ def default_model_path(source: str) -> str:
     return f"{PurePath(name).stem or 'tree'}.model.json"
 
 
-def plan_line(plan: AnyPlan, data: Dataset) -> str:
-    """Say how a plan learns from these data."""
-    from treewright.data.schema import Task
-    from treewright.learners.recipe import Recipe
-    from treewright.plans import Plan
-
-    words = plan.describe()
-    if not isinstance(plan, Plan) or not isinstance(plan.learner, Recipe):
-        return words
-    if data.schema.task is Task.REGRESSION:
-        words = words.replace(plan.criterion.replace("_", " "), "variance", 1)
-    stopping = plan.learner.stopping
-    limits = (("depth at most", stopping.max_depth), ("leaves at most", stopping.max_leaves))
-    return ", ".join([words, *(f"{label} {value}" for label, value in limits if value is not None)])
+def learner_line(learner: Learner, data: Dataset) -> str:
+    """Describe how a learner learns from these data."""
+    fitting = learner.for_schema(data.schema)
+    return ", ".join([fitting.describe(), *(fitting.tree.limits() if fitting.tree is fitting else ())])
 
 
-def _print(
-    data: Dataset,
-    model: TreeModel | RuleModel,
-    estimate: AccuracyEstimate | ErrorEstimate | None,
-    folds: int,
-    path: str | None,
+# -- out of core -------------------------------------------------------------------------------------------------------
+
+
+def _train_out_of_core(
+    source: str,
+    learner: Learner,
+    request: Request,
+    columns: dict[str, Any],
+    smoothing: str | float | None,
+    costs: dict[tuple[str, str], float],
+    *,
+    output: str | None,
+    no_save: bool,
+    as_json: bool,
 ) -> None:
-    from treewright.tree.rules import RuleModel
+    """Train where the table lies, save and print."""
+    from treewright.data.table_address import Table
+    from treewright.fitting.out_of_core import opened_table
+    from treewright.learners.out_of_core import FINISH_ROWS
 
-    if isinstance(model, RuleModel):
-        say(str(model))
-        say(f"\n{many(len(model.rules), 'rule')}.  {_training_line(data, model)}")
-    else:
-        say(printed_tree(model))
-        say(f"\n{size_line(model.tree)}  {_training_line(data, model)}")
-        if model.tree.n_nodes == 1:
-            note(f"note: no split was made: {model.tree.node(0).stop}")
-    if estimate is not None:
-        say(estimate_line(estimate, folds))
+    table = Table(source, None, request.engine if request.engine in OUT_OF_CORE else None, request.key)
+    path = None if no_save else output or _model_path_of(table)
+    if path is not None:
+        require_place(path)
+    finish_rows = FINISH_ROWS if request.finish_rows is None else request.finish_rows
+    with warnings_as_notes(), opened_table(table, learner, **columns, temporary=request.temporary_tables) as opened:
+        engine = opened.engine
+        if request.dry_run:
+            _print_statement(opened, as_json=as_json)
+            return
+        if not as_json:
+            say(f"{table_line(engine.schema, engine.n_rows, engine.source)}")
+            say(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
+        with ProgressBar("growing") as bar:
+            model = opened.fit(
+                smoothing=smoothing,
+                costs=_costs(costs, engine.schema),
+                progress=bar,
+                finish_rows=finish_rows,
+                state=request.resume,
+                on_level=_print_level if is_terminal(sys.stderr) else None,
+            )
+        scans = engine.scans
+    if path is not None:
+        model.save(path)
+    if as_json:
+        say_json(_as_json(model, _training_of_leaves(model), None, path, engine=engine.name, scans=scans))
+        return
+    _print(model, [_training_line(_training_of_leaves(model)), f"{many(scans, 'scan')}."])
+    note("note: no accuracy estimate out of core; test the model with `treewright evaluate`")
     if path is not None:
         say(f"Model written to {path}")
 
 
-def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False, node: int = 0) -> str:
-    """Return the text of a tree (or of the part below a node); of a large one the top only, unless a depth is asked."""
-    import shutil
+def _print_level(depth: int, open_nodes: int) -> None:
+    """Print how far the tree has grown: a level may take its time."""
+    note(f"level {depth}: {many(open_nodes, 'open node')}")
 
+
+def _model_path_of(table: Any) -> str:
+    if not table.is_file:
+        return f"{table.parts[-1]}.model.json"
+    stem = PurePath(table.path).stem.strip("*?[]-_. ")
+    return f"{stem or PurePath(table.path).parent.name or 'tree'}.model.json"
+
+
+def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
+    """Print the first statement and the number of scans, without growing."""
+    engine: Any = opened.engine  # each of them has a statement
+    depth = opened.learner.tree.max_depth
+    statement = engine.first_statement()
+    if as_json:
+        scans = None if depth is None else opened.most_scans(depth)
+        say_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
+        return
+    say(f"{statement};")
+    least, level = opened.most_scans(0), engine.scans_per_level
+    known = "" if depth is None else f": at most {least + level * depth} to depth {depth}"
+    factor = "depth" if level == 1 else f"{level} x depth"
+    note(f"scans: {engine.scans} so far, {factor} + {least} in all{known}; each level is one statement like this one")
+
+
+# -- printing ----------------------------------------------------------------------------------------------------------
+
+
+def _print(model: Model, facts: list[str | None]) -> None:
+    """Print a model, its size and further sentences."""
+    from treewright.tree.forest import Forest
+    from treewright.tree.rules import RuleModel
+
+    line = "  ".join(fact for fact in facts if fact is not None)
+    if isinstance(model, Forest):
+        say(f"{forest_text(model)}\n\n{line}")
+        wanted = model.recipe.get("trees")
+        if isinstance(wanted, int) and model.n_trees < wanted and "alpha" not in model.log:
+            note(f"note: the time limit was reached after {model.n_trees} of {wanted} trees")
+    elif isinstance(model, RuleModel):
+        say(f"{model}\n\n{many(len(model.rules), 'rule')}.  {line}")
+    else:
+        say(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
+        if model.tree.n_nodes == 1:
+            note(f"note: no split was made: {model.tree.node(0).stop}")
+
+
+def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False, node: int = 0) -> str:
+    """Return the text of a tree (or of the part below a node); of a large one the top only, unless a depth is given."""
     from treewright.tree.text import subtree_size
 
     tree = model.tree
@@ -331,15 +521,19 @@ def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = 
     return tree.to_text(max_depth=depth, width=width, numbers=numbers, node=node)
 
 
-def _training_line(data: Dataset, model: TreeModel | RuleModel) -> str:
-    from treewright.data.schema import Task
-
-    if data.schema.task is Task.REGRESSION:
-        return f"Training root mean squared error {_training(data, model):.4g}."
-    return f"Training accuracy {percent(_training(data, model))}."
+Measure = tuple[str, float]
 
 
-def _training(data: Dataset, model: TreeModel | RuleModel) -> float:
+def _training_line(measure: Measure | None) -> str | None:
+    if measure is None:
+        return None
+    name, value = measure
+    if name == "training_rmse":
+        return f"Training root mean squared error {value:.4g}."
+    return f"Training accuracy {percent(value)}."
+
+
+def _training(data: Dataset, model: Model) -> Measure:
     """Return the accuracy or, for a number, the root mean squared error on the training cases."""
     import numpy as np
 
@@ -347,31 +541,45 @@ def _training(data: Dataset, model: TreeModel | RuleModel) -> float:
 
     weights = data.weights
     if data.schema.task is Task.REGRESSION:
-        return float(np.average((model.predict(data) - data.y) ** 2, weights=weights) ** 0.5)
-    return float(np.average(model.predict_codes(data) == data.target, weights=weights))
+        return "training_rmse", float(np.average((model.predict(data) - data.y) ** 2, weights=weights) ** 0.5)
+    return "training_accuracy", float(np.average(model.predict_codes(data) == data.target, weights=weights))
+
+
+def _training_of_leaves(model: TreeModel | Forest) -> Measure | None:
+    """Return the same of a single tree from its leaves, without another scan of the cases."""
+    from treewright.tree.forest import Forest
+
+    if isinstance(model, Forest):
+        return None
+    tree = model.tree
+    leaves = [node for node in range(tree.n_nodes) if tree.split(node) is None]
+    weight = float(sum(tree.weight[leaf] for leaf in leaves))
+    if tree.sse is not None:
+        return "training_rmse", float(sum(tree.sse[leaf] for leaf in leaves) / weight) ** 0.5
+    right = float(sum(tree.counts[leaf][int(tree.outcome[leaf])] for leaf in leaves))
+    return "training_accuracy", right / weight
 
 
 def _as_json(
-    data: Dataset,
-    model: TreeModel | RuleModel,
-    estimate: AccuracyEstimate | ErrorEstimate | None,
-    path: str | None,
+    model: Model, measure: Measure | None, estimate: dict[str, Any] | None, path: str | None, **more: Any
 ) -> dict[str, Any]:
-    from treewright.data.schema import Task
+    from treewright.tree.forest import Forest
     from treewright.tree.rules import RuleModel
 
-    if isinstance(model, RuleModel):
-        size: dict[str, Any] = {"rules": len(model.rules)}
+    if isinstance(model, Forest):
+        size = forest_facts(model)
+    elif isinstance(model, RuleModel):
+        size = {"rules": len(model.rules)}
     else:
         size = {"nodes": model.tree.n_nodes, "leaves": model.tree.n_leaves, "depth": model.tree.depth}
-    measure = "training_rmse" if data.schema.task is Task.REGRESSION else "training_accuracy"
     return {
-        "source": data.source,
-        "rows": data.n_rows,
-        "target": data.schema.target,
+        "source": model.provenance["source"],
+        "rows": model.provenance["rows"],
+        "target": model.schema.target,
         "recipe": dict(model.recipe),
         **size,
-        measure: _training(data, model),
-        "estimate": None if estimate is None else estimate.to_dict(),
+        **({} if measure is None else dict([measure])),
+        "estimate": estimate,
+        **more,
         "model": None if path is None else str(Path(path)),
     }

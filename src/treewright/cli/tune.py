@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from treewright.cli.algorithm_help import algorithm_options
-from treewright.cli.cv import read_cases
 from treewright.cli.help import Page, Section, option, verb
+from treewright.cli.learners import listed_algorithms
 from treewright.cli.options import (
     FILE,
     json_option,
     model_options,
+    read_cases,
     reading_options,
     schema_options,
     seed_option,
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from treewright.data.schema import Schema
     from treewright.tree.model import TreeModel
 
-TUNED = ("c45", "id3", "cart", "chaid", "cal3", "rules")
-"""Algorithms with something to choose."""
+
+def _tuned_names() -> tuple[str, ...]:
+    """Return the algorithms with something to choose."""
+    return tuple(one.key for one in listed_algorithms() if one.settings is not None)
 
 
 def _settings_page(ctx: click.Context, algorithm: str) -> Page:
@@ -55,7 +58,7 @@ def _settings_page(ctx: click.Context, algorithm: str) -> Page:
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
-@algorithm_options(TUNED, page=_settings_page, text="List the settings that are tried and exit.")
+@algorithm_options(_tuned_names, page=_settings_page, text="List the settings that are tried and exit.")
 @option(
     "evaluation",
     "--folds",
@@ -120,7 +123,7 @@ def choose_and_tell(
         require_place(path, source)
     usual = next(iter(grid_for(algorithm).values()))
     with warnings_as_notes():
-        data = read_cases(source, target, schema, overrides, how, usual, algorithm)
+        data = read_cases(source, target, schema, overrides, how, usual)
         if not as_json:
             say(f"{data_line(data)}\n{usual.name}\n")
         with ProgressBar("choosing") as bar:

@@ -14,7 +14,14 @@ from treewright.data.schema import Schema
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Run, TreeLearner
 from treewright.learners.recipe import CART, Draw, Stopping
-from treewright.learners.registry import Algorithm, algorithm_named, algorithm_names, refuse_unknown, register
+from treewright.learners.registry import (
+    Algorithm,
+    algorithm_named,
+    refuse_unknown,
+    register,
+    tree_algorithms,
+)
+from treewright.learners.shared_options import shared
 from treewright.plans import Costs, Plan, as_plan, c45
 from treewright.tree.model import Smoothing
 
@@ -176,7 +183,13 @@ class ForestPlan:
     def abilities(self) -> Abilities:
         """What its trees can take."""
         trees = self.tree.abilities
-        return Abilities(trees.tasks, engines=trees.engines, out_of_core=trees.out_of_core, many_trees=True)
+        return Abilities(
+            trees.tasks,
+            engines=trees.engines,
+            out_of_core=trees.out_of_core,
+            many_trees=True,
+            out_of_bag=self.bootstrap,
+        )
 
     def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> Forest:
         """Grow the trees from cases with a target."""
@@ -364,18 +377,6 @@ def tree_plan(tree: Plan | TreeLearner | str | None, usual: Plan) -> Plan:
     return as_plan(algorithm_named(tree).make())
 
 
-def tree_algorithms() -> tuple[str, ...]:
-    """Return the algorithms of single trees by name.
-
-    Examples
-    --------
-    >>> tree_algorithms()[:4]
-    ('c45', 'id3', 'cart', 'chaid')
-    """
-    known = (algorithm_named(name) for name in algorithm_names(variants=False))
-    return tuple(one.key for one in known if one.makes == "tree")
-
-
 def forest(
     tree: Plan | TreeLearner | str | None = None,
     *,
@@ -435,45 +436,52 @@ def _plain(value: Any) -> Any:
 # -- by name -----------------------------------------------------------------------------------------------------------
 
 
-def _named(make: Callable[..., EnsemblePlan], usual: str, of_trees: Mapping[str, Any]) -> Callable[..., EnsemblePlan]:
+def _named(
+    key: str, make: Callable[..., EnsemblePlan], default_base: str, tree_options: Mapping[str, Mapping[str, Any]]
+) -> Callable[..., EnsemblePlan]:
     """Return a function that makes an ensemble of its own options and those of its trees.
 
     Parameters
     ----------
+    key : str
     make : callable
         `forest`, `bagging` or `adaboost`.
-    usual : str
-        The algorithm of the trees where `base` does not say another.
-    of_trees : dict
-        The options that the usual trees have here.
+    default_base : str
+        The algorithm of the trees if `base` names none.
+    tree_options : dict
+        The options that the trees have here unless others are given, by the `base` that was named; "" if none was.
     """
 
-    def named(
-        *, base: str | None = None, seed: int = 0, features_per: str | None = None, **options: Any
-    ) -> EnsemblePlan:
-        own = {name: options.pop(name) for name in OWN_OPTIONS & options.keys()}
-        if features_per is not None:
-            own["per"] = features_per
-        algorithm = algorithm_named(base or usual)
+    def named(*, base: str | None = None, seed: int = 0, **options: Any) -> EnsemblePlan:
+        refuse_unknown(algorithm_named(key), OWN_OPTIONS & options.keys())
+        own = {PARAMETERS.get(name, name): options.pop(name) for name in OWN_OPTIONS & options.keys()}
+        algorithm = algorithm_named(base or default_base)
         if algorithm.makes != "tree":
             raise ParameterError(f"an ensemble is made of trees, not of {algorithm.key}")
-        refuse_unknown(algorithm, options)
-        given = {**(of_trees if base is None else {}), **options}
-        tree = algorithm.make(**given, **({"seed": seed} if algorithm.seeded else {}))
+        tree = algorithm.learner({**tree_options.get(base or "", {}), **options}, seed)
         return make(as_plan(tree), seed=seed, **own)
 
     return named
 
 
-_FOREST = ("max_features", "features_per", "random_cuts")
-_SAMPLED = ("max_samples", "balanced")
-_BOOSTED = ("learning_rate", "votes", "reweighting", "coarseness", "max_resets")
-OWN_OPTIONS = {"trees", "max_features", "random_cuts", *_SAMPLED, *_BOOSTED}
-"""The options of ensembles, which are not passed on to their trees; `base` and `features_per` beside them."""
+PARAMETERS = {"features_per": "per"}
+"""Parameters of plans that have another name than their option."""
 
-for _key, _make, _base, _trees, _own in (
-    ("forest", forest, "cart", {}, (*_FOREST, *_SAMPLED)),
-    ("bagging", bagging, "c45", {"prune": False}, _SAMPLED),
-    ("adaboost", adaboost, "cart", {"max_depth": 1}, _BOOSTED),
+_SAMPLED = shared("max_samples", "balanced")
+_OWN = {
+    "forest": (*shared("max_features", "features_per", "random_cuts"), *_SAMPLED),
+    "bagging": _SAMPLED,
+    "adaboost": shared("learning_rate", "votes", "reweighting", "coarseness", "max_resets"),
+}
+OWN_OPTIONS = {"trees"} | {option.name for options in _OWN.values() for option in options}
+"""The options of ensembles, which are not passed on to their trees; `base` beside them."""
+
+_UNPRUNED = {"prune": False}
+_tree_options: Mapping[str, Mapping[str, Any]]
+for _key, _make, _base, _default, _trees, _tree_options in (
+    ("forest", forest, "cart", "cart", "100", {}),
+    ("bagging", bagging, "c45", "c45, unpruned", "100", {"": _UNPRUNED, "c45": _UNPRUNED}),
+    ("adaboost", adaboost, "cart", "cart, depth 1", "50", {"": {"max_depth": 1}}),
 ):
-    register(Algorithm(_key, _named(_make, _base, _trees), ("trees", "base", *_own), seeded=True, makes="ensemble"))
+    _options = (*shared("trees", default=_trees), *shared("base", default=_default), *_OWN[_key])
+    register(Algorithm(_key, _named(_key, _make, _base, _tree_options), _options, seeded=True, makes="ensemble"))

@@ -22,7 +22,7 @@ from treewright.data.infer import infer_schema
 from treewright.data.schema import Schema
 from treewright.errors import DataError
 from treewright.estimators.base import Labels, TreeClassifier, class_labels, label_texts, schema_with_target
-from treewright.fitting.learn_case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
+from treewright.fitting.case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.learners.cal.growing import CaseByCase
 from treewright.learners.cal.trace import Run, Step
 from treewright.plans import Plan, cal2, cal3

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,10 @@ from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
 from treewright.tree.model import Predictor
 from treewright.wording import unknown_name
+
+if TYPE_CHECKING:
+    from treewright.ensembles.out_of_bag import OutOfBag
+    from treewright.tree.forest import Forest
 
 Fit = Callable[[Dataset], Predictor]
 Rows = npt.NDArray[np.intp]
@@ -186,6 +190,17 @@ def accuracy_estimate(
         float(counts[most]) / total,
         dataset.schema.classes[most],
     )
+
+
+def out_of_bag_estimate(dataset: Dataset, model: Forest, found: OutOfBag) -> AccuracyEstimate | ErrorEstimate:
+    """Return the estimate that the out-of-bag predictions of a forest give of its own training cases."""
+    tested = np.flatnonzero(found.judges > 0)
+    cases = dataset.take(tested)
+    actual = target_of(cases)
+    weights = np.ones(len(tested)) if cases.weights is None else cases.weights
+    if model.is_regression:
+        return error_estimate(0, actual, found.answers[tested, 0], weights)
+    return accuracy_estimate(cases, 0, actual, model.codes_of(found.answers[tested]), weights)
 
 
 def error_estimate(

@@ -65,7 +65,7 @@ class Learn:
             class_weights=self.class_weights,
             smoothing=self.smoothing,
             costs=self.costs,
-            keep_working=False,
+            keep_trace=False,
             n_jobs=self.n_jobs,
         )
 

@@ -29,7 +29,6 @@ from typing import Any
 
 import numpy as np
 
-from treewright import plans
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
@@ -40,7 +39,7 @@ from treewright.evaluation.report import Report, percentage
 from treewright.evaluation.report import Rows as Table
 from treewright.evaluation.resampling import Estimate, Progress, summed_up
 from treewright.fitting.algorithms import Learner
-from treewright.learners.recipe import Stopping
+from treewright.learners.registry import algorithm_named, algorithms
 from treewright.plans import Plan, RulePlan
 from treewright.wording import did_you_mean, printable
 
@@ -53,70 +52,27 @@ def grid_for(algorithm: str, dataset: Dataset | None = None) -> Plans:
 
     Parameters
     ----------
-    algorithm : {"c45", "id3", "cart", "chaid", "cal3", "rules"}
+    algorithm : str
+        One of `tuned_algorithms`.
     dataset : Dataset or None
-        The cases, whose target gives prices their unit.
+        The cases, whose target gives alpha its unit.
 
     Examples
     --------
     >>> list(grid_for("c45"))[:2]
     ['confidence 25 %, 2 objects', 'confidence 10 %, 2 objects']
     """
-    grids: dict[str, Callable[[], Plans]] = {
-        "c45": _c45,
-        "id3": _id3,
-        "cart": lambda: _cart(dataset),
-        "chaid": _chaid,
-        "cal3": _cal3,
-        "rules": _rules,
-    }
-    if algorithm not in grids:
-        hint = did_you_mean(algorithm, list(grids))
-        raise ParameterError(f"there are grids for {', '.join(grids)}, not for {algorithm!r}{hint}")
-    return grids[algorithm]()
+    tuned = tuned_algorithms()
+    if algorithm not in tuned:
+        hint = did_you_mean(algorithm, tuned)
+        raise ParameterError(f"there are grids for {', '.join(tuned)}, not for {algorithm!r}{hint}")
+    settings = algorithm_named(algorithm).settings
+    return {} if settings is None else dict(settings(dataset))
 
 
-def _c45() -> Plans:
-    return {
-        f"confidence {100 * confidence:g} %, {objects} objects": plans.c45(confidence=confidence, min_objects=objects)
-        for objects in (2, 5, 20)
-        for confidence in (0.25, 0.1, 0.01)
-    }
-
-
-def _id3() -> Plans:
-    return {
-        "any depth" if depth is None else f"depth {depth}": plans.id3(max_depth=depth) for depth in (None, 1, 2, 3, 5)
-    }
-
-
-def _cart(dataset: Dataset | None) -> Plans:
-    unit, word = 1.0, ""
-    if dataset is not None and dataset.target is not None and dataset.schema.task is Task.REGRESSION:
-        unit, word = float(np.var(dataset.target)), " of the variance"
-    return {
-        f"price {price:g}{word} a leaf, {leaf} cases in a leaf": plans.cart(
-            stopping=Stopping(min_leaf=leaf),
-            prune="cost_complexity" if price else None,
-            alpha=price * unit if price else None,
-        )
-        for leaf in (1, 5, 20)
-        for price in (0.0, 0.001, 0.003, 0.01)
-    }
-
-
-def _chaid() -> Plans:
-    return {f"significance {100 * level:g} %": plans.chaid(alpha_split=level) for level in (0.05, 0.01, 0.001)}
-
-
-def _cal3() -> Plans:
-    return {f"s1 {s1}, s2 {s2:g}": plans.cal3(s1=s1, s2=s2) for s1 in (4, 8, 16) for s2 in (0.7, 0.8, 0.9)}
-
-
-def _rules() -> Plans:
-    return {
-        f"confidence {100 * confidence:g} %": plans.c45_rules(confidence=confidence) for confidence in (0.25, 0.1, 0.01)
-    }
+def tuned_algorithms() -> tuple[str, ...]:
+    """Return the algorithms that have settings to choose from."""
+    return tuple(one.key for one in algorithms() if one.settings is not None)
 
 
 @dataclass(frozen=True)

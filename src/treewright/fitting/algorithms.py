@@ -10,11 +10,13 @@ from treewright.data.schema import Schema
 from treewright.ensembles import plan as ensembles
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Run, TreeLearner
-from treewright.learners.registry import algorithm_named, algorithm_names
+from treewright.learners.registry import algorithm_named, algorithm_names, algorithms
 from treewright.plans import Plan
 
-DEFINED_IN = (plans, plans, ensembles)
-"""The modules that register algorithms when they are imported."""
+__all__ = ["Learner", "algorithm_named", "algorithm_names", "algorithms", "as_learner", "is_learner"]
+
+DEFINED_IN = (plans, ensembles)
+"""The modules that register the built-in algorithms when they are imported."""
 
 
 @runtime_checkable

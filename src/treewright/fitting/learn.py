@@ -41,14 +41,14 @@ def fit(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     engine: str = "auto",
     n_jobs: int | None = None,
 ) -> TreeModel: ...
 
 
 @overload
-def fit(dataset: Dataset, recipe: RulePlan, *, keep_working: bool = True) -> RuleModel: ...
+def fit(dataset: Dataset, recipe: RulePlan, *, keep_trace: bool = True) -> RuleModel: ...
 
 
 @overload
@@ -60,7 +60,7 @@ def fit(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     n_jobs: int | None = None,
     time_limit: float | None = None,
     resume: Forest | None = None,
@@ -76,7 +76,7 @@ def fit(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     resume: str | PathLike[str] | None = None,
     target: str | None = None,
     schema: Schema | None = None,
@@ -117,7 +117,7 @@ def fit(
     smoothing: Smoothing = None,
     costs: tuple[tuple[float, ...], ...] | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     engine: str = "auto",
     n_jobs: int | None = None,
     time_limit: float | None = None,
@@ -141,8 +141,8 @@ def fit(
         Cost of saying class j of a case of class i, in declared order.
     progress : callable or None
         Called with cases (of a forest: trees) done and in all.
-    keep_working : bool
-        Whether the model is to tell what was looked at in its nodes; without, the same tree is learned sooner.
+    keep_trace : bool
+        Whether the model keeps what was evaluated at its nodes; without, the same tree is grown sooner.
     engine : str
         Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For a
         table outside memory who counts: "duckdb", "postgresql", "spark" or "dask".
@@ -155,7 +155,7 @@ def fit(
         that keeps the state after each level.
     **there
         Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows`, `temporary` and `key` as in
-        `treewright.fitting.learn_in_place.fit_table`.
+        `treewright.fitting.out_of_core.fit_table`.
 
     Warns
     -----
@@ -170,9 +170,12 @@ def fit(
     >>> model.tree.n_leaves, model.tree.node(0).attribute.name
     (5, 'Outlook')
     """
+    if "keep_working" in there:
+        warnings.warn("keep_working is called keep_trace since version 0.2", DeprecationWarning, stacklevel=2)
+        keep_trace = there.pop("keep_working")
     plan = as_learner(recipe)
     if not isinstance(dataset, Dataset):
-        from treewright.fitting.learn_in_place import fit_table
+        from treewright.fitting.out_of_core import fit_table
 
         if resume is not None and not isinstance(resume, (str, PathLike)):
             raise ParameterError("resume is the file of a state for tables outside memory; forests there start again")
@@ -183,17 +186,17 @@ def fit(
             smoothing=smoothing,
             costs=costs,
             progress=progress,
-            keep_working=keep_working,
+            keep_trace=keep_trace,
             state=resume,
             engine=engine,
             **there,
         )
     if there:
         raise ParameterError(f"{', '.join(there)}: for tables outside memory; a dataset has it")
-    run = Run(engine, n_jobs, progress, keep_working, time_limit, _forest(resume))
+    run = Run(engine, n_jobs, progress, keep_trace, time_limit, _forest(resume))
     require_something(dataset)
     _refuse_what_it_cannot(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
-    warn_of_names(dataset)
+    warn_of_names(dataset.schema, dataset.n_rows)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
     model: TreeModel | RuleModel | Forest = plan.for_schema(dataset.schema).learn(
         weighted, run, smoothing=smoothing, costs=costs
@@ -229,14 +232,13 @@ def _refuse_what_it_cannot(plan: Learner, run: Run, **given: Any) -> None:
                 raise ParameterError(f"{name} needs class probabilities, which {plan.name} has not")
 
 
-def warn_of_names(dataset: Dataset) -> None:
-    """Point at nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
-    for column in dataset.schema.attributes:
+def warn_of_names(schema: Schema, n_rows: int) -> None:
+    """Warn of nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
+    for column in schema.attributes:
         values = len(column.values)
-        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * dataset.n_rows:
+        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * n_rows:
             warnings.warn(
-                f"column {column.name!r} has {values:,} values in {dataset.n_rows:,} rows: "
-                "if it names the cases, leave it out",
+                f"column {column.name!r} has {values:,} values in {n_rows:,} rows: if it names the cases, leave it out",
                 DataWarning,
                 stacklevel=3,
             )

@@ -64,6 +64,8 @@ class Abilities:
         Whether its model has class probabilities, which smoothing and the costs of mistakes need.
     many_trees : bool
         Whether it grows many trees: it can stop after a time limit, and go on with a forest that it has begun.
+    out_of_bag : bool
+        Whether each of many trees leaves out cases, which it can be tested with.
     """
 
     tasks: frozenset[Task] = frozenset({Task.CLASSIFICATION})
@@ -74,6 +76,7 @@ class Abilities:
     grows_on: bool = False
     probabilities: bool = True
     many_trees: bool = False
+    out_of_bag: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from treewright.ensembles.plan import forest
 from treewright.ensembles.random_forest import grow_forest_by_key
 from treewright.errors import DataError, DataWarning, EngineError, ParameterError
 from treewright.fitting.learn import fit
-from treewright.fitting.learn_in_place import fit_in_place, fit_table, most_scans
+from treewright.fitting.out_of_core import fit_over, fit_table, most_scans
 from treewright.learners.recipe import Recipe
 from treewright.plans import c45, c45_rules, cal2, cart, chaid, id3
 from treewright.tree.forest import Forest
@@ -55,30 +55,28 @@ def test_the_saved_model_is_that_of_memory_byte_for_byte(name: str) -> None:
     data = random_table(101, rows=120, missing="c45" not in name)
     expected = model_to_json(fit(data, PLANS[name]))
     engine = duckdb_engine(data, few_numbers=5)
-    assert model_to_json(fit_in_place(engine, PLANS[name], finish_rows=0)) == expected
+    assert model_to_json(fit_over(engine, PLANS[name], finish_rows=0)) == expected
 
 
 @pytest.mark.parametrize("name", ["id3", "c45", "cart", "chaid"])
 def test_a_small_table_is_fetched_and_learned_in_memory(name: str) -> None:
     data = random_table(103, rows=60)  # with missing values, which C4.5 divides in memory
     engine = duckdb_engine(data)
-    assert model_to_json(fit_in_place(engine, PLANS[name])) == model_to_json(fit(data, PLANS[name]))
+    assert model_to_json(fit_over(engine, PLANS[name])) == model_to_json(fit(data, PLANS[name]))
 
 
 def test_the_lecture_tables_give_the_same_bytes() -> None:
     for name in ("play-tennis", "contact-lenses", "restaurant"):
         for plan in (id3(), c45(), cart(), chaid(min_samples_split=4, min_samples_leaf=1)):
             data = sample(name)
-            assert model_to_json(fit_in_place(duckdb_engine(data), plan, finish_rows=0)) == model_to_json(
-                fit(data, plan)
-            )
+            assert model_to_json(fit_over(duckdb_engine(data), plan, finish_rows=0)) == model_to_json(fit(data, plan))
 
 
 def test_pruning_reads_the_table_once_more_and_examining_does_not() -> None:
     data = random_table(101, rows=120, missing=False)
     plain, pruned = duckdb_engine(data), duckdb_engine(data)
-    fit_in_place(plain, c45(prune=False, collapse=False), finish_rows=0)
-    fit_in_place(pruned, c45(raising=False), finish_rows=0)
+    fit_over(plain, c45(prune=False, collapse=False), finish_rows=0)
+    fit_over(pruned, c45(raising=False), finish_rows=0)
     assert pruned.scans == plain.scans + 1
 
 
@@ -88,7 +86,7 @@ def test_class_weights_and_costs_are_those_of_memory() -> None:
     weights = {names[0]: 3.0, names[1]: 0.0}
     here = fit(data, cart(), class_weights=weights)
     factors = [weights.get(name, 1.0) for name in names]
-    there = fit_in_place(duckdb_engine(data, class_factors=factors), cart(), finish_rows=0)
+    there = fit_over(duckdb_engine(data, class_factors=factors), cart(), finish_rows=0)
     assert there.tree.to_dict() == here.tree.to_dict()
 
 
@@ -123,7 +121,7 @@ def test_fit_takes_a_relation_and_a_table(tmp_path: Path) -> None:
         (cal2(), "CAL2 needs the cases"),
         (cart(prune="reduced_error"), "holds out cases by their number"),
         (cart(bins=4), "bins are made from numbers in memory"),
-        (c45_rules(), "rules and boosted trees are made from cases in memory"),
+        (c45_rules(), "Rules from C4.5: trained in memory only"),
     ],
 )
 def test_learners_that_need_cases_are_refused_with_the_reason(plan: Any, message: str) -> None:
@@ -136,14 +134,14 @@ def test_missing_values_that_c45_would_divide_are_refused_at_once() -> None:
     data = random_table(2, rows=60)
     engine = duckdb_engine(data)
     with pytest.raises(ParameterError, match=r"C4\.5 divides cases without a value.*DuckDB does not do.*use CART"):
-        fit_in_place(engine, c45(), finish_rows=0)
+        fit_over(engine, c45(), finish_rows=0)
     assert engine.scans <= 3
 
 
 def test_raising_with_too_many_different_cases_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treewright.fitting.learn_in_place.DISTINCT_ROWS", 2)
+    monkeypatch.setattr("treewright.fitting.out_of_core.DISTINCT_ROWS", 2)
     with pytest.raises(ParameterError, match="prune without raising"):
-        fit_in_place(duckdb_engine(sample("play-tennis")), c45(), finish_rows=0)
+        fit_over(duckdb_engine(sample("play-tennis")), c45(), finish_rows=0)
 
 
 def test_what_is_no_table_is_refused() -> None:
@@ -152,7 +150,7 @@ def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(ParameterError, match="target: for tables outside memory"):
         treewright.fit(sample("play-tennis"), id3(), target="x")
     with pytest.raises(ParameterError, match="finish_rows"):
-        fit_in_place(duckdb_engine(sample("play-tennis")), id3(), finish_rows=-1)
+        fit_over(duckdb_engine(sample("play-tennis")), id3(), finish_rows=-1)
 
 
 def test_a_column_that_names_the_cases_is_pointed_at() -> None:
@@ -171,7 +169,7 @@ def test_temporary_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     connection = DuckDBConnection(treewright.Table(str(path)))
     plan = cart(prune="mdl")
     with SqlEngine(connection, data.schema, source="cases", few_numbers=few_numbers, temporary=True) as engine:
-        model = fit_in_place(engine, plan, finish_rows=0)
+        model = fit_over(engine, plan, finish_rows=0)
         assert engine._copies is not None
         assert engine._copies.made > 1
         names = connection.ask("SELECT table_name FROM duckdb_tables()")[0].cells.tolist()
@@ -207,9 +205,9 @@ def test_learning_goes_on_where_the_connection_was_lost(tmp_path: Path, finish: 
     relation = engine._connection._relation  # type: ignore[attr-defined]
     engine._connection = _Interrupted(relation, "t")
     with pytest.raises(EngineError, match="lost"):
-        fit_in_place(engine, plan, finish_rows=finish, state=state)
+        fit_over(engine, plan, finish_rows=finish, state=state)
     assert state.exists()
-    model = fit_in_place(duckdb_engine(data), plan, finish_rows=finish, state=state)
+    model = fit_over(duckdb_engine(data), plan, finish_rows=finish, state=state)
     assert model_to_json(model) == expected
     assert not state.exists()
 
@@ -218,7 +216,7 @@ def test_a_file_that_is_no_state_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(treewright.TreewrightError):
-        fit_in_place(duckdb_engine(sample("play-tennis")), id3(), finish_rows=0, state=path)
+        fit_over(duckdb_engine(sample("play-tennis")), id3(), finish_rows=0, state=path)
     assert path.read_text(encoding="utf-8") == "{}"
 
 
@@ -261,7 +259,7 @@ def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_number
             plan = replace(plan, learner=replace(plan.learner, stopping=stopping))
             engine = duckdb_engine(data, few_numbers=few_numbers)
             told = most_scans(engine, plan, depth)
-            fit_in_place(engine, plan, finish_rows=0)
+            fit_over(engine, plan, finish_rows=0)
             assert engine.scans <= told
             if name == "cart":
                 assert told <= 2 * depth + 1

@@ -16,13 +16,13 @@ from typing import Any, cast
 from treewright.counting.engine import DistantEngine, engine_over, is_outside_memory
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
-from treewright.data.schema import Kind, Schema
+from treewright.data.schema import Schema
 from treewright.data.table_address import ENGINES, Table, is_address
 from treewright.ensembles.plan import ForestPlan
 from treewright.ensembles.random_forest import bags_of, joined, recipes_of, require_possible
 from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
-from treewright.fitting.learn import MANY_VALUES, VALUES_PER_ROW, fit
+from treewright.fitting.learn import fit, warn_of_names
 from treewright.learners.base import Grown, Progress, TreeLearner, Working
 from treewright.learners.forest_out_of_core import grow_forest_over
 from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
@@ -48,7 +48,7 @@ def fit_table(
     smoothing: Smoothing = None,
     costs: Costs | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     finish_rows: int = FINISH_ROWS,
     state: str | os.PathLike[str] | None = None,
     temporary: bool = False,
@@ -67,7 +67,7 @@ def fit_table(
         What the columns are; None infers it, as reading into memory would.
     overrides : Overrides or None
         Corrections to the inference.
-    class_weights, smoothing, costs, progress, keep_working
+    class_weights, smoothing, costs, progress, keep_trace
         As in `treewright.fit`.
     finish_rows : int
         Nodes with at most so many cases are fetched and finished in memory; 0 fetches none.
@@ -90,10 +90,6 @@ def fit_table(
     2
     """
     plan = as_learner(recipe)
-    if not plan.abilities.out_of_core and (plan.abilities.many_trees or not plan.abilities.probabilities):
-        raise ParameterError(
-            "rules and boosted trees are made from cases in memory; read the table and learn from the dataset"
-        )
     if isinstance(source, str) and (engine in ENGINES or is_address(source)):
         source = Table(source, None, None if engine == "auto" else engine)
     elif isinstance(source, Table) and engine != "auto":
@@ -110,7 +106,7 @@ def fit_table(
             smoothing=smoothing,
             costs=costs,
             progress=progress,
-            keep_working=keep_working,
+            keep_trace=keep_trace,
             finish_rows=finish_rows,
             state=state,
         )
@@ -123,13 +119,13 @@ class OpenedTable:
     Parameters
     ----------
     engine : DistantEngine
-    plan : Learner
+    learner : Learner
     key : str or None
         Of a forest: the column by which rows are sampled.
     """
 
     engine: DistantEngine
-    plan: Learner
+    learner: Learner
     key: str | None
 
     def fit(
@@ -138,12 +134,12 @@ class OpenedTable:
         smoothing: Smoothing = None,
         costs: Costs | None = None,
         progress: Progress | None = None,
-        keep_working: bool = True,
+        keep_trace: bool = True,
         finish_rows: int = FINISH_ROWS,
         state: str | os.PathLike[str] | None = None,
         on_level: OnLevel | None = None,
     ) -> TreeModel | Forest:
-        """Learn a tree or a forest; the parameters are those of `fit_in_place` and `fit_forest_in_place`."""
+        """Learn a tree or a forest; the parameters are those of `fit_over` and `fit_forest_over`."""
         how: dict[str, Any] = {
             "smoothing": smoothing,
             "costs": costs,
@@ -151,11 +147,15 @@ class OpenedTable:
             "finish_rows": finish_rows,
             "on_level": on_level,
         }
-        if not self.plan.abilities.many_trees:
-            return fit_in_place(self.engine, self.plan.tree, keep_working=keep_working, state=state, **how)
+        if not self.learner.abilities.many_trees:
+            return fit_over(self.engine, self.learner.tree, keep_trace=keep_trace, state=state, **how)
         if state is not None:
             raise ParameterError("forests outside memory keep no state: they start again")
-        return fit_forest_in_place(self.engine, cast("ForestPlan", self.plan), self.key, **how)
+        return fit_forest_over(self.engine, cast("ForestPlan", self.learner), self.key, **how)
+
+    def most_scans(self, depth: int) -> int:
+        """Return how many scans growing to a depth takes at most."""
+        return most_scans(self.engine, self.learner, depth)
 
 
 @contextmanager
@@ -170,7 +170,12 @@ def opened_table(
     temporary: bool = False,
     key: str | None = None,
 ) -> Iterator[OpenedTable]:
-    """Open a table outside memory for a learner; the parameters are those of `fit_table`."""
+    """Open a table out of core for a learner; the parameters are those of `fit_table`."""
+    if not plan.abilities.out_of_core and (plan.abilities.many_trees or not plan.abilities.probabilities):
+        raise ParameterError(
+            f"{plan.name}: trained in memory only; read the table (treewright.read; on the command line give one file "
+            "and omit --engine)"
+        )
     named = source.key if key is None and isinstance(source, Table) else key
     bags = bags_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
     with engine_over(
@@ -187,14 +192,14 @@ def opened_table(
         yield OpenedTable(engine, plan, named)
 
 
-def fit_in_place(
+def fit_over(
     engine: DistantEngine,
     recipe: Plan | TreeLearner,
     *,
     smoothing: Smoothing = None,
     costs: Costs | None = None,
     progress: Progress | None = None,
-    keep_working: bool = True,
+    keep_trace: bool = True,
     finish_rows: int = FINISH_ROWS,
     state: str | os.PathLike[str] | None = None,
     on_level: OnLevel | None = None,
@@ -205,7 +210,7 @@ def fit_in_place(
     ----------
     engine : DistantEngine
     recipe : Recipe, CHAID or Plan
-    smoothing, costs, progress, keep_working
+    smoothing, costs, progress, keep_trace
         As in `treewright.fit`.
     finish_rows : int
         Nodes with at most so many cases are fetched and finished in memory.
@@ -217,22 +222,22 @@ def fit_in_place(
     _check_finish_rows(finish_rows)
     plan = as_plan(recipe).for_schema(engine.schema)
     _require_possible(plan, engine)
-    _warn_of_names(engine)
+    warn_of_names(engine.schema, engine.n_rows)
     if engine.n_cases <= finish_rows:
-        return _fit_fetched(engine, plan, smoothing, costs, progress, keep_working=keep_working)
+        return _fit_fetched(engine, plan, smoothing, costs, progress, keep_trace=keep_trace)
     if plan.reference.missing is MissingPolicy.FRACTIONAL:
         _require_no_missing(engine, plan)
     kept = None
     if state is not None:
         kept = GrowthFile(state, plan.record() | {"finish_rows": finish_rows}, _provenance(engine), engine.schema)
     grown = plan.learner.grow_over(
-        engine, finish_rows=finish_rows, progress=progress, state=kept, on_level=on_level, keep_trace=keep_working
+        engine, finish_rows=finish_rows, progress=progress, state=kept, on_level=on_level, keep_trace=keep_trace
     )
     tree = grown.tree
     for method in plan.pruning:
         tree = _pruned(tree, method, engine, plan)
     working: Working = {}
-    if keep_working:
+    if keep_trace:
         working = grown.working if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
     grown = plan.learner.finish_over(engine, Grown(tree, dict(working)))
     if kept is not None:
@@ -242,7 +247,7 @@ def fit_in_place(
     )
 
 
-def fit_forest_in_place(
+def fit_forest_over(
     engine: Any,
     plan: ForestPlan,
     key: str | None,
@@ -274,7 +279,7 @@ def fit_forest_in_place(
     _check_finish_rows(finish_rows)
     fitting = plan.for_schema(engine.schema)
     require_possible(fitting, engine.schema, engine.name)
-    _warn_of_names(engine)
+    warn_of_names(engine.schema, engine.n_rows)
     recipes = recipes_of(fitting, len(engine.schema.attributes))
     if recipes[0].missing is MissingPolicy.FRACTIONAL:
         _require_no_missing(engine, fitting.tree)
@@ -338,18 +343,6 @@ def _require_possible(plan: Plan, engine: DistantEngine) -> None:
         )
 
 
-def _warn_of_names(engine: DistantEngine) -> None:
-    for column in engine.schema.attributes:
-        values = len(column.values)
-        if column.kind is Kind.NOMINAL and values >= MANY_VALUES and values > VALUES_PER_ROW * engine.n_rows:
-            warnings.warn(
-                f"column {column.name!r} has {values:,} values in {engine.n_rows:,} rows: "
-                "if it names the cases, leave it out",
-                DataWarning,
-                stacklevel=3,
-            )
-
-
 def _fit_fetched(
     engine: DistantEngine,
     plan: Plan,
@@ -357,13 +350,13 @@ def _fit_fetched(
     costs: Costs | None,
     progress: Progress | None,
     *,
-    keep_working: bool,
+    keep_trace: bool,
 ) -> TreeModel:
     """Learn in memory, because there is little to fetch."""
     [cases] = engine.fetch([engine.root()])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # it was told already
-        model = fit(cases, plan, smoothing=smoothing, costs=costs, progress=progress, keep_working=keep_working)
+        model = fit(cases, plan, smoothing=smoothing, costs=costs, progress=progress, keep_trace=keep_trace)
     return replace(model, provenance=_provenance(engine))
 
 

@@ -35,7 +35,7 @@ def fit_case_by_case(
     (4, 'x1(x2(A,B),x2(A,B))')
     """
     learner = begin_case_by_case(dataset, recipe, keep_trace=keep_trace)
-    warn_of_names(dataset)
+    warn_of_names(dataset.schema, dataset.n_rows)
     learner.learn_all(dataset)
     return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
 

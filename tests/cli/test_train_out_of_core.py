@@ -91,7 +91,7 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
         (("weather.csv", "--engine", "postgresql"), "does not go with weather.csv"),
         (("duckdb:///no.db?table=t",), "there is no such file"),
         (("duckdb:///no.db",), "say which table"),
-        (("weather.csv", "--engine", "duckdb", "-a", "rules"), "rules are trained in memory"),
+        (("weather.csv", "--engine", "duckdb", "-a", "rules"), "Rules from C4.5: trained in memory only"),
         (("weather.csv", "--engine", "duckdb", "--folds", "5"), "--folds needs cases in memory"),
         (("weather.csv", "--engine", "duckdb", "-a", "cal2"), "CAL2 needs the cases one by one"),
         (("w*.csv", "--engine", "compiled"), "reads a file into memory"),
@@ -143,5 +143,5 @@ def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shel
     assert "2 so far, depth + 2 in all: at most 6 to depth 4" in dry.err
     assert "a column that names every row" in shell(*train).err
     assert "--resume is for ensembles in memory" in shell(*train, "--key", "id", "--resume", "one.json").err
-    assert "boosted trees are" in shell(*train[:5], "adaboost", *train[8:]).err
+    assert "trained in memory only" in shell(*train[:5], "adaboost", *train[8:]).err
     assert "--key is for out-of-core tables" in shell("train", "weather.csv", "-t", "play", "--key", "id").err
