@@ -14,7 +14,8 @@ Make = Callable[[], Any]
 def rpart() -> Any:
     """Return CART with surrogates; its record names five groups, which version 0.1 accepted without a use for them."""
     plan = tw.cart(missing="surrogate", cp=0.01)
-    return replace(plan, learner=replace(plan.learner, folds=5))
+    learner: Any = plan.learner
+    return replace(plan, learner=replace(learner, folds=5))
 
 
 MAIN: dict[str, Make] = {
