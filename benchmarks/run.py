@@ -17,7 +17,7 @@ import click
 from treewright.cli.help import option, verb
 from treewright.cli.main import run
 from treewright.cli.options import FILE, json_option
-from treewright.cli.output import ProgressBar, is_terminal, json_text, note, require_place, say, say_json
+from treewright.cli.output import ProgressBar, is_terminal, json_text, note, require_writable, write, write_json
 
 if TYPE_CHECKING:
     from benchmarks.results import CaseResult
@@ -49,10 +49,10 @@ THREADS = 2
     "--repeats",
     type=click.IntRange(min=1),
     metavar="R",
-    usual="3, quick 1",
+    default_text="3, quick 1",
     help="Repetitions; the best one counts.",
 )
-@option("engine", "--threads", type=click.IntRange(min=1), metavar="T", usual=str(THREADS), help="Threads per library.")
+@option("engine", "--threads", type=click.IntRange(min=1), metavar="T", default_text=str(THREADS), help="Threads per library.")
 @option(
     "engine",
     "--time-limit",
@@ -79,10 +79,10 @@ def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str
     chosen = chosen_cases(cases, full=full or listing)
     if listing:
         told = [{"name": case.name, "title": case.title, "rows": case.rows, "quick": case.quick} for case in chosen]
-        say_json(told) if as_json else say("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
+        write_json(told) if as_json else write("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
         return
     if output is not None:
-        require_place(output)
+        require_writable(output)
     if plot is not None:
         _require_growth(plot, [case.action for case in chosen])
     names = [case.name for case in chosen]
@@ -104,7 +104,7 @@ def _require_growth(plot: str, actions: list[str]) -> None:
     from treewright.drawing.figure import SUFFIXES
     from treewright.lazy_import import import_extra
 
-    require_place(plot)
+    require_writable(plot)
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
     if not {"rows", "columns"} & set(actions):
@@ -132,15 +132,15 @@ def _measure_and_tell(
         if output is not None:
             write_atomically(output, json_text(summary(results, settings)) + "\n")
         if not as_json:
-            say(case_text(results[case.name], width=width, braille=braille) + "\n")
+            write(case_text(results[case.name], width=width, braille=braille) + "\n")
     if as_json:
-        say_json(summary(results, settings))
+        write_json(summary(results, settings))
     else:
         asked = [one for one in verdicts(results) if one.case in results and (settings.full or one.met is not None)]
         if all_targets or asked:
-            say(verdict_text(verdicts(results) if all_targets else asked))
+            write(verdict_text(verdicts(results) if all_targets else asked))
         if not settings.full or settings.rows is not None:
-            say("The targets are for the full form: on smaller data these numbers are an indication only.")
+            write("The targets are for the full form: on smaller data these numbers are an indication only.")
     if output is not None:
         note(f"Results written to {output}")
     if plot is not None:

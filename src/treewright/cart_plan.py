@@ -373,7 +373,7 @@ def cart_learner(
         hint = did_you_mean(str(missing), allowed)
         raise ParameterError(f"missing must be one of {', '.join(map(repr, allowed))}, not {missing!r}{hint}")
     limits = stopping or Stopping()
-    asked = {
+    of_rpart = {
         "missing='surrogate'": missing == "surrogate",
         "priors": priors is not None,
         "loss": loss is not None,
@@ -381,7 +381,7 @@ def cart_learner(
         "choose": choose is not None,
         "faults": bool(faults),
     }
-    because = next((name for name, given in asked.items() if given), None)
+    because = next((name for name, given in of_rpart.items() if given), None)
     if choose is None and not faults and (np.ndim(xval) > 0 or xval != DEFAULT_FOLDS):
         raise ParameterError(f"xval={xval!r:.60} has an effect only where cp is chosen: add choose='min' or '1se'")
     if max_surrogates != DEFAULT_SURROGATES and (missing == "majority" or because is None):

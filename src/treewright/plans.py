@@ -1,11 +1,8 @@
 """What to learn, as a value: a learner and the pruning that follows it; or a tree and how rules are taken from it.
 
-What to learn, as a value: a learner and the pruning that follows it. Estimators and the command line turn their options
-into a `Plan` here, so that both refuse the same combinations with the same words. C4.5 has three dialects: ``"c45"`` is
-ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to the last bit, ``"j48"`` is
-Weka's.
-
-Rules as a plan: the tree that they come from, and how they are chosen.
+Estimators and the command line turn their options into a `Plan` or `RulePlan` here, so that both refuse the same
+combinations with the same words. C4.5 has three dialects: ``"c45"`` is ours (double precision, ties by rule, every
+engine), ``"r8"`` is Quinlan's Release 8 to the last bit, ``"j48"`` is Weka's. At the end the algorithms are registered.
 """
 
 from __future__ import annotations
@@ -106,7 +103,7 @@ class Plan:
 
     @property
     def tree(self) -> Plan:
-        """How one tree is learned: the plan itself."""
+        """How one tree is grown and pruned: the plan itself."""
         return self
 
     def describe(self) -> str:
@@ -270,8 +267,8 @@ def c45(
         "grow_significance": (grow_significance, None, ("c45",)),
         "criterion": (criterion, "gain_ratio", ("c45",) if callable(criterion) else ("c45", "r8")),
     }
-    for name, (value, usual, dialects) in given.items():
-        if value != usual and dialect not in dialects:
+    for name, (value, default, dialects) in given.items():
+        if value != default and dialect not in dialects:
             raise ParameterError(
                 f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
             )
@@ -297,7 +294,7 @@ def c45(
             max_leaves=max_leaves,
             significance=grow_significance,
         )
-        ErrorBased(confidence, raising)  # a wrong confidence is told also where it is not used
+        ErrorBased(confidence, raising)  # a wrong confidence is refused also where it is not used
         return Plan(recipe, (*((Collapse(),) if collapse else ()), *pruning))
     whole = _whole(min_objects)
     if dialect == "r8":
@@ -313,7 +310,7 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
     prune : str, pruning method or None
         CHAID stops by itself; a method prunes what it has grown.
     **options
-        Those of `treewright.learners.chaid.growing.CHAID`, and those of `pruning_from`.
+        Those of `treewright.learners.chaid.options.CHAID`, and those of `pruning_from`.
 
     Examples
     --------
@@ -359,17 +356,17 @@ def as_plan(learner: Plan | TreeLearner) -> Plan:
 
 
 def provenance_of(cases: Dataset) -> dict[str, Any]:
-    """Return what a model keeps of the data it was learned from."""
+    """Return what a model keeps of the data it was trained on."""
     return provenance(cases.n_rows, cases.source)
 
 
 def provenance(rows: int, source: str | None) -> dict[str, Any]:
-    """Return what a model keeps of the data it was learned from, wherever they were."""
+    """Return what a model keeps of the data it was trained on, wherever they were."""
     return {"treewright": __version__, "rows": rows, "source": source}
 
 
 def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) -> tuple[tuple[float, ...], ...] | None:
-    """Read costs given as a table or as ``{(true, predicted): cost}``; what is not said costs 1, right answers 0.
+    """Read costs given as a table or as ``{(true, predicted): cost}``; other mistakes cost 1, correct predictions 0.
 
     Examples
     --------
@@ -379,7 +376,7 @@ def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) 
     if costs is None:
         return None
     if isinstance(costs, Mapping):
-        table = [[0.0 if true == said else 1.0 for said in labels] for true in labels]
+        table = [[0.0 if actual == predicted else 1.0 for predicted in labels] for actual in labels]
         for pair, cost in costs.items():
             if not isinstance(pair, tuple) or len(pair) != 2 or any(str(label) not in labels for label in pair):
                 raise ParameterError(f"costs are for pairs (true class, predicted class) of {labels}, not {pair!r}")
@@ -514,7 +511,7 @@ def _chaid(*, min_split: int = 20, min_leaf: int = 7, **options: Any) -> Plan:
 
 
 CART_CRITERIA = ("gini", "entropy", "chi2")
-"""What CART is asked to split classes by; numbers are split by their variance."""
+"""The criteria of CART for classes; numbers are split by their variance."""
 
 
 # -- settings that are worth trying ------------------------------------------------------------------------------------

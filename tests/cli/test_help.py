@@ -207,7 +207,7 @@ PLAIN_DEFAULTS = [
     (algorithm, str(option.name), default)
     for option in OPTIONS.values()
     for algorithm in option.known_to or ()
-    for default in [option.usual.get(algorithm) if isinstance(option.usual, dict) else None]
+    for default in [option.default_text.get(algorithm) if isinstance(option.default_text, dict) else None]
     if default is not None and re.fullmatch(r"[\w.]+", default) and default not in ("none", "all")
 ]
 

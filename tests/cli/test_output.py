@@ -13,7 +13,7 @@ import pytest
 
 from cli.shell import Shell
 from treewright.cli import output
-from treewright.cli.output import ProgressBar, estimate_line, is_terminal, many, percent, require_place
+from treewright.cli.output import ProgressBar, estimate_line, is_terminal, percent, plural, require_writable
 from treewright.errors import DataWarning, TreewrightError
 from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
 
@@ -38,7 +38,7 @@ def test_percentage_never_rounds_to_certainty(share: float, text: str) -> None:
 
 @pytest.mark.parametrize(("n", "text"), [(0, "0 rows"), (1, "1 row"), (1500, "1,500 rows")])
 def test_one_thing_is_not_several(n: int, text: str) -> None:
-    assert many(n, "row") == text
+    assert plural(n, "row") == text
 
 
 @pytest.mark.parametrize(
@@ -139,31 +139,31 @@ def test_closed_stream_is_no_terminal() -> None:
 
 def test_new_and_existing_files_are_places_to_write_to(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("")
-    require_place(str(tmp_path / "old"), "sample:play-tennis", "-", str(tmp_path / "none"))
-    require_place(str(tmp_path / "new"))
+    require_writable(str(tmp_path / "old"), "sample:play-tennis", "-", str(tmp_path / "none"))
+    require_writable(str(tmp_path / "new"))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_device_or_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(TreewrightError, match="is not a regular file"):
-        require_place(str(tmp_path / "pipe"))
+        require_writable(str(tmp_path / "pipe"))
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_empty_name_is_no_place_to_write_to() -> None:
     with pytest.raises(TreewrightError, match="an empty name"):
-        require_place("")
+        require_writable("")
 
 
 def test_folder_without_permission_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(TreewrightError, match="may not be written to"):
-        require_place(str(tmp_path / "new"))
+        require_writable(str(tmp_path / "new"))
 
 
 def test_link_to_the_input_counts_as_the_input(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "data")
     with pytest.raises(TreewrightError, match="would be replaced"):
-        require_place(str(tmp_path / "link"), str(tmp_path / "data"))
+        require_writable(str(tmp_path / "link"), str(tmp_path / "data"))

@@ -101,7 +101,7 @@ def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "name a FILE to learn from, or a model"),
+        ((), "name a FILE to train on, or a model"),
         (("weather.csv",), "name the column to predict"),
         (("weather.csv", "-t", "pley"), "did you mean 'play'"),
         (("weather.csv", "-t", "play", "--lang", "deu"), "de"),

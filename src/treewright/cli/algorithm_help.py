@@ -112,12 +112,12 @@ def algorithm_page(ctx: click.Context, algorithm: str) -> Page:
 
 
 def _names_of_options(
-    parameters: Sequence[click.Parameter], algorithms: Sequence[str], apart_from: Sequence[str]
+    parameters: Sequence[click.Parameter], algorithms: Sequence[str], without: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return each algorithm with the long names of its options."""
     long_names = {one.name: max(one.opts, key=len) for one in parameters}
     return [
-        (name, " ".join(long_names[one] for one in options_of(name) if one not in apart_from) or "no further options")
+        (name, " ".join(long_names[one] for one in options_of(name) if one not in without) or "no further options")
         for name in algorithms
     ]
 
@@ -137,10 +137,10 @@ def algorithm_options(
             ctx.exit()
 
     name = Name(names)
-    usual: dict[str, Any] = {"default": DEFAULT, "show_default": True} if show_default else {"usual": DEFAULT}
+    default: dict[str, Any] = {"default": DEFAULT, "show_default": True} if show_default else {"default_text": DEFAULT}
     # The help of verbs with learner options lists the algorithms in a section of their own.
     listed = {"list_values": page is not algorithm_page}
-    add = option("tree", "-a", "--algorithm", type=name, help="Learning algorithm.", **listed, **usual)
+    add = option("tree", "-a", "--algorithm", type=name, help="Learning algorithm.", **listed, **default)
     add_help = option(
         "help",
         "--help-algorithm",

@@ -29,10 +29,10 @@ from treewright.cli.output import (
     data_line,
     is_terminal,
     reading,
-    require_place,
-    say,
-    say_json,
+    require_writable,
     warnings_as_notes,
+    write,
+    write_json,
 )
 from treewright.errors import ParameterError
 from treewright.wording import did_you_mean
@@ -105,10 +105,10 @@ def _defaults(*, numeric: bool) -> tuple[str, ...]:
     "--algorithms",
     metavar="A,B,...",
     type=AlgorithmNames(),
-    usual=lambda: f"{','.join(_defaults(numeric=False))}; regression {','.join(_defaults(numeric=True))}",
+    default_text=lambda: f"{','.join(_defaults(numeric=False))}; regression {','.join(_defaults(numeric=True))}",
     help="Two or more algorithms.",
 )
-@option("evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of folds.")
+@option("evaluation", "--folds", type=click.IntRange(min=2), metavar="K", default_text="10", help="Number of folds.")
 @option(
     "evaluation",
     "--repeats",
@@ -136,15 +136,7 @@ def _defaults(*, numeric: bool) -> tuple[str, ...]:
 @schemas_options
 @reading_options
 @json_option
-def command(sources: tuple[str, ...], **rest: Any) -> None:
-    """Compare algorithms on FILE by cross-validation, with tests of significance.
-
-    Several FILEs also give average ranks and a critical-difference diagram.
-    """
-    compare_and_tell(sources, **rest)
-
-
-def compare_and_tell(
+def command(
     sources: tuple[str, ...],
     *,
     targets: tuple[str, ...],
@@ -162,7 +154,10 @@ def compare_and_tell(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Read all files, compare on each, and print."""
+    """Compare algorithms on FILE by cross-validation, with tests of significance.
+
+    Several FILEs also give average ranks and a critical-difference diagram.
+    """
     from treewright.evaluation.compare import compare_over
 
     chosen = algorithms
@@ -191,7 +186,7 @@ def compare_and_tell(
         for name, data in tables.items():
             results[name] = _compared(name, data, plans, folds, repeats, seed, given.get(name), jobs)
             if not as_json:
-                say(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
+                write(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
     many = compare_over(results) if len(results) > 1 else None
     if plot is not None and many is not None:
         from treewright.drawing.figure import save_figure
@@ -199,7 +194,7 @@ def compare_and_tell(
 
         save_figure(critical_difference_figure(many), plot)
     if as_json:
-        say_json(_as_json(results, many, plot))
+        write_json(_as_json(results, many, plot))
     elif many is not None:
         _print(many, plot)
 
@@ -265,7 +260,7 @@ def _require_plot(plot: str | None, sources: tuple[str, ...]) -> None:
         raise click.UsageError("--plot draws ranks over several files; there is one")
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.UsageError(f"--plot: a figure is saved as {', '.join(SUFFIXES)}, not {plot!r}")
-    require_place(plot, *sources)
+    require_writable(plot, *sources)
     import_extra("matplotlib", "plots", "draw a figure")
 
 
@@ -357,9 +352,9 @@ def _print(many: ManyComparison, plot: str | None) -> None:
 
     lines = can_draw_braille(getattr(sys.stdout, "encoding", None))
     width = shutil.get_terminal_size((80, 24)).columns if is_terminal(sys.stdout) else 80
-    say(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)), lines=lines)}")
+    write(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)), lines=lines)}")
     if plot is not None:
-        say(f"\nDiagram written to {plot}")
+        write(f"\nDiagram written to {plot}")
 
 
 def _as_json(results: dict[str, Comparison], many: ManyComparison | None, plot: str | None) -> dict[str, Any]:

@@ -29,10 +29,10 @@ from treewright.cli.output import (
     data_line,
     is_terminal,
     note,
-    require_place,
-    say,
-    say_json,
+    require_writable,
     warnings_as_notes,
+    write,
+    write_json,
 )
 from treewright.cli.train import learner_line
 
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from treewright.evaluation.curves import ComplexityCurve, LearningCurve
     from treewright.fitting.algorithms import Learner
 
-WAYS = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
-"""The options that say how the cases are divided."""
+SPLITTING = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
+"""The options that say how the cases are split."""
 
-TOGETHER = ({"folds", "repeats"}, {"folds", "groups"})
-"""Those of them that go together."""
+COMBINATIONS = ({"folds", "repeats"}, {"folds", "groups"})
+"""Combinations of them that are allowed."""
 
-OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
-"""Those that a curve knows."""
+CURVE_OPTIONS = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
+"""The ones that each curve accepts."""
 
 
 @verb(
@@ -65,7 +65,12 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 @target_option
 @algorithm_options(listed_names)
 @option(
-    "evaluation", "--folds", type=click.IntRange(min=2), metavar="K", usual="10", help="Number of stratified folds."
+    "evaluation",
+    "--folds",
+    type=click.IntRange(min=2),
+    metavar="K",
+    default_text="10",
+    help="Number of stratified folds.",
 )
 @option(
     "evaluation",
@@ -103,19 +108,9 @@ OF_CURVES = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 @schema_options
 @reading_options
 @json_option
-def command(source: str, algorithm: str, **rest: Any) -> None:
-    """Estimate the accuracy of an algorithm on unseen cases by cross-validation.
-
-    Prints pooled and mean accuracy (or error) with an interval, the baseline, and the result of every fold.
-    """
-    given = {name: rest.pop(name) for name in WAYS}
-    estimate_and_tell(source, algorithm, {name: value for name, value in given.items() if value is not None}, **rest)
-
-
-def estimate_and_tell(
+def command(
     source: str,
     algorithm: str,
-    division: dict[str, Any],
     *,
     target: str | None,
     curve: str | None,
@@ -128,9 +123,14 @@ def estimate_and_tell(
     schema: Schema | None,
     how: dict[str, Any],
     as_json: bool,
+    **rest: Any,
 ) -> None:
-    """Read, estimate or draw, and print."""
-    _check_together(division, curve, plot)
+    """Estimate the accuracy of an algorithm on unseen cases by cross-validation.
+
+    Prints pooled and mean accuracy (or error) with an interval, the baseline, and the result of every fold.
+    """
+    splitting = {name: rest[name] for name in SPLITTING if rest[name] is not None}
+    _check_together(splitting, curve, plot)
     if report and curve is not None:
         raise click.UsageError("--report does not apply to a curve")
     if plot is not None:
@@ -138,34 +138,34 @@ def estimate_and_tell(
     plan = learner_for(algorithm, options, seed)
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, plan)
-        _require_folds(data, division.get("folds"))
+        _require_folds(data, splitting.get("folds"))
         if curve is not None:
-            _curve(data, plan, curve, plot, division, seed, as_json=as_json)
+            _curve(data, plan, curve, plot, splitting, seed, as_json=as_json)
             return
         from treewright.evaluation.resampling import estimate
 
-        data, way = _way(data, division, seed)
+        data, splitter = _splitter(data, splitting, seed)
         if not as_json:
-            say(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
+            write(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
         with ProgressBar("estimating") as bar:
-            found = estimate(data, plan, way, bar, n_jobs=jobs)
+            found = estimate(data, plan, splitter, bar, n_jobs=jobs)
         more = found.report(data) if report else None
     if as_json:
-        say_json(found.to_dict() | ({} if more is None else {"report": more.to_dict()}))
+        write_json(found.to_dict() | ({} if more is None else {"report": more.to_dict()}))
     else:
-        say(str(found) if more is None else f"{found}\n\n{more}")
+        write(str(found) if more is None else f"{found}\n\n{more}")
 
 
-def _check_together(division: dict[str, Any], curve: str | None, plot: str | None) -> None:
-    words = ", ".join(f"--{name.replace('_', '-')}" for name in division)
+def _check_together(splitting: dict[str, Any], curve: str | None, plot: str | None) -> None:
+    words = ", ".join(f"--{name.replace('_', '-')}" for name in splitting)
     if curve is not None:
-        if not set(division) <= OF_CURVES[curve]:
-            known = " and ".join(f"--{name}" for name in sorted(OF_CURVES[curve]))
+        if not set(splitting) <= CURVE_OPTIONS[curve]:
+            known = " and ".join(f"--{name}" for name in sorted(CURVE_OPTIONS[curve]))
             raise click.UsageError(f"the {curve} curve accepts {known}, not {words}")
         return
     if plot is not None:
         raise click.UsageError("--plot draws a curve: add --curve learning or --curve complexity")
-    if len(division) > 1 and set(division) not in TOGETHER:
+    if len(splitting) > 1 and set(splitting) not in COMBINATIONS:
         raise click.UsageError(f"{words} are alternative ways to split the cases; give one of them")
 
 
@@ -176,7 +176,7 @@ def _require_figure(plot: str, source: str) -> None:
     from treewright.drawing.figure import SUFFIXES
     from treewright.lazy_import import import_extra
 
-    require_place(plot, source)
+    require_writable(plot, source)
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} must end in {', '.join(SUFFIXES)}", param_hint="--plot")
     import_extra("matplotlib", "plots", "draw a figure")
@@ -191,8 +191,8 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
         raise click.BadParameter(f"{folds} is more than the number of rows, {data.n_rows:,}", param_hint="--folds")
 
 
-def _way(data: Dataset, division: dict[str, Any], seed: int) -> tuple[Dataset, Way]:
-    """Return the cases to learn from and the way to divide them that the options mean."""
+def _splitter(data: Dataset, splitting: dict[str, Any], seed: int) -> tuple[Dataset, Way]:
+    """Return the cases to learn from and the splitter that the options mean."""
     from treewright.evaluation.cross_validation import (
         Bootstrap632,
         GivenFolds,
@@ -203,24 +203,24 @@ def _way(data: Dataset, division: dict[str, Any], seed: int) -> tuple[Dataset, W
         Repeated,
     )
 
-    if "folds_file" in division:
-        return data, GivenFolds(folds_from_file(division["folds_file"], data.n_rows))
-    if "fold_column" in division:
-        cases, folds = folds_from_column(data, division["fold_column"])
+    if "folds_file" in splitting:
+        return data, GivenFolds(folds_from_file(splitting["folds_file"], data.n_rows))
+    if "fold_column" in splitting:
+        cases, folds = folds_from_column(data, splitting["fold_column"])
         return cases, GivenFolds(folds)
-    if "leave_one_out" in division:
+    if "leave_one_out" in splitting:
         return data, LeaveOneOut()
-    if "holdout" in division:
-        return data, HoldOut(division["holdout"], seed)
-    if "bootstrap" in division:
-        return data, Bootstrap632(division["bootstrap"], seed)
-    wanted = division.get("folds")
-    if "groups" in division:
-        return data, Grouped(_group_folds(data, division["groups"]) if wanted is None else wanted, division["groups"])
-    usual = max(2, min(10, data.n_rows)) if wanted is None else wanted
-    if "repeats" in division:
-        return data, Repeated(usual, division["repeats"], seed)
-    return data, KFold(usual, seed=seed)
+    if "holdout" in splitting:
+        return data, HoldOut(splitting["holdout"], seed)
+    if "bootstrap" in splitting:
+        return data, Bootstrap632(splitting["bootstrap"], seed)
+    wanted = splitting.get("folds")
+    if "groups" in splitting:
+        return data, Grouped(_group_folds(data, splitting["groups"]) if wanted is None else wanted, splitting["groups"])
+    n_folds = max(2, min(10, data.n_rows)) if wanted is None else wanted
+    if "repeats" in splitting:
+        return data, Repeated(n_folds, splitting["repeats"], seed)
+    return data, KFold(n_folds, seed=seed)
 
 
 def _group_folds(data: Dataset, column: str) -> int:
@@ -237,7 +237,7 @@ def _curve(
     plan: Learner,
     curve: str,
     plot: str | None,
-    division: dict[str, Any],
+    splitting: dict[str, Any],
     seed: int,
     *,
     as_json: bool,
@@ -249,23 +249,23 @@ def _curve(
     if curve == "complexity" and plan.tree is not plan:
         raise click.UsageError(f"the complexity curve needs a single tree, not {plan.name}")
     if not as_json:
-        say(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
+        write(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
     found: LearningCurve | ComplexityCurve
     with ProgressBar("learning") as bar:
         if curve == "learning":
-            share = division.get("holdout", 1 / 3)
-            repeats = division.get("repeats", 5)
+            share = splitting.get("holdout", 1 / 3)
+            repeats = splitting.get("repeats", 5)
             found = learning_curve(data, plan, None, repeats, seed, share=share, progress=bar)
         else:
-            folds = division.get("folds", max(2, min(10, data.n_rows)))
+            folds = splitting.get("folds", max(2, min(10, data.n_rows)))
             found = complexity_curve(data, plan, seed, folds=folds, progress=bar)
     if plot is not None:
         save_figure(plot_curve(found), plot)
         note(f"Figure written to {plot}")
-    say_json(found.to_dict()) if as_json else say(f"{_drawn(found)}\n\n{found}")
+    write_json(found.to_dict()) if as_json else write(f"{_plotted(found)}\n\n{found}")
 
 
-def _drawn(found: LearningCurve | ComplexityCurve) -> str:
+def _plotted(found: LearningCurve | ComplexityCurve) -> str:
     """Return the text plot, as wide as the terminal and in characters that it has."""
     from treewright.drawing.plot_curves import curve_text
     from treewright.drawing.text_plot import can_draw_braille

@@ -8,7 +8,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, reading_options, schema_options, target_option
-from treewright.cli.output import many, note, reading, require_place, say, say_json, warnings_as_notes
+from treewright.cli.output import note, plural, reading, require_writable, warnings_as_notes, write, write_json
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -56,7 +56,7 @@ def command(
     from treewright.data.read import raw_source, read_for
 
     if save is not None:
-        require_place(save, source)
+        require_writable(save, source)
     with warnings_as_notes(), reading(source):
         if schema is not None:
             proposed = schema if target is None else replace(schema, target=target)
@@ -69,7 +69,7 @@ def command(
         proposed.save(save)
         note(f"schema written to {save}")
     if as_json:
-        say_json(proposed.to_dict() | {"rows": raw.n_rows})
+        write_json(proposed.to_dict() | {"rows": raw.n_rows})
     else:
         _print(raw, proposed)
 
@@ -78,16 +78,16 @@ def _print(raw: RawTable, schema: Schema) -> None:
     from treewright.explain.document import aligned
     from treewright.wording import printable
 
-    say(f"{printable(raw.source or 'data')}   {many(raw.n_rows, 'row')}, {many(len(schema.columns), 'column')}\n")
+    write(f"{printable(raw.source or 'data')}   {plural(raw.n_rows, 'row')}, {plural(len(schema.columns), 'column')}\n")
     rows = [["column", "kind", "missing", "values"]]
     for column in schema.columns:
         role = _role(schema, column)
         kind = f"{column.kind}, {role}" if role else str(column.kind)
         rows.append([printable(column.name, 40), kind, f"{_missing(raw, column):,}", _values(raw, column)])
     for line in aligned(rows, last_left=True):
-        say(line)
+        write(line)
     if schema.target is None:
-        say("\nNo target yet: train with --target COL.")
+        write("\nNo target yet: train with --target COL.")
 
 
 def _role(schema: Schema, column: Column) -> str:
@@ -135,7 +135,7 @@ def _list_samples(as_json: bool) -> None:
         for one in SAMPLES.values()
     ]
     if as_json:
-        say_json(entries)
+        write_json(entries)
         return
     for entry in entries:
-        say(f"{entry['name']!s:<24}{entry['rows']!s:>3} rows, target {entry['target']}: {entry['source']}")
+        write(f"{entry['name']!s:<24}{entry['rows']!s:>3} rows, target {entry['target']}: {entry['source']}")

@@ -8,7 +8,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_model, reading_options
-from treewright.cli.output import require_place, say, say_json, size_line, warnings_as_notes
+from treewright.cli.output import require_writable, size_line, warnings_as_notes, write, write_json
 from treewright.cli.train import printed_tree
 
 
@@ -24,7 +24,7 @@ from treewright.cli.train import printed_tree
     "tree",
     "--base",
     type=click.Choice(["c45", "cart", "id3", "chaid"]),
-    usual="c45, regression cart",
+    default_text="c45, regression cart",
     help="Algorithm that grows the tree.",
 )
 @option(
@@ -32,7 +32,7 @@ from treewright.cli.train import printed_tree
     "--made",
     type=int,
     metavar="N",
-    usual="as many as in FILE, at least 1,000",
+    default_text="as many as in FILE, at least 1,000",
     help="Number of synthetic cases.",
 )
 @option(
@@ -62,7 +62,7 @@ def command(
     from treewright.plans import c45
 
     if output is not None:
-        require_place(output, model_file, source, *([test] if test else []))
+        require_writable(output, model_file, source, *([test] if test else []))
     model = open_model(model_file)
     with warnings_as_notes():
         data = read(source, schema=model.schema, **how)
@@ -72,8 +72,8 @@ def command(
     if output is not None:
         found.model.save(output)
     if as_json:
-        say_json({**found.to_dict(), "model": output})
+        write_json({**found.to_dict(), "model": output})
         return
-    say(f"{printed_tree(found.model)}\n\n{size_line(found.model.tree)}\n\n{found}")
+    write(f"{printed_tree(found.model)}\n\n{size_line(found.model.tree)}\n\n{found}")
     if output is not None:
-        say(f"Model written to {output}")
+        write(f"Model written to {output}")

@@ -11,7 +11,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, cost_option, json_option, open_model, parsed_costs, reading_options
-from treewright.cli.output import note, reading, require_place, say, say_json, warnings_as_notes
+from treewright.cli.output import note, reading, require_writable, warnings_as_notes, write, write_json
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -41,7 +41,7 @@ PLOT_KINDS = ("roc", "pr", "calibration", "confusion")
     "kind",
     type=click.Choice(PLOT_KINDS),
     metavar="KIND",
-    usual="roc",
+    default_text="roc",
     help="Figure to draw; without --plot, drawn as text.",
 )
 @reading_options
@@ -75,7 +75,7 @@ def command(
     with warnings_as_notes():
         with reading(source):
             data = _data(model, source, how)
-        _tell_training_cases(model, data)
+        _note_training_cases(model, data)
         report = evaluate_model(model, data, pairs or None)
     drawn, why_not = "", None
     try:
@@ -83,12 +83,12 @@ def command(
             _save(report, kind or "roc", plot)
         elif kind is not None and not as_json:
             drawn = _text_plot(report, kind)
-    except ParameterError as error:  # these cases have no such picture; the report is told all the same
+    except ParameterError as error:  # no such plot of these cases; the report is printed all the same
         plot, why_not = None, error
     if as_json:
-        say_json({"source": data.source, "target": data.schema.target, **report.to_dict(), "plot": plot})
+        write_json({"source": data.source, "target": data.schema.target, **report.to_dict(), "plot": plot})
     else:
-        say(f"{report}\n\n{drawn}" if drawn else str(report))
+        write(f"{report}\n\n{drawn}" if drawn else str(report))
     if why_not is not None:
         raise DataError(f"nothing was drawn: {why_not}", source=data.source) from why_not
     if plot is not None and not as_json:
@@ -102,7 +102,7 @@ def _require_figure(plot: str, *inputs: str) -> None:
 
     if os.path.splitext(plot)[1].lower() not in SUFFIXES:
         raise click.BadParameter(f"{plot!r} does not end in {', '.join(SUFFIXES)}", param_hint="--plot")
-    require_place(plot, *inputs)
+    require_writable(plot, *inputs)
     import_extra("matplotlib", "plots", "draw a figure")
 
 
@@ -117,8 +117,8 @@ def _data(model: TreeModel | RuleModel | Forest, source: str, how: dict[str, Any
     raw = read_for(source, schema, **how)
     require_rows(raw)
     if schema.target is None or schema.target not in raw.columns:
-        told = unknown_name("column", str(schema.target), raw.columns)
-        raise DataError(f"{told}; the target is needed to compare with", source=raw.source)
+        message = unknown_name("column", str(schema.target), raw.columns)
+        raise DataError(f"{message}; the target is needed to compare with", source=raw.source)
     return encode(raw, _schema_for(raw, schema), unseen=Unseen.MISSING)
 
 
@@ -149,10 +149,10 @@ def _schema_for(raw: RawTable, schema: Schema) -> Schema:
     return replace(schema, columns=columns)
 
 
-def _tell_training_cases(model: TreeModel | RuleModel | Forest, data: Dataset) -> None:
-    """Say it where the cases have the name and the number of those that the model was learned from."""
-    learned = model.provenance
-    if data.source is not None and learned.get("source") == data.source and learned.get("rows") == data.n_rows:
+def _note_training_cases(model: TreeModel | RuleModel | Forest, data: Dataset) -> None:
+    """Note if the cases have the name and the number of the training cases."""
+    trained_on = model.provenance
+    if data.source is not None and trained_on.get("source") == data.source and trained_on.get("rows") == data.n_rows:
         note("note: the model seems to have been trained on these cases; results on new cases will be worse")
 
 

@@ -10,7 +10,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_tree
-from treewright.cli.output import reading, say, say_json, warnings_as_notes
+from treewright.cli.output import reading, warnings_as_notes, write, write_json
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
@@ -34,7 +34,7 @@ FORMATS = ("text", "markdown", "html", "json")
     "nodes",
     multiple=True,
     metavar="root|N|A=V,...",
-    usual="root",
+    default_text="root",
     help="Node to explain: its number (see `show --numbers`) or the path to it.",
 )
 @option("tree", "--all", "everything", is_flag=True, help="Explain every node with a split trace.")
@@ -45,7 +45,13 @@ FORMATS = ("text", "markdown", "html", "json")
 @option("data", "--row", type=click.IntRange(min=1), metavar="K", help="Explain the prediction of row K of --data.")
 @option("pruning", "--pruning", is_flag=True, help="Explain what pruning compared at the nodes.")
 @option("tree", "--steps", is_flag=True, help="Explain the growth step by step (cal2 and cal3 need --data).")
-@option("output", "--lang", metavar="en|de|it|zh", usual="$TREEWRIGHT_LANG or English", help="Language of the output.")
+@option(
+    "output",
+    "--lang",
+    metavar="en|de|it|zh",
+    default_text="$TREEWRIGHT_LANG or English",
+    help="Language of the output.",
+)
 @option(
     "output", "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format."
 )
@@ -61,11 +67,11 @@ FORMATS = ("text", "markdown", "html", "json")
     "data",
     "--data-format",
     metavar="NAME",
-    usual="by the suffix",
+    default_text="by the suffix",
     help="Format of --data: csv, tsv, arff, names or parquet.",
 )
 @option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab.")
-@option("data", "--encoding", metavar="NAME", usual="UTF-8", help="Encoding of --data, such as latin-1.")
+@option("data", "--encoding", metavar="NAME", default_text="UTF-8", help="Encoding of --data, such as latin-1.")
 @json_option
 def command(
     model_file: str,
@@ -92,20 +98,20 @@ def command(
     from treewright.explain.language import words
 
     _refuse_mixtures(nodes, everything, whole, case, row, pruning, steps, source)
-    words(lang)  # a language that is none is told before the work begins
+    words(lang)  # an unknown language is refused before the work begins
     model = open_tree(model_file)
     how = {"format": data_format, "delimiter": "\t" if delimiter == r"\t" else delimiter, "encoding": encoding}
     data = _read(model, source, {key: value for key, value in how.items() if value is not None})
     if case is not None or row is not None:
-        told: list[Explanation] = [_prediction(model, case, row, data)]
+        found: list[Explanation] = [_prediction(model, case, row, data)]
     elif whole:
-        told = [_whole(model)]
+        found = [_whole(model)]
     elif steps:
-        told = [_steps(model, data)]
+        found = [_steps(model, data)]
     else:
-        told = _nodes(model, _chosen(model, nodes, everything), data, pruning=pruning)
+        found = _nodes(model, _chosen(model, nodes, everything), data, pruning=pruning)
     several = not (case is not None or row is not None or whole or steps)
-    _tell(told, "json" if as_json else form, lang, several=several)
+    _write(found, "json" if as_json else form, lang, several=several)
 
 
 def _refuse_mixtures(
@@ -121,10 +127,10 @@ def _refuse_mixtures(
     if everything and nodes:
         raise click.UsageError("--all explains every node; it cannot be combined with --node")
     given = {"--case": case is not None, "--row": row is not None, "--tree": whole, "--steps": steps}
-    alone = [name for name, asked in given.items() if asked]
+    alone = [name for name, value in given.items() if value]
     others = {"--node": bool(nodes), "--all": everything, "--pruning": pruning}
-    for name, asked in (*((name, True) for name in alone[1:]), *others.items()):
-        if alone and asked:
+    for name, value in (*((name, True) for name in alone[1:]), *others.items()):
+        if alone and value:
             raise click.UsageError(f"{alone[0]} cannot be combined with {name}")
     if row is not None and source is None:
         raise click.UsageError("--row goes with --data FILE")
@@ -192,7 +198,7 @@ def _number(model: TreeModel, text: str) -> int:
 
 
 def _node_at(model: TreeModel, text: str) -> int:
-    """Follow the answers from the root as far as they go; all of them must be asked for."""
+    """Follow the values from the root as far as they lead; each of them must be needed."""
     from treewright.explain.prediction import one_case
 
     given = parsed_case(text, model.schema.attribute_names, "--node")
@@ -242,17 +248,17 @@ def parsed_case(text: str, names: Sequence[str], option: str) -> dict[str, str |
     return given
 
 
-def _tell(explanations: Sequence[Explanation], form: str, lang: str | None, *, several: bool) -> None:
+def _write(explanations: Sequence[Explanation], form: str, lang: str | None, *, several: bool) -> None:
     if form == "json":
         plain = [one.to_dict() for one in explanations]
-        say_json(plain if several else plain[0])
+        write_json(plain if several else plain[0])
     elif form == "markdown":
-        say("\n---\n\n".join(one.to_markdown(lang) for one in explanations).removesuffix("\n"))
+        write("\n---\n\n".join(one.to_markdown(lang) for one in explanations).removesuffix("\n"))
     elif form == "html":
-        say("\n".join(one.to_html(lang) for one in explanations))
+        write("\n".join(one.to_html(lang) for one in explanations))
     else:
         style = None if os.environ.get("NO_COLOR") else _bold  # and Click takes it off again where nobody watches
-        say("\n\n\n".join(one.to_text(lang, emphasise=style) for one in explanations))
+        write("\n\n\n".join(one.to_text(lang, emphasise=style) for one in explanations))
 
 
 def _bold(text: str) -> str:

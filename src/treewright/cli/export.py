@@ -6,7 +6,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, open_for
-from treewright.cli.output import say, say_json
+from treewright.cli.output import write, write_json
 
 
 @verb(
@@ -17,7 +17,13 @@ from treewright.cli.output import say, say_json
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
-    "output", "--to", "form", type=click.Choice(FORMS), metavar="FORMAT", usual="by the suffix of -o", help="Format."
+    "output",
+    "--to",
+    "form",
+    type=click.Choice(FORMS),
+    metavar="FORMAT",
+    default_text="by the suffix of -o",
+    help="Format.",
 )
 @drawing_options
 @json_option
@@ -35,6 +41,6 @@ def command(model_file: str, form: str | None, wish: Wish, as_json: bool) -> Non
         raise DataError(f"does not hold one tree; {hint}", source=model_file)
     text = drawn(model, chosen, wish)
     if as_json:
-        say_json({"form": chosen, "nodes": model.tree.n_nodes, "output": wish.output, "text": text or None})
+        write_json({"form": chosen, "nodes": model.tree.n_nodes, "output": wish.output, "text": text or None})
     elif text:
-        say(text)
+        write(text)

@@ -73,7 +73,7 @@ class Name(TextType):
 
 
 class Option(click.Option):
-    """An option that knows its group, and what its help says for each algorithm.
+    """An option that knows its group, and its help for each algorithm.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Option(click.Option):
         One of `GROUPS`.
     bounds : click.IntRange, click.FloatRange or None
         Values that the library accepts. They are only shown: the library checks them and words the error.
-    usual : str, function that returns one, dict of str by algorithm, or None
+    default_text : str, function that returns one, dict of str by algorithm, or None
         What holds if the option is not given, where Click does not know it.
     choices : dict of sequences of str by algorithm
         Values that each algorithm accepts.
@@ -100,7 +100,7 @@ class Option(click.Option):
         *args: Any,
         group: Group,
         bounds: Range | None = None,
-        usual: str | Callable[[], str] | Mapping[str, str] | None = None,
+        default_text: str | Callable[[], str] | Mapping[str, str] | None = None,
         choices: Mapping[str, Sequence[str]] | None = None,
         notes: Mapping[str, str] | None = None,
         same_as: tuple[str, str | None] | None = None,
@@ -113,7 +113,7 @@ class Option(click.Option):
         super().__init__(*args, **attrs)
         self.group = group
         self.bounds = bounds if bounds is not None else self.type if isinstance(self.type, Range) else None
-        self.usual = usual
+        self.default_text = default_text
         self.choices = choices or {}
         self.notes = notes or {}
         self.same_as = same_as
@@ -138,8 +138,8 @@ class Option(click.Option):
     def text(self, algorithm: str | None = None, *, ranges: bool = False) -> str:
         """Return the help, and in brackets the values, the range and the default."""
         clause = self.notes.get(algorithm or "", self.help or "")
-        facts = [self._values(algorithm), self._range() if ranges else "", self._default(algorithm)]
-        known = "; ".join(fact for fact in [*facts, "repeatable" if self.multiple else ""] if fact)
+        parts = [self._values(algorithm), self._range() if ranges else "", self._default(algorithm)]
+        known = "; ".join(part for part in [*parts, "repeatable" if self.multiple else ""] if part)
         return f"{clause} [{known}]" if known else clause
 
     def _values(self, algorithm: str | None) -> str:
@@ -161,10 +161,14 @@ class Option(click.Option):
         return f"{left}{name}{right}"
 
     def _default(self, algorithm: str | None) -> str:
-        if isinstance(self.usual, str) or callable(self.usual):
-            return f"default {self.usual if isinstance(self.usual, str) else self.usual()}"
-        if self.usual is not None:
-            return f"default {self.usual[algorithm]}" if algorithm is not None and algorithm in self.usual else ""
+        if isinstance(self.default_text, str) or callable(self.default_text):
+            return f"default {self.default_text if isinstance(self.default_text, str) else self.default_text()}"
+        if self.default_text is not None:
+            return (
+                f"default {self.default_text[algorithm]}"
+                if algorithm is not None and algorithm in self.default_text
+                else ""
+            )
         return f"default {self.default}" if self.show_default and self.default is not None else ""
 
 
@@ -327,10 +331,10 @@ def _styled(page: Page, width: int) -> str:
 
     class Names(RegexHighlighter):
         base_style = "help."
-        highlights = (r"(?P<option>(?<![\w-])--?[A-Za-z][\w-]*)", r"(?P<facts> \[[^\[\]]*\]$)", r"(?P<facts>  # .*)")
+        highlights = (r"(?P<option>(?<![\w-])--?[A-Za-z][\w-]*)", r"(?P<remark> \[[^\[\]]*\]$)", r"(?P<remark>  # .*)")
 
     styled = Names()
-    theme = Theme({"help.option": "cyan", "help.facts": "dim", "rule.line": "dim", "rule.text": "bold"})
+    theme = Theme({"help.option": "cyan", "help.remark": "dim", "rule.line": "dim", "rule.text": "bold"})
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=width, theme=theme, highlight=False)
     indented = (0, 0, 0, 2)

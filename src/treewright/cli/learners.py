@@ -86,7 +86,7 @@ def _parameter(one: AlgorithmOption, by_algorithm: dict[str, AlgorithmOption]) -
     how: dict[str, Any] = {"group": one.group, "help": one.help, "known_to": tuple(by_algorithm)}
     if one.type is bool:
         return Option([*flags, one.name], is_flag=True, flag_value=one.flag_value, default=None, **how)
-    how |= {"usual": defaults, "notes": notes, "metavar": one.placeholder}
+    how |= {"default_text": defaults, "notes": notes, "metavar": one.placeholder}
     if len(set(values.values())) == 1 and any(values.values()):
         return Option([*flags, one.name], type=click.Choice(next(iter(values.values()))), **how)
     if one.low is None and one.high is None:

@@ -48,7 +48,7 @@ FAILED, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 
 
 class Verbs(click.Group):
-    """The verbs, imported one by one when they are asked for."""
+    """The verbs, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of their use."""
@@ -72,7 +72,7 @@ class Verbs(click.Group):
         return printed(Page(usage_line(ctx), EXAMPLES, paragraphs(self.help), sections))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Say the nearest verb when there is none of that name."""
+        """Suggest the nearest verb if there is none of that name."""
         if args and not args[0].startswith("-") and args[0] not in VERBS:
             hint = did_you_mean(args[0], VERBS) or f"; verbs: {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}{hint}", ctx)
@@ -112,40 +112,40 @@ def run(arguments: list[str], command: click.Command = treewright, name: str = "
     except Exit as stop:
         return stop.exit_code
     except SystemExit as stop:
-        # The reader (head, less) has gone, which Click turns into an exit: that is no failure of ours.
+        # The reader (head, less) stopped reading, which Click turns into an exit: not a failure.
         if isinstance(stop.__context__, BrokenPipeError):
-            return _left()
+            return _reader_left()
         return stop.code if isinstance(stop.code, int) else FAILED
     except BrokenPipeError:
-        return _left()
+        return _reader_left()
     except click.UsageError as error:
         help_line = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
-        return _told(f"{error.format_message().rstrip('.')}{help_line}", USAGE)
+        return _failed(f"{error.format_message().rstrip('.')}{help_line}", USAGE)
     except click.ClickException as error:
-        return _told(error.format_message(), FAILED)
+        return _failed(error.format_message(), FAILED)
     except (KeyboardInterrupt, click.Abort):
-        return _told("interrupted", INTERRUPTED)
+        return _failed("interrupted", INTERRUPTED)
     except ParameterError as error:
-        return _told(str(error), USAGE)
+        return _failed(str(error), USAGE)
     except (DataError, ModelFormatError) as error:
-        return _told(str(error), BAD_DATA)
+        return _failed(str(error), BAD_DATA)
     except TreewrightError as error:
-        return _told(str(error), FAILED)
+        return _failed(str(error), FAILED)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _told(f"{place}{error.strerror or error}", FAILED)
+        return _failed(f"{place}{error.strerror or error}", FAILED)
     except MemoryError:
-        return _told("there is not enough memory for this", FAILED)
+        return _failed("there is not enough memory for this", FAILED)
     return 0
 
 
-def _left() -> int:
-    """Say nothing more, also not while Python closes the stream."""
+def _reader_left() -> int:
+    """Print nothing more, not even while Python closes the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def _told(message: str, code: int) -> int:
+def _failed(message: str, code: int) -> int:
     from treewright.wording import printable
 
     click.echo(f"treewright: {printable(message)}", err=True)

@@ -1,11 +1,4 @@
-"""Options that several verbs share: reading, schema, folds, drawing.
-
-Options that several verbs share, and the functions that read their values.
-
-Predefined folds, from a file or from a column of the data.
-
-Options that `show` and `export` share: which tree, which part of it, the format and the file.
-"""
+"""Options that several verbs share (columns, reading, models, folds, drawing), and how their values are read."""
 
 from __future__ import annotations
 
@@ -20,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treewright.cli.help import Function, decorated, option
-from treewright.cli.output import note, reading, require_place, warnings_as_notes
+from treewright.cli.output import note, reading, require_writable, warnings_as_notes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +40,7 @@ _SCHEMA_OPTIONS = (
         "--task",
         type=click.Choice(["classification", "regression"]),
         help="Type of the target.",
-        usual="by its values",
+        default_text="by its values",
     ),
     option("data", "--missing", multiple=True, metavar="TEXT", help="Text that also marks a missing value."),
 )
@@ -59,9 +52,9 @@ _DELIMITER = r"Field delimiter of a text file; \t is a tab."
 _ENCODING = "Encoding of a text file, such as latin-1."
 
 _READING_OPTIONS = (
-    option("data", "--format", "format_", metavar="NAME", usual="by the suffix", help=_FORMAT),
+    option("data", "--format", "format_", metavar="NAME", default_text="by the suffix", help=_FORMAT),
     option("data", "--delimiter", metavar="CHAR", help=_DELIMITER),
-    option("data", "--encoding", metavar="NAME", usual="UTF-8", help=_ENCODING),
+    option("data", "--encoding", metavar="NAME", default_text="UTF-8", help=_ENCODING),
 )
 
 
@@ -79,7 +72,7 @@ def model_options(function: Function) -> Function:
             "--output",
             metavar="FILE",
             type=FILE,
-            usual="NAME.model.json",
+            default_text="NAME.model.json",
             help="File to write the model to.",
         ),
         option("output", "--no-save", is_flag=True, help="Do not save the model."),
@@ -106,7 +99,7 @@ def jobs_option(function: Function) -> Function:
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        usual="automatic",
+        default_text="automatic",
         help="Number of threads or processes.",
     )(function)
 
@@ -234,7 +227,7 @@ def _schema(path: str | None, overrides: Overrides) -> Schema | None:
 
     if overrides != Overrides():
         raise click.UsageError("--schema describes all columns; it cannot be combined with options for single columns")
-    with _telling_what_cannot_be_read(path):
+    with _read_errors_named(path):
         return Schema.load(path)
 
 
@@ -242,7 +235,7 @@ def open_model(path: str) -> TreeModel | RuleModel | Forest:
     """Read a model file; one that is not there is bad data, as everywhere."""
     from treewright.tree.io.model_file import load_model
 
-    with _telling_what_cannot_be_read(path):
+    with _read_errors_named(path):
         return load_model(path)
 
 
@@ -260,7 +253,7 @@ def open_tree(path: str) -> TreeModel:
 
 
 @contextmanager
-def _telling_what_cannot_be_read(path: str) -> Iterator[None]:
+def _read_errors_named(path: str) -> Iterator[None]:
     from treewright.errors import DataError
     from treewright.wording import did_you_mean
 
@@ -282,17 +275,17 @@ def parsed_costs(texts: tuple[str, ...]) -> dict[tuple[str, str], float]:
     >>> parsed_costs(("sick, well=5",))
     {('sick', 'well'): 5.0}
     """
-    pairs = {}
+    costs = {}
     for text in texts:
         names, equals, cost = text.rpartition("=")
         actual, comma, predicted = names.partition(",")
         try:
-            pairs[actual.strip(), predicted.strip()] = float(cost)
+            costs[actual.strip(), predicted.strip()] = float(cost)
         except ValueError:
             equals = ""
         if not equals or not comma:
             raise click.BadParameter(f"{text!r} is not of the form ACTUAL,PREDICTED=COST", param_hint="--cost")
-    return pairs
+    return costs
 
 
 HEADERS = ("fold", "row")
@@ -320,10 +313,10 @@ def folds_from_file(path: str, n_rows: int) -> npt.NDArray[Any]:
     fold_at, row_at = names.index("fold") if headed else 0, names.index("row") if "row" in names else None
     width = len(names) if headed else 1
     found: dict[int, str] = {}
-    for place, (number, line) in enumerate(lines):
+    for position, (number, line) in enumerate(lines):
         if len(line) != width or not line[fold_at].strip():
             raise DataError(f"has {width} cells in a line, and none empty", source=path, line=number)
-        row = place if row_at is None else _whole(line[row_at], path, number)
+        row = position if row_at is None else _whole(line[row_at], path, number)
         if row in found:
             raise DataError(f"row {row} has two folds", source=path, line=number)
         found[row] = line[fold_at].strip()
@@ -335,7 +328,7 @@ def folds_from_file(path: str, n_rows: int) -> npt.NDArray[Any]:
 
 
 def folds_from_column(data: Dataset, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
-    """Return the data without a column, and the folds that it says."""
+    """Return the data without a column, and the folds in it."""
     import numpy as np
 
     from treewright.errors import DataError
@@ -383,14 +376,14 @@ _OPTIONS = (
         "--depth",
         "depth",
         type=click.IntRange(min=0),
-        usual="as many as fit",
+        default_text="as many as fit",
         help="Number of levels to show.",
     ),
     option(
         "tree",
         "--max-nodes",
         type=click.IntRange(min=1),
-        usual="120",
+        default_text="120",
         help="Maximum number of nodes in a drawing, largest first.",
     ),
     option("tree", "--all", "everything", is_flag=True, help="Show the whole tree, however large."),
@@ -405,8 +398,8 @@ _OPTIONS = (
         help="Cases for histograms in svg, html, png and pdf drawings.",
     ),
     option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab."),
-    option("data", "--encoding", metavar="NAME", usual="UTF-8", help="Encoding of --data, such as latin-1."),
-    option("output", "--title", usual="the target", help="Title of a drawing."),
+    option("data", "--encoding", metavar="NAME", default_text="UTF-8", help="Encoding of --data, such as latin-1."),
+    option("output", "--title", default_text="the target", help="Title of a drawing."),
 )
 
 
@@ -432,7 +425,7 @@ class Wish:
         return {name: value for name, value in given.items() if value is not None}
 
     def form(self, named: str | None) -> str:
-        """Return the form by its name, or by the suffix of the file; text if neither is said."""
+        """Return the form by its name, or by the suffix of the file; text if neither is given."""
         from treewright.drawing.draw import form_of
 
         return named or (form_of(self.output) if self.output is not None else "text")
@@ -458,7 +451,7 @@ def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:
     from treewright.tree.model import TreeModel
 
     if wish.output is not None:
-        require_place(wish.output, model_file, wish.source or "")
+        require_writable(wish.output, model_file, wish.source or "")
     model = open_model(model_file)
     if wish.tree_number is None:
         return model

@@ -1,9 +1,4 @@
-"""What people see: result lines, notes, progress, and the description of a forest.
-
-Output: results on standard output, notes and progress on standard error.
-
-Text about a forest: its size, the importance of attributes, the error against the number of trees.
-"""
+"""What is printed: results on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -30,10 +25,10 @@ PATIENCE = 0.5
 """Seconds before a progress bar appears."""
 
 LARGE_FILE = 5_000_000
-"""Bytes from which on reading a file takes long enough to be told."""
+"""A larger file (bytes) takes long enough to read that a progress bar is shown."""
 
 
-def say(text: str) -> None:
+def write(text: str) -> None:
     """Print a result."""
     click.echo(text)
 
@@ -45,9 +40,9 @@ def note(text: str) -> None:
     click.echo(printable(text), err=True)
 
 
-def say_json(data: Any) -> None:
+def write_json(data: Any) -> None:
     """Print a result as JSON."""
-    say(json_text(data))
+    write(json_text(data))
 
 
 def json_text(data: Any) -> str:
@@ -63,7 +58,7 @@ def warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):  # the folds repeat what is said once
+    for message in dict.fromkeys(str(warning.message) for warning in caught):  # folds repeat the warning of the whole
         note(f"note: {message}")
 
 
@@ -72,7 +67,7 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def require_place(path: str, *inputs: str) -> None:
+def require_writable(path: str, *inputs: str) -> None:
     """Raise before the work begins if its result could not be written there, or would replace its own input."""
     from treewright.errors import TreewrightError
 
@@ -176,8 +171,8 @@ def data_line(data: Dataset) -> str:
         low, mean, high = data.target.min(), data.target.mean(), data.target.max()
         return f"{line}, target {target}: mean {mean:.6g}, from {low:.6g} to {high:.6g}"
     counts = np.bincount(data.target, minlength=len(data.schema.classes)).tolist()
-    told = [f"{printable(name, 30)} {count:,}" for name, count in zip(data.schema.classes, counts, strict=True)]
-    shown = ", ".join(told[:8]) + (f" and {len(told) - 8} more" if len(told) > 8 else "")
+    sizes = [f"{printable(name, 30)} {count:,}" for name, count in zip(data.schema.classes, counts, strict=True)]
+    shown = ", ".join(sizes[:8]) + (f" and {len(sizes) - 8} more" if len(sizes) > 8 else "")
     return f"{line}, target {target}: {shown}"
 
 
@@ -188,39 +183,39 @@ def table_line(schema: Schema, n_rows: int, name: str | None) -> str:
     kinds = [str(column.kind) for column in schema.attributes]
     parts = [f"{kinds.count(kind)} {kind}" for kind in ("nominal", "ordinal", "numeric") if kind in kinds]
     attributes = "attribute" if len(kinds) == 1 else "attributes"
-    return f"{printable(name or 'data')}   {many(n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
+    return f"{printable(name or 'data')}   {plural(n_rows, 'row')}, {' + '.join(parts) or 'no'} {attributes}"
 
 
 def size_line(tree: Tree) -> str:
-    """Say how large a tree is."""
-    return f"{many(tree.n_nodes, 'node')}, {many(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}."
+    """Describe the size of a tree."""
+    return f"{plural(tree.n_nodes, 'node')}, {plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth}."
 
 
-def many(n: int, one: str, several: str = "") -> str:
+def plural(n: int, one: str, several: str = "") -> str:
     """Print a number of things.
 
     Examples
     --------
-    >>> many(1, "row"), many(2000, "row"), many(2, "leaf", "leaves")
+    >>> plural(1, "row"), plural(2000, "row"), plural(2, "leaf", "leaves")
     ('1 row', '2,000 rows', '2 leaves')
     """
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
-def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, way: str | None = None) -> str:
-    """Say what the estimate is and whether it is worth anything."""
+def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, name: str | None = None) -> str:
+    """Describe the estimate, and whether it beats the baseline."""
     from treewright.evaluation.cross_validation import ErrorEstimate
     from treewright.wording import printable
 
-    usual = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
-    way = way or usual
+    by_folds = f"{folds}-fold estimate" if estimate.folds == folds else f"Hold-out of {estimate.tested:,} rows"
+    name = name or by_folds
     if isinstance(estimate, ErrorEstimate):
         return (
-            f"{way} of the root mean squared error {estimate.rmse:.4g}; always the mean gives "
+            f"{name} of the root mean squared error {estimate.rmse:.4g}; always the mean gives "
             f"{estimate.baseline_rmse:.4g} ({percent(max(estimate.r2, 0.0))} of the variance explained)."
         )
     line = (
-        f"{way} {percent(estimate.accuracy)} ({percent(estimate.low)} to {percent(estimate.high)}); "
+        f"{name} {percent(estimate.accuracy)} ({percent(estimate.low)} to {percent(estimate.high)}); "
         f'always "{printable(estimate.baseline_class, 30)}" gives {percent(estimate.baseline)}'
     )
     if estimate.better_than_baseline:
@@ -234,7 +229,7 @@ FIRST_ROUNDS = 10
 
 
 def forest_text(forest: Forest) -> str:
-    """Return what there is to see of a forest, as text."""
+    """Describe a forest: its size, the importance of attributes, the error against the number of trees."""
     from treewright.drawing.plot_curves import errors_text, importance_text
     from treewright.drawing.text_plot import can_draw_braille
 
@@ -247,18 +242,17 @@ def forest_text(forest: Forest) -> str:
         parts.append(
             "importance (share of the decrease of impurity)\n" + importance_text(forest, width=width, blocks=fine)
         )
-    drawn = errors_text(forest, width=width, braille=fine) if forest.n_trees > 1 else ""
-    return "\n\n".join([*parts, *([drawn] if drawn else [])])
+    curve = errors_text(forest, width=width, braille=fine) if forest.n_trees > 1 else ""
+    return "\n\n".join([*parts, *([curve] if curve else [])])
 
 
 def size_of_forest(forest: Forest) -> str:
-    """Say how many trees there are, and how large they are."""
+    """Describe the number and size of the trees."""
     wanted = forest.recipe.get("trees")
     of = f" of {wanted:,}" if isinstance(wanted, int) and wanted != forest.n_trees else ""
     leaves = int(forest.grove.leaf_starts[-1])
-    return (
-        f"{many(forest.n_trees, 'tree')}{of}, {many(forest.grove.n_nodes, 'node')}, {many(leaves, 'leaf', 'leaves')}."
-    )
+    nodes = plural(forest.grove.n_nodes, "node")
+    return f"{plural(forest.n_trees, 'tree')}{of}, {nodes}, {plural(leaves, 'leaf', 'leaves')}."
 
 
 def rounds_text(forest: Forest) -> str:
@@ -274,7 +268,7 @@ def rounds_text(forest: Forest) -> str:
     return "\n".join(lines)
 
 
-def forest_facts(forest: Forest) -> dict[str, Any]:
+def forest_summary(forest: Forest) -> dict[str, Any]:
     """Return the same as plain data."""
     from treewright.explain.attribute import forest_importance
 

@@ -12,7 +12,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_model, reading_options
-from treewright.cli.output import json_text, many, note, percent, reading, require_place, say, warnings_as_notes
+from treewright.cli.output import json_text, note, percent, plural, reading, require_writable, warnings_as_notes, write
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -31,7 +31,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
-@option("output", "-o", "--output", metavar="FILE", type=FILE, usual="standard output", help="File to write to.")
+@option("output", "-o", "--output", metavar="FILE", type=FILE, default_text="standard output", help="File to write to.")
 @option("output", "--proba", is_flag=True, help="Add the probability of each class.")
 @option("output", "--keep", is_flag=True, help="Copy the columns of FILE before the prediction.")
 @option("engine", "--in-database", is_flag=True, help="Print the SELECT that predicts in the database; FILE is a URL.")
@@ -58,10 +58,10 @@ def command(
     from treewright.tree.rules import RuleModel
 
     if output is not None:
-        require_place(output, model_file, source)
+        require_writable(output, model_file, source)
     model = open_model(model_file)
     if in_database:
-        _tell_statement(model, source, output, keep=keep, proba=proba, as_json=as_json)
+        _write_statement(model, source, output, keep=keep, proba=proba, as_json=as_json)
         return
     if proba and (isinstance(model, RuleModel) or model.schema.task is Task.REGRESSION):
         raise click.UsageError("--proba needs a classification tree or ensemble")
@@ -72,16 +72,16 @@ def command(
     columns = _columns(model, raw, cases, proba=proba, keep=keep)
     text = _json(columns) if as_json else _csv(columns, excel_safe=excel_safe)
     if output is None:
-        say(text.removesuffix("\n"))
+        write(text.removesuffix("\n"))
     else:
         from treewright.atomic_file import write_atomically
 
         write_atomically(output, text)
-        note(f"{many(raw.n_rows, 'prediction')} written to {output}")
-    _tell_accuracy(model, raw, columns["predicted"])
+        note(f"{plural(raw.n_rows, 'prediction')} written to {output}")
+    _note_accuracy(model, raw, columns["predicted"])
 
 
-def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, proba: bool, as_json: bool) -> None:
+def _write_statement(model: Any, source: str, output: str | None, *, keep: bool, proba: bool, as_json: bool) -> None:
     """Print the SELECT that predicts in the dialect of a table."""
     from treewright.counting.sql.connection import connect
     from treewright.counting.sql.prediction import prediction_statement
@@ -98,7 +98,7 @@ def _tell_statement(model: Any, source: str, output: str | None, *, keep: bool, 
         connection.close()
     text = json_text({"dialect": dialect.name, "statement": statement}) if as_json else f"{statement};"
     if output is None:
-        say(text)
+        write(text)
         return
     from treewright.atomic_file import write_atomically
 
@@ -153,17 +153,21 @@ def _csv(columns: dict[str, Sequence[Any]], *, excel_safe: bool) -> str:
     return text.getvalue()
 
 
-def _tell_accuracy(model: TreeModel | RuleModel | Forest, raw: RawTable, predicted: Sequence[Any]) -> None:
+def _note_accuracy(model: TreeModel | RuleModel | Forest, raw: RawTable, predicted: Sequence[Any]) -> None:
     """If the file has the target too, say how near the predictions are, on the cases where it is known."""
     target = model.schema.target
     if target is None or target not in raw.columns:
         return
-    pairs = [(said, true) for said, true in zip(predicted, _cells(raw, target), strict=True) if true is not None]
+    pairs = [
+        (predicted, actual)
+        for predicted, actual in zip(predicted, _cells(raw, target), strict=True)
+        if actual is not None
+    ]
     if not pairs:
         return
     if model.schema.target_column.is_numeric:
-        squares = sum((said - float(true)) ** 2 for said, true in pairs)
+        squares = sum((predicted - float(actual)) ** 2 for predicted, actual in pairs)
         note(f"root mean squared error against column {target!r}: {sqrt(squares / len(pairs)):.4g}")
         return
-    right = sum(str(said) == true for said, true in pairs)
+    right = sum(str(predicted) == actual for predicted, actual in pairs)
     note(f"{right:,} of {len(pairs):,} as in column {target!r}: {percent(right / len(pairs))}")

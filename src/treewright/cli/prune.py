@@ -8,7 +8,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, json_option, open_tree, reading_options
-from treewright.cli.output import require_place, say, say_json, size_line
+from treewright.cli.output import require_writable, size_line, write, write_json
 from treewright.cli.train import printed_tree
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
     "pruning",
     "--confidence",
     bounds=click.FloatRange(0, 1, min_open=True),
-    usual="0.25",
+    default_text="0.25",
     help="error_based: confidence; smaller prunes more.",
 )
 @option(
@@ -48,7 +48,7 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
     "pruning",
     "--significance",
     bounds=click.FloatRange(0, 1, min_open=True, max_open=True),
-    usual="0.05",
+    default_text="0.05",
     help="chi_square: significance level; smaller prunes more.",
 )
 @option("pruning", "--bonferroni", is_flag=True, default=None, help="chi_square: Bonferroni correction.")
@@ -56,7 +56,7 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
     "pruning",
     "--alpha",
     bounds=click.FloatRange(min=0),
-    usual="0",
+    default_text="0",
     help="cost_complexity: penalty per leaf (ccp_alpha).",
 )
 @option(
@@ -64,7 +64,7 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
     "--risk",
     type=click.Choice(["impurity", "errors"]),
     metavar="KIND",
-    usual="impurity",
+    default_text="impurity",
     help="cost_complexity: risk of a leaf.",
 )
 @option(
@@ -89,7 +89,7 @@ def command(
 ) -> None:
     """Prune the tree of MODEL and print the result."""
     if output is not None:
-        require_place(output, *([source] if source else []))
+        require_writable(output, *([source] if source else []))
     given = {name: value for name, value in parameters.items() if value is not None}
     model = open_tree(model_file)
     data = _cases(model, method, source, how)
@@ -98,7 +98,7 @@ def command(
         pruned.save(output)
     if as_json:
         tree = pruned.tree
-        say_json(
+        write_json(
             {
                 "nodes": tree.n_nodes,
                 "leaves": tree.n_leaves,
@@ -108,10 +108,10 @@ def command(
             }
         )
         return
-    say(printed_tree(pruned))
-    say(f"\n{size_line(pruned.tree)}  Before: {size_line(model.tree)}")
+    write(printed_tree(pruned))
+    write(f"\n{size_line(pruned.tree)}  Before: {size_line(model.tree)}")
     if output is not None:
-        say(f"Model written to {output}")
+        write(f"Model written to {output}")
 
 
 def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any]) -> Dataset | None:

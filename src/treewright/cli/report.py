@@ -20,7 +20,7 @@ from treewright.cli.options import (
     seed_option,
     target_option,
 )
-from treewright.cli.output import ProgressBar, note, reading, require_place, say, say_json, warnings_as_notes
+from treewright.cli.output import ProgressBar, note, reading, require_writable, warnings_as_notes, write, write_json
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
@@ -52,10 +52,18 @@ if TYPE_CHECKING:
 )
 @option("evaluation", "--test", "test_file", metavar="FILE", type=FILE, help="Test data for the evaluation.")
 @option(
-    "output", "-o", "--output", metavar="FILE", type=FILE, usual="NAME.report.html", help="File to write the report to."
+    "output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FILE,
+    default_text="NAME.report.html",
+    help="File to write the report to.",
 )
 @option("output", "--title", metavar="TEXT", help="Title of the page.")
-@option("output", "--lang", metavar="en|de|it|zh", usual="$TREEWRIGHT_LANG or English", help="Language of the page.")
+@option(
+    "output", "--lang", metavar="en|de|it|zh", default_text="$TREEWRIGHT_LANG or English", help="Language of the page."
+)
 @option(
     "evaluation",
     "--folds",
@@ -92,13 +100,13 @@ def command(
     The file works offline: open it in a browser, send it or print it.
     """
     if source is None and model_file is None:
-        raise click.UsageError("name a FILE to learn from, or a model: --model MODEL")
+        raise click.UsageError("name a FILE to train on, or a model: --model MODEL")
     if folds == 1:
         raise click.BadParameter("1 is not 0 or at least 2", param_hint="--folds")
     if model_file is not None:
-        _refuse_learning(target, algorithm, options, overrides, schema)
+        _refuse_training_options(target, algorithm, options, overrides, schema)
     path = output or default_report_path(source or model_file or "")
-    require_place(path, *(one for one in (source, model_file, test_file) if one is not None))
+    require_writable(path, *(one for one in (source, model_file, test_file) if one is not None))
     with warnings_as_notes():
         page = _page(
             source,
@@ -116,9 +124,9 @@ def command(
     page.save(path)
     size = len(page.html.encode())
     if as_json:
-        say_json({"report": path, "bytes": size})
+        write_json({"report": path, "bytes": size})
     else:
-        say(f"Report written to {path} ({size / 1000:,.0f} kB); open it in a browser.")
+        write(f"Report written to {path} ({size / 1000:,.0f} kB); open it in a browser.")
 
 
 def default_report_path(source: str) -> str:
@@ -135,7 +143,7 @@ def default_report_path(source: str) -> str:
     return f"{PurePath(name).stem or 'tree'}.report.html"
 
 
-def _refuse_learning(
+def _refuse_training_options(
     target: str | None, algorithm: str | None, options: dict[str, Any], overrides: Overrides, schema: Schema | None
 ) -> None:
     from treewright.data.infer import Overrides
@@ -168,13 +176,13 @@ def _page(
     from treewright.html_report.make import report
     from treewright.tree.forest import Forest
 
-    words(settings["lang"])  # says which languages there are before anything is learned
+    words(settings["lang"])  # an unknown language is refused before training
     data: Dataset | None = None
     learner: Learner | None = None
     if model_file is None:
         learner = learner_for(algorithm, options, seed)
         data = read_cases(str(source), target, schema, overrides, how, learner)
-        model = _learned(data, learner)
+        model = _trained(data, learner)
         test = None if test_file is None else _cases(model, test_file, how)
     else:
         opened = open_model(model_file)
@@ -183,7 +191,7 @@ def _page(
         model = opened
         test = None if test_file is None else _cases(model, test_file, how)
         cases = None if source is None else _cases(model, source, how)
-        if cases is not None and _learned_from(model, cases):
+        if cases is not None and _was_trained_on(model, cases):
             data = cases
         elif cases is not None and test is None:
             note("note: the model was not trained on these cases: they are used for the evaluation")
@@ -215,7 +223,7 @@ class ProgressBars:
             bar.__exit__()
 
 
-def _learned(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
+def _trained(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
     from treewright.fitting.learn import fit
 
     with ProgressBar("growing") as bar:
@@ -238,8 +246,8 @@ def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Da
     return encode(raw, model.schema, unseen=Unseen.MISSING)
 
 
-def _learned_from(model: TreeModel | RuleModel, cases: Dataset) -> bool:
+def _was_trained_on(model: TreeModel | RuleModel, cases: Dataset) -> bool:
     """Return True if cases have the name and the number of the training cases."""
-    learned = model.provenance
-    same_name = PurePath(str(learned.get("source"))).name == PurePath(str(cases.source)).name
-    return same_name and learned.get("rows") == cases.n_rows
+    trained_on = model.provenance
+    same_name = PurePath(str(trained_on.get("source"))).name == PurePath(str(cases.source)).name
+    return same_name and trained_on.get("rows") == cases.n_rows

@@ -31,7 +31,11 @@ from treewright.cli.train import train
 @target_option
 @model_options
 @option(
-    "evaluation", "--folds", type=click.IntRange(min=0), usual="10", help="Folds of the accuracy estimate; 0 skips it."
+    "evaluation",
+    "--folds",
+    type=click.IntRange(min=0),
+    default_text="10",
+    help="Folds of the accuracy estimate; 0 skips it.",
 )
 @seed_option("rule selection and folds")
 @schema_options

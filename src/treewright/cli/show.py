@@ -8,7 +8,7 @@ import click
 
 from treewright.cli.help import option, verb
 from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, node_number, open_for
-from treewright.cli.output import many, note, say, size_line
+from treewright.cli.output import note, plural, size_line, write
 
 if TYPE_CHECKING:
     from treewright.tree.forest import Forest
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice(FORMS),
-    usual="by the suffix of -o, else text",
+    default_text="by the suffix of -o, else text",
     help="Format.",
 )
 @drawing_options
@@ -64,14 +64,14 @@ def command(
     else:
         text = drawn(model, chosen, wish)
         if text:
-            say(text)
+            write(text)
 
 
 def _tell(text: str, wish: Wish) -> None:
     from treewright.atomic_file import write_atomically
 
     if wish.output is None:
-        say(text)
+        write(text)
     else:
         write_atomically(wish.output, f"{text}\n")
         note(f"Written to {wish.output}")
@@ -110,7 +110,7 @@ def _of_rules(model: RuleModel, form: str) -> str:
 
     match form:
         case "text":
-            return f"{_origin(model)}\n\n{model}\n\n{many(len(model.rules), 'rule')}."
+            return f"{_origin(model)}\n\n{model}\n\n{plural(len(model.rules), 'rule')}."
         case "json":
             return json_text(model.rules.to_dict())
         case "html":
@@ -120,12 +120,12 @@ def _of_rules(model: RuleModel, form: str) -> str:
 
 
 def _of_forest(model: Forest, form: str, wish: Wish) -> str:
-    from treewright.cli.output import forest_facts, forest_text, json_text, save_forest_plot
+    from treewright.cli.output import forest_summary, forest_text, json_text, save_forest_plot
 
     if form == "text":
         return f"{_origin(model)}\n\n{forest_text(model)}"
     if form == "json":
-        return json_text(forest_facts(model))
+        return json_text(forest_summary(model))
     if form in ("png", "pdf", "svg") and wish.output is not None:
         save_forest_plot(model, wish.output)
         note(f"Error against the number of trees written to {wish.output}; a tree is drawn with --tree N")

@@ -31,18 +31,18 @@ from treewright.cli.output import (
     ProgressBar,
     data_line,
     estimate_line,
-    forest_facts,
+    forest_summary,
     forest_text,
     is_terminal,
-    many,
     note,
     percent,
-    require_place,
-    say,
-    say_json,
+    plural,
+    require_writable,
     size_line,
     table_line,
     warnings_as_notes,
+    write,
+    write_json,
 )
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ _REQUEST_OPTIONS = (
         "--finish-rows",
         type=click.IntRange(min=0),
         metavar="N",
-        usual="200,000",
+        default_text="200,000",
         help="Out of core: load nodes of up to N rows.",
     ),
     option(
@@ -196,7 +196,11 @@ def request_options(function: Function) -> Function:
 @option("tree", "--smoothing", metavar="laplace|M", help="Smooth class probabilities: Laplace or m-estimate.")
 @cost_option("Cost of this misclassification; others cost 1.")
 @option(
-    "evaluation", "--folds", type=click.IntRange(min=0), usual="10", help="Folds of the accuracy estimate; 0 skips it."
+    "evaluation",
+    "--folds",
+    type=click.IntRange(min=0),
+    default_text="10",
+    help="Folds of the accuracy estimate; 0 skips it.",
 )
 @seed_option("folds, samples and rule selection")
 @request_options
@@ -250,25 +254,25 @@ def train(
         return
     path = None if no_save else output or default_model_path(source)
     if path is not None:
-        require_place(path, source)
+        require_writable(path, source)
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, learner)
         _require_folds(data, folds)
         table = _costs(given_costs, data.schema)
         if not as_json:
-            say(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
+            write(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
         model = _grown(data, learner, request, smooth, table, path)
         estimate, line, model = _estimate(data, learner, request, table, model, folds, seed)
     if path is not None:
         model.save(path)
     if as_json:
-        say_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
+        write_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
         return
     _print(model, [_training_line(_training(data, model))])
     if line is not None:
-        say(line)
+        write(line)
     if path is not None:
-        say(f"Model written to {path}")
+        write(f"Model written to {path}")
 
 
 def _grown(
@@ -361,11 +365,11 @@ def _estimate(
         return None, None, model
     alone = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
 
-    def learned(part: Dataset) -> Any:
+    def trained(part: Dataset) -> Any:
         return fit(part, learner, costs=costs, keep_trace=False, engine=request.engine)
 
     with ProgressBar("cross-validating") as bar:
-        estimate = cross_validate(data, learned, chosen, used=1 if alone else None, seed=seed, progress=bar)
+        estimate = cross_validate(data, trained, chosen, used=1 if alone else None, seed=seed, progress=bar)
     return estimate, estimate_line(estimate, chosen), model
 
 
@@ -427,7 +431,7 @@ def _train_out_of_core(
     table = Table(source, None, request.engine if request.engine in OUT_OF_CORE else None, request.key)
     path = None if no_save else output or _model_path_of(table)
     if path is not None:
-        require_place(path)
+        require_writable(path)
     finish_rows = FINISH_ROWS if request.finish_rows is None else request.finish_rows
     with warnings_as_notes(), opened_table(table, learner, **columns, temporary=request.temporary_tables) as opened:
         engine = opened.engine
@@ -435,8 +439,8 @@ def _train_out_of_core(
             _print_statement(opened, as_json=as_json)
             return
         if not as_json:
-            say(f"{table_line(engine.schema, engine.n_rows, engine.source)}")
-            say(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
+            write(f"{table_line(engine.schema, engine.n_rows, engine.source)}")
+            write(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
         with ProgressBar("growing") as bar:
             model = opened.fit(
                 smoothing=smoothing,
@@ -450,17 +454,17 @@ def _train_out_of_core(
     if path is not None:
         model.save(path)
     if as_json:
-        say_json(_as_json(model, _training_of_leaves(model), None, path, engine=engine.name, scans=scans))
+        write_json(_as_json(model, _training_of_leaves(model), None, path, engine=engine.name, scans=scans))
         return
-    _print(model, [_training_line(_training_of_leaves(model)), f"{many(scans, 'scan')}."])
+    _print(model, [_training_line(_training_of_leaves(model)), f"{plural(scans, 'scan')}."])
     note("note: no accuracy estimate out of core; test the model with `treewright evaluate`")
     if path is not None:
-        say(f"Model written to {path}")
+        write(f"Model written to {path}")
 
 
 def _print_level(depth: int, open_nodes: int) -> None:
     """Print how far the tree has grown: a level may take its time."""
-    note(f"level {depth}: {many(open_nodes, 'open node')}")
+    note(f"level {depth}: {plural(open_nodes, 'open node')}")
 
 
 def _model_path_of(table: Any) -> str:
@@ -477,9 +481,9 @@ def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
     statement = engine.first_statement()
     if as_json:
         scans = None if depth is None else opened.most_scans(depth)
-        say_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
+        write_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
         return
-    say(f"{statement};")
+    write(f"{statement};")
     least, level = opened.most_scans(0), engine.scans_per_level
     known = "" if depth is None else f": at most {least + level * depth} to depth {depth}"
     factor = "depth" if level == 1 else f"{level} x depth"
@@ -489,21 +493,21 @@ def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
-def _print(model: Model, facts: list[str | None]) -> None:
+def _print(model: Model, sentences: list[str | None]) -> None:
     """Print a model, its size and further sentences."""
     from treewright.tree.forest import Forest
     from treewright.tree.rules import RuleModel
 
-    line = "  ".join(fact for fact in facts if fact is not None)
+    line = "  ".join(one for one in sentences if one is not None)
     if isinstance(model, Forest):
-        say(f"{forest_text(model)}\n\n{line}")
+        write(f"{forest_text(model)}\n\n{line}")
         wanted = model.recipe.get("trees")
         if isinstance(wanted, int) and model.n_trees < wanted and "alpha" not in model.log:
             note(f"note: the time limit was reached after {model.n_trees} of {wanted} trees")
     elif isinstance(model, RuleModel):
-        say(f"{model}\n\n{many(len(model.rules), 'rule')}.  {line}")
+        write(f"{model}\n\n{plural(len(model.rules), 'rule')}.  {line}")
     else:
-        say(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
+        write(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
         if model.tree.n_nodes == 1:
             note(f"note: no split was made: {model.tree.node(0).stop}")
 
@@ -567,7 +571,7 @@ def _as_json(
     from treewright.tree.rules import RuleModel
 
     if isinstance(model, Forest):
-        size = forest_facts(model)
+        size = forest_summary(model)
     elif isinstance(model, RuleModel):
         size = {"rules": len(model.rules)}
     else:

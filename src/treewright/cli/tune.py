@@ -22,12 +22,12 @@ from treewright.cli.options import (
 from treewright.cli.output import (
     ProgressBar,
     data_line,
-    many,
-    require_place,
-    say,
-    say_json,
+    plural,
+    require_writable,
     size_line,
     warnings_as_notes,
+    write,
+    write_json,
 )
 from treewright.cli.train import default_model_path
 
@@ -89,15 +89,7 @@ def _settings_page(ctx: click.Context, algorithm: str) -> Page:
 @schema_options
 @reading_options
 @json_option
-def command(source: str, algorithm: str, **rest: Any) -> None:
-    """Choose the options of an algorithm by nested cross-validation and save the best model.
-
-    Among settings within one standard error of the best, the one with the smallest trees is chosen.
-    """
-    choose_and_tell(source, algorithm, **rest)
-
-
-def choose_and_tell(
+def command(
     source: str,
     algorithm: str,
     *,
@@ -113,19 +105,22 @@ def choose_and_tell(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Read, tune, train, save and print."""
+    """Choose the options of an algorithm by nested cross-validation and save the best model.
+
+    Among settings within one standard error of the best, the one with the smallest trees is chosen.
+    """
     from treewright.evaluation.tune import grid_for, tune
     from treewright.fitting.learn import fit
     from treewright.tree.rules import RuleModel
 
     path = None if no_save else output or default_model_path(source)
     if path is not None:
-        require_place(path, source)
-    usual = next(iter(grid_for(algorithm).values()))
+        require_writable(path, source)
+    default = next(iter(grid_for(algorithm).values()))
     with warnings_as_notes():
-        data = read_cases(source, target, schema, overrides, how, usual)
+        data = read_cases(source, target, schema, overrides, how, default)
         if not as_json:
-            say(f"{data_line(data)}\n{usual.name}\n")
+            write(f"{data_line(data)}\n{default.name}\n")
         with ProgressBar("choosing") as bar:
             tuned = tune(
                 data, algorithm, inner=folds, outer=outer_folds, time_limit=time_limit, seed=seed, progress=bar
@@ -134,10 +129,10 @@ def choose_and_tell(
     if path is not None:
         model.save(path)
     if as_json:
-        say_json({"source": data.source, "rows": data.n_rows, **tuned.to_dict(), "model": path})
+        write_json({"source": data.source, "rows": data.n_rows, **tuned.to_dict(), "model": path})
         return
-    say(str(tuned))
-    size = f"{many(len(model.rules), 'rule')}." if isinstance(model, RuleModel) else size_line(model.tree)
-    say(f"\nTrained on all cases: {size}")
+    write(str(tuned))
+    size = f"{plural(len(model.rules), 'rule')}." if isinstance(model, RuleModel) else size_line(model.tree)
+    write(f"\nTrained on all cases: {size}")
     if path is not None:
-        say(f"Model written to {path}")
+        write(f"Model written to {path}")

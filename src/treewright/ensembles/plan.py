@@ -1,4 +1,4 @@
-"""What kind of forest to learn, as a value: any plan for one tree, and what is left to chance."""
+"""What kind of forest to learn, as a value: any plan for one tree, and what is sampled."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _check_whole(name: str, value: Any, least: int, most: int) -> None:
 
 
 def number_of_attributes(wanted: int | float | str | None, n: int) -> int:
-    """Return how many of n attributes are drawn.
+    """Return how many of n attributes are sampled.
 
     Parameters
     ----------
     wanted : "sqrt", "log2", int, float or None
-        The root, Breiman's ``floor(log2(n)) + 1``, a number, a share, or all. At least one and at most all are drawn.
+        The root, Breiman's ``floor(log2(n)) + 1``, a number, a share, or all. At least one and at most all are sampled.
     n : int
 
     Examples
@@ -87,7 +87,7 @@ class ForestPlan:
     Parameters
     ----------
     tree : Plan
-        How each tree is learned.
+        How each tree is grown and pruned.
     trees : int
     max_features : "sqrt", "log2", int, float or None
         Attributes drawn; None takes all.
@@ -139,7 +139,7 @@ class ForestPlan:
 
     @property
     def draws(self) -> bool:
-        """Whether attributes or cuts are left to chance."""
+        """Whether attributes or thresholds are sampled."""
         return self.max_features is not None or self.random_cuts
 
     @property
@@ -159,14 +159,14 @@ class ForestPlan:
         return self.tree.criterion
 
     def describe(self) -> str:
-        """Say in a few words how many trees there are and what is drawn."""
+        """Describe the number of trees and what is sampled."""
         words = [f"{self.trees:,} {'tree' if self.trees == 1 else 'trees'}"]
         if self.max_features is not None:
-            many = self.max_features
-            told = f"{many} of the attributes" if isinstance(many, str) else f"{many:g} attributes"
-            if isinstance(many, float):
-                told = f"{100 * many:g} % of the attributes"
-            words.append(f"{told} drawn {'at each node' if self.per == 'node' else 'for each tree'}")
+            wanted = self.max_features
+            number = f"{wanted} of the attributes" if isinstance(wanted, str) else f"{wanted:g} attributes"
+            if isinstance(wanted, float):
+                number = f"{100 * wanted:g} % of the attributes"
+            words.append(f"{number} drawn {'at each node' if self.per == 'node' else 'for each tree'}")
         if self.balanced:
             words.append("as many of each class in every bootstrap")
         if not self.bootstrap:
@@ -208,7 +208,7 @@ class ForestPlan:
         )
 
     def draw(self, key: int, n_attributes: int) -> Draw | None:
-        """Return what is left to chance in one tree."""
+        """Return what is sampled in one tree."""
         if not self.draws:
             return None
         many = number_of_attributes(self.max_features, n_attributes)
@@ -240,7 +240,7 @@ class BoostPlan:
     Parameters
     ----------
     tree : Plan
-        How each tree is learned; it must take case weights.
+        How each tree is grown and pruned; it must take case weights.
     trees : int
         Rounds at most.
     learning_rate : float
@@ -307,7 +307,7 @@ class BoostPlan:
         return self.tree.criterion
 
     def describe(self) -> str:
-        """Say in a few words how many rounds there are, and what is not as published."""
+        """Describe the number of rounds, and what is not as published."""
         words = [f"{self.trees:,} {'round' if self.trees == 1 else 'rounds'} at most"]
         if self.learning_rate != 1:
             words.append(f"learning rate {self.learning_rate:g}")
@@ -363,10 +363,10 @@ class BoostPlan:
 EnsemblePlan = ForestPlan | BoostPlan
 
 
-def tree_plan(tree: Plan | TreeLearner | str | None, usual: Plan) -> Plan:
+def tree_plan(tree: Plan | TreeLearner | str | None, default: Plan) -> Plan:
     """Return the plan of single trees that was given as such, as a bare recipe, by its name, or not at all."""
     if tree is None:
-        return usual
+        return default
     if not isinstance(tree, str):
         return as_plan(tree)
     if tree not in tree_algorithms():

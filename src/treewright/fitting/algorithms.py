@@ -37,7 +37,7 @@ class Learner(Protocol):
 
     @property
     def tree(self) -> Plan:
-        """How each tree is learned."""
+        """How each tree is grown and pruned."""
 
     def describe(self) -> str:
         """Describe the options that matter in one line."""

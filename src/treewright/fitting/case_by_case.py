@@ -41,7 +41,7 @@ def fit_case_by_case(
 
 
 def begin_case_by_case(first: Dataset, recipe: Plan | TreeLearner, *, keep_trace: bool = False) -> CaseByCase:
-    """Return a learner for CAL2 or CAL3 that cases like these can be presented to; nothing is learned yet.
+    """Return a learner for CAL2 or CAL3 that cases like these can be presented to; none is presented yet.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ def _forest(resume: Any) -> Forest | None:
 
 
 def _refuse_what_it_cannot(plan: Learner, run: Run, **given: Any) -> None:
-    """Raise if the learner cannot do what is asked of it."""
+    """Raise if the learner cannot do what was requested."""
     abilities = plan.abilities
     if not abilities.many_trees and (run.time_limit is not None or run.resume is not None):
         raise ParameterError("time_limit and resume are for forests")

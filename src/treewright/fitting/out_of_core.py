@@ -77,7 +77,7 @@ def fit_table(
     temporary : bool
         Whether rows of open nodes may be copied to temporary tables (DuckDB and PostgreSQL); else nothing is written.
     engine : str
-        ``"duckdb"``, ``"postgresql"``, ``"spark"`` or ``"dask"``; ``"auto"`` takes what the source says.
+        ``"duckdb"``, ``"postgresql"``, ``"spark"`` or ``"dask"``; ``"auto"`` takes the engine of the source.
     key : str or None
         Of a forest: the column that names each row, by which rows are drawn; None takes that of the table.
 
@@ -355,7 +355,7 @@ def _fit_fetched(
     """Learn in memory, because there is little to fetch."""
     [cases] = engine.fetch([engine.root()])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # it was told already
+        warnings.simplefilter("ignore", DataWarning)  # warned already
         model = fit(cases, plan, smoothing=smoothing, costs=costs, progress=progress, keep_trace=keep_trace)
     return replace(model, provenance=_provenance(engine))
 
@@ -364,10 +364,10 @@ def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
     """Refuse at once what would be refused after hours."""
     incomplete = engine.incomplete()
     if incomplete:
-        told = ", ".join(f"{name!r} ({number:,})" for name, number in incomplete.items())
+        columns = ", ".join(f"{name!r} ({number:,})" for name, number in incomplete.items())
         raise ParameterError(
             f"{plan.name} divides cases without a value among the branches, which {engine.name} does not do; "
-            f"there are values missing in {told}: leave these columns out, fill them, use CART, "
+            f"there are values missing in {columns}: leave these columns out, fill them, use CART, "
             "or read the table into memory"
         )
 

@@ -46,7 +46,7 @@ class Weights(Enum):
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a learner can take; it is asked before any work, and listed in help and documentation.
+    """What a learner can take; it is checked before any work, and listed in help and documentation.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Abilities:
     engines : frozenset of str
         In memory: "interpreted", and "compiled" where kernels grow the tree.
     out_of_core : bool
-        Whether an engine outside memory can count for it.
+        Whether an out-of-core engine can count for it.
     sampled_attributes : bool
         Whether it can grow the trees of a random forest, which sample attributes and cuts.
     grows_on : bool
@@ -283,7 +283,7 @@ class TreeLearner(ABC):
         on_level: Callable[[int, int], None] | None = None,
         keep_trace: bool = True,
     ) -> Grown:
-        """Grow over an engine that counts outside memory; only for a learner whose abilities say so.
+        """Grow over an engine that counts out of core; only for a learner whose abilities say so.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class TreeLearner(ABC):
         raise ParameterError(f"{self.title} does not grow over tables that {engine.name} counts")
 
     def trace_over(self, engine: Any, tree: Tree, task: Task) -> Working:
-        """Return the split traces of a tree, counted outside memory."""
+        """Return the split traces of a tree, counted out of core."""
         from treewright.learners.out_of_core import examine_in_place
         from treewright.learners.tracing import corrected_traces
 

@@ -1,4 +1,4 @@
-"""The registry of algorithms: all that can be asked for by name, with the options of each.
+"""The registry of algorithms: all that have a name, with the options of each.
 
 The command line, comparisons, tuning, ensembles and the documentation list what is registered here, and nothing else.
 An algorithm is registered by one call beside its definition; `treewright.fitting.algorithms` imports all definitions.
@@ -62,7 +62,7 @@ class AlgorithmOption:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm that can be asked for by name.
+    """An algorithm that has a name.
 
     Parameters
     ----------
