@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treewright.arrays import Integer, Real
 from treewright.intrinsics import bits_of, lowest_bit, number_of
-from treewright.jit import Number, kernel
+from treewright.jit import kernel
 
 
 @kernel
@@ -18,7 +19,7 @@ def _lowest_bit(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def _there_and_back(number: float) -> tuple[Number, Number]:
+def _there_and_back(number: float) -> tuple[Integer, Real]:
     bits = bits_of(number)
     return bits, number_of(bits)
 

@@ -6,12 +6,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treewright.arrays import NarrowCounts, Ranks
 from treewright.intrinsics import LANES, add_not_above
-from treewright.jit import Array, no_alloc_kernel
+from treewright.jit import no_alloc_kernel
 
 
 @no_alloc_kernel
-def _add(keys: Array, amounts: Array, own: np.uint64, other: np.uint64, sums: Array, into: np.uint64) -> None:
+def _add(
+    keys: Ranks, amounts: NarrowCounts, own: np.uint64, other: np.uint64, sums: NarrowCounts, into: np.uint64
+) -> None:
     add_not_above(keys, amounts, own, other, sums, into)
 
 

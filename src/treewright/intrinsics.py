@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+
+from treewright.arrays import Integer, NarrowCounts, Ranks, Real
 
 
 def lowest_bit(word: np.uint64) -> np.uint64:
@@ -48,7 +49,7 @@ def _overload_lowest_bit(word: Any) -> Callable[..., Any]:
     return zeros
 
 
-def bits_of(number: float) -> np.int64:
+def bits_of(number: Real) -> np.int64:
     """Return the bits of a double as an integer.
 
     Examples
@@ -60,7 +61,7 @@ def bits_of(number: float) -> np.int64:
     return bits
 
 
-def number_of(bits: np.int64) -> np.float64:
+def number_of(bits: Integer) -> np.float64:
     """Return the double with these bits.
 
     Examples
@@ -111,10 +112,10 @@ def _overload_number_of(bits: Any) -> Callable[..., Any]:
 LANES = 16
 """SIMD lanes of a vector; LLVM splits it where the processor's registers are narrower."""
 
-Ints = npt.NDArray[np.int32]
 
-
-def add_not_above(keys: Ints, amounts: Ints, own: np.uint64, other: np.uint64, sums: Ints, into: np.uint64) -> None:
+def add_not_above(
+    keys: Ranks, amounts: NarrowCounts, own: np.uint64, other: np.uint64, sums: NarrowCounts, into: np.uint64
+) -> None:
     """Add to each of `LANES` sums the amounts of those among `LANES` others whose key is not greater than its own.
 
     Parameters

@@ -36,10 +36,6 @@ from treewright.version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-Array = Any
-Number = Any
-"""In kernels the types are those of the arguments: Numba finds them, and they are narrower than Python's."""
-
 FLAGS = {"nogil": True, "boundscheck": False, "error_model": "numpy", "fastmath": False}
 
 NO_REFCOUNT = {"_nrt": False, "no_cfunc_wrapper": True}

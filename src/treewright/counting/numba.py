@@ -24,11 +24,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import (
+    Attributes,
+    Boolean,
+    Branches,
+    Categories,
+    Classes,
+    Codes,
+    Counts,
+    DoubleBits,
+    Integer,
+    Numbers,
+    Positions,
+    Real,
+    Rows,
+    Shares,
+    Sizes,
+    Starts,
+    Statistics,
+    Thresholds,
+    Weights,
+)
 from treewright.counting.numpy import MemoryEngine
 from treewright.counting.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.intrinsics import bits_of
-from treewright.jit import Array, Number, internal, no_alloc_kernel
+from treewright.jit import internal, no_alloc_kernel
 
 BINS = 255
 """Bins of a column with many distinct values."""
@@ -80,7 +101,7 @@ def distinct_values(column: Floats, limit: int) -> Floats:
 
 
 @no_alloc_kernel
-def _find_distinct_values(column: Array, limit: Number, found: Array, slots: Array) -> Number:
+def _find_distinct_values(column: Numbers, limit: Integer, found: Numbers, slots: Positions) -> Integer:
     """Write distinct values to `found` until there are more than `limit`; return their number.
 
     `slots` is a hash table with open addressing: its size is a power of two, -1 marks an empty slot.
@@ -117,7 +138,9 @@ def encode_numbers(column: Floats, borders: Floats, codes: npt.NDArray[Any]) -> 
 
 
 @no_alloc_kernel
-def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Array, below_cell: Array) -> None:
+def _encode(
+    column: Numbers, borders: Thresholds, codes: Codes, padded: Thresholds, keys: DoubleBits, below_cell: Sizes
+) -> None:
     """Write the codes; the last three arrays are buffers, `below_cell` holds zeros."""
     n = len(borders)
     for i in range(len(padded)):
@@ -133,7 +156,7 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
             # Invariant of the inner loop: `below` never exceeds the number of borders below `number`.
             for row in range(len(column)):
                 number = column[row]
-                below = below_cell[_cell_of(number, first, scale)]
+                below: Integer = below_cell[_cell_of(number, first, scale)]
                 for _ in range(fullest):
                     below += padded[below] < number
                 codes[row] = 0 if np.isnan(number) else below + 1
@@ -150,8 +173,8 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
     if fullest <= MOST_IN_CELL:
         for row in range(len(column)):
             number = column[row]
-            cell = (_key_of(bits_of(number)) >> shift) - start
-            below = below_cell[min(max(cell, 0), CELLS - 1)]
+            own = (_key_of(bits_of(number)) >> shift) - start
+            below = below_cell[min(max(own, 0), CELLS - 1)]
             for _ in range(fullest):
                 below += padded[below] < number
             codes[row] = 0 if np.isnan(number) else below + 1
@@ -170,7 +193,7 @@ def _encode(column: Array, borders: Array, codes: Array, padded: Array, keys: Ar
 
 
 @internal
-def _even_cells(borders: Array) -> tuple[Number, Number]:
+def _even_cells(borders: Thresholds) -> tuple[Real, Real]:
     """Return the first border and the cells per unit, 0 where the borders are too close together or too far apart."""
     if len(borders) == 0:
         return 0.0, 0.0
@@ -179,7 +202,7 @@ def _even_cells(borders: Array) -> tuple[Number, Number]:
 
 
 @internal
-def _cell_of(number: Number, first: Number, scale: Number) -> Number:
+def _cell_of(number: Real, first: Real, scale: Real) -> Integer:
     """Return the cell of a value; it is monotonic in the value, so borders of other cells need no comparison."""
     scaled = (number - first) * scale
     if not scaled > 0.0:
@@ -188,13 +211,13 @@ def _cell_of(number: Number, first: Number, scale: Number) -> Number:
 
 
 @internal
-def _key_of(bits: Number) -> Number:
+def _key_of(bits: Integer) -> Integer:
     """Return an integer that orders like the double with these bits."""
     return bits if bits >= 0 else ~(bits & np.int64(0x7FFFFFFFFFFFFFFF))
 
 
 @internal
-def _prefix_sums(below_cell: Array) -> Number:
+def _prefix_sums(below_cell: Sizes) -> Integer:
     """Turn the number of borders per cell (shifted by one) into prefix sums; return the greatest number in a cell."""
     fullest = np.int64(0)
     for cell in range(len(below_cell) - 1):
@@ -204,7 +227,7 @@ def _prefix_sums(below_cell: Array) -> Number:
 
 
 @no_alloc_kernel
-def encode_values(column: Array, codes: Array) -> None:
+def encode_values(column: Categories, codes: Codes) -> None:
     """Write the code of each category."""
     for row in range(len(column)):
         codes[row] = column[row] + 1
@@ -272,7 +295,7 @@ def code_table(
 
 @no_alloc_kernel
 def count_classes(
-    codes: Array, rows: Array, target: Array, weights: Array, attributes: Array, starts: Array, counts: Array
+    codes: Codes, rows: Rows, target: Classes, weights: Weights, attributes: Attributes, starts: Starts, counts: Counts
 ) -> None:
     """Add the cases of a node to the class weights of their codes (the histogram).
 
@@ -301,7 +324,7 @@ def count_classes(
 
 
 @internal
-def _is_whole_table(rows: Array, n: Number) -> Number:
+def _is_whole_table(rows: Rows, n: Integer) -> Boolean:
     """Return True if a node has all rows of the table, as the root usually has: then `rows` need not be read."""
     same = 0
     while same < len(rows) and rows[same] == same:
@@ -311,13 +334,13 @@ def _is_whole_table(rows: Array, n: Number) -> Number:
 
 @internal
 def _add_classes(
-    codes: Array,
-    rows: Array | None,
-    target: Array,
-    weights: Array,
-    attributes: Array,
-    starts: Array,
-    flat: Array,
+    codes: Codes,
+    rows: Rows | None,
+    target: Classes,
+    weights: Weights,
+    attributes: Attributes,
+    starts: Starts,
+    flat: Counts,
     width: np.uint64,
     bits: np.uint64 | None,
 ) -> None:
@@ -363,7 +386,7 @@ def _add_classes(
 
 
 @no_alloc_kernel
-def sum_class_weights(rows: Array, target: Array, weights: Array, counts: Array) -> None:
+def sum_class_weights(rows: Rows, target: Classes, weights: Weights, counts: Statistics) -> None:
     """Add the weights of the cases of a node to the weights of their classes."""
     unit = len(weights) == 0
     w = 1.0
@@ -375,7 +398,13 @@ def sum_class_weights(rows: Array, target: Array, weights: Array, counts: Array)
 
 @no_alloc_kernel
 def count_numbers(
-    codes: Array, rows: Array, deviation: Array, weights: Array, attributes: Array, starts: Array, counts: Array
+    codes: Codes,
+    rows: Rows,
+    deviation: Numbers,
+    weights: Weights,
+    attributes: Attributes,
+    starts: Starts,
+    counts: Counts,
 ) -> None:
     """Add the cases of a node to the weight, sum and sum of squares of their codes.
 
@@ -397,7 +426,7 @@ def count_numbers(
 
 
 @no_alloc_kernel
-def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cases: Array) -> None:
+def count_cases(codes: Codes, rows: Rows, attributes: Attributes, starts: Starts, cases: Sizes) -> None:
     """Count the cases of each code regardless of their weights."""
     fours = len(attributes) // 4 * 4
     for one in range(0, fours, 4):
@@ -421,11 +450,11 @@ def count_cases(codes: Array, rows: Array, attributes: Array, starts: Array, cas
 @internal
 def _branch_of_row(
     row: np.uint64,
-    codes: Array,
-    column: Array,
-    branch_of_code: Array,
-    threshold_bin: tuple[Number, Number],
-    no_branch: Number,
+    codes: Codes,
+    column: Numbers,
+    branch_of_code: Branches,
+    threshold_bin: tuple[Integer, Real],
+    no_branch: Integer,
 ) -> np.uint64:
     """Return the branch of a case, `no_branch` if its value is missing and has no branch; see `route_rows`."""
     bin_of_threshold, threshold = threshold_bin
@@ -438,15 +467,15 @@ def _branch_of_row(
 
 @no_alloc_kernel
 def route_rows(
-    codes: Array,
-    column: Array,
-    rows: Array,
-    weights: Array,
-    branch_of_code: Array,
-    threshold_bin: tuple[Number, Number],
-    branches: Array,
-    sizes: Array,
-    sums: Array,
+    codes: Codes,
+    column: Numbers,
+    rows: Rows,
+    weights: Weights,
+    branch_of_code: Branches,
+    threshold_bin: tuple[Integer, Real],
+    branches: Branches,
+    sizes: Sizes,
+    sums: Weights,
 ) -> None:
     """Write the branch of every case of a node: by its code, and in the bin that holds the threshold by its value.
 
@@ -480,16 +509,16 @@ def route_rows(
 
 @no_alloc_kernel
 def route_and_count(
-    codes: Array,
-    column: Array,
-    rows: Array,
-    weights: Array,
-    target: Array,
-    branch_of_code: Array,
-    threshold_bin: tuple[Number, Number],
-    branches: Array,
-    sizes: Array,
-    counts: Array,
+    codes: Codes,
+    column: Numbers,
+    rows: Rows,
+    weights: Weights,
+    target: Classes,
+    branch_of_code: Branches,
+    threshold_bin: tuple[Integer, Real],
+    branches: Branches,
+    sizes: Sizes,
+    counts: Counts,
 ) -> None:
     """Write the branch of every case as `route_rows` does, and add up the class weights of the branches.
 
@@ -510,14 +539,14 @@ def route_and_count(
 
 @no_alloc_kernel
 def partition_rows(
-    rows: Array,
-    weights: Array,
-    branches: Array,
-    sizes: Array,
-    shares: Array,
-    starts: Array,
-    new_rows: Array,
-    new_weights: Array,
+    rows: Rows,
+    weights: Weights,
+    branches: Branches,
+    sizes: Sizes,
+    shares: Shares,
+    starts: Starts,
+    new_rows: Rows,
+    new_weights: Weights,
 ) -> None:
     """Partition the cases of a node stably by branch.
 

@@ -19,9 +19,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import (
+    Boolean,
+    Branches,
+    Counts,
+    Estimates,
+    Flags,
+    Integer,
+    Keys,
+    NodeBytes,
+    NodeIndices,
+    NodeIntegers,
+    Positions,
+    Real,
+    Rows,
+    Sizes,
+    Statistics,
+    Weights,
+)
 from treewright.data.dataset import Dataset
 from treewright.intrinsics import bits_of
-from treewright.jit import Array, Number, kernel
+from treewright.jit import kernel
 from treewright.learners.kernels.random import mixed
 from treewright.learners.kernels.workspace import longer
 from treewright.learners.pessimistic_error import squared_deviate
@@ -52,23 +70,23 @@ from treewright.tree.tree import LEAF, Tree
 class Cases(NamedTuple):
     """Cases and their weights."""
 
-    rows: Array
-    weights: Array
+    rows: Rows
+    weights: Weights
 
 
 class PartitionBuffers(NamedTuple):
     """Buffers to partition cases: the branch of each case; of each branch known cases, weight, size and next index."""
 
-    branch: Array
-    known: Array
-    weight: Array
-    size: Array
-    at: Array
-    counts: Array
+    branch: Branches
+    known: Sizes
+    weight: Weights
+    size: Sizes
+    at: Positions
+    counts: Counts
 
 
 @kernel
-def with_capacity(cases: Cases, n: Number) -> Cases:
+def with_capacity(cases: Cases, n: Integer) -> Cases:
     """Return the cases with a capacity of at least n."""
     if n <= len(cases.rows):
         return cases
@@ -76,7 +94,7 @@ def with_capacity(cases: Cases, n: Number) -> Cases:
 
 
 @kernel
-def count_classes(cases: Cases, first: Number, size: Number, grown: Grown, counts: Array) -> None:
+def count_classes(cases: Cases, first: Integer, size: Integer, grown: Grown, counts: Statistics) -> None:
     """Sum the weights of each class."""
     for k in range(len(counts)):
         counts[k] = 0.0
@@ -86,7 +104,7 @@ def count_classes(cases: Cases, first: Number, size: Number, grown: Grown, count
 
 @kernel
 def partition_cases(
-    grown: Grown, node: Number, cases: Cases, first: Number, size: Number, spare: Cases, buffers: PartitionBuffers
+    grown: Grown, node: Integer, cases: Cases, first: Integer, size: Integer, spare: Cases, buffers: PartitionBuffers
 ) -> Any:
     """Partition a slice of cases by the branches of a node; return `spare` and whether a case became fractional."""
     branches = grown.fields[node, BRANCHES_FIELD]
@@ -136,15 +154,15 @@ class NodeStates(NamedTuple):
     The hash shows whether a node receives the same cases with the same weights again.
     """
 
-    source: Array
-    size: Array
-    fractional: Array
-    digest: Array
-    counts: Array
-    outcome: Array
-    stop: Array
-    estimate: Array
-    staying_estimate: Array
+    source: NodeIndices
+    size: Sizes
+    fractional: Flags
+    digest: Keys
+    counts: Counts
+    outcome: NodeIntegers
+    stop: NodeBytes
+    estimate: Estimates
+    staying_estimate: Estimates
 
 
 class Limits(NamedTuple):
@@ -155,7 +173,7 @@ class Limits(NamedTuple):
 
 
 @kernel
-def _estimate_of_class(counts: Array, outcome: Number, limits: Limits) -> Number:
+def _estimate_of_class(counts: Statistics, outcome: Integer, limits: Limits) -> Real:
     """Return the estimated errors of cases for which this class is predicted."""
     weight = 0.0
     for k in range(len(counts)):
@@ -165,7 +183,7 @@ def _estimate_of_class(counts: Array, outcome: Number, limits: Limits) -> Number
 
 
 @kernel
-def _digest_of(cases: Cases, first: Number, size: Number) -> np.uint64:
+def _digest_of(cases: Cases, first: Integer, size: Integer) -> np.uint64:
     """Return a 64-bit hash of cases and weights that does not depend on their order."""
     total = np.uint64(size)
     for p in range(first, first + size):
@@ -175,8 +193,8 @@ def _digest_of(cases: Cases, first: Number, size: Number) -> np.uint64:
 
 @kernel
 def _set_cases(
-    states: NodeStates, child: Number, spare: Cases, start: Number, size: Number, fractional: Number, grown: Grown
-) -> Number:
+    states: NodeStates, child: Integer, spare: Cases, start: Integer, size: Integer, fractional: Boolean, grown: Grown
+) -> Boolean:
     """Give a node its cases, count them, and update the stop reason of a leaf; return False if it had them already."""
     digest = _digest_of(spare, start, size)
     if states.size[child] == size and states.fractional[child] == fractional and states.digest[child] == digest:
@@ -197,9 +215,9 @@ def _set_cases(
 @kernel
 def _estimate_with(
     states: NodeStates,
-    largest: Number,
+    largest: Integer,
     cases: Cases,
-    size: Number,
+    size: Integer,
     spare: Cases,
     grown: Grown,
     buffers: PartitionBuffers,
@@ -256,7 +274,7 @@ def prune_fractional_kernel(
     states: NodeStates,
     cases: Cases,
     buffers: PartitionBuffers,
-    leaf: Number,
+    leaf: Integer,
     raising: bool,
     limits: Limits,
 ) -> None:
@@ -314,16 +332,16 @@ def prune_fractional_kernel(
 @kernel
 def _send_down(
     states: NodeStates,
-    node: Number,
-    shared: Number,
+    node: Integer,
+    shared: Boolean,
     cases: Cases,
-    end: Number,
+    end: Integer,
     spare: Cases,
     grown: Grown,
     buffers: PartitionBuffers,
     limits: Limits,
-    stack: Array,
-    n: Number,
+    stack: Positions,
+    n: Integer,
 ) -> Any:
     """Give the children of a node their cases, and push the children whose cases have changed."""
     source = states.source[node]

@@ -21,8 +21,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treewright.arrays import (
+    Boolean,
+    Branches,
+    Codes,
+    Counts,
+    Estimates,
+    Flags,
+    Integer,
+    Integers,
+    NodeBytes,
+    NodeIndices,
+    NodeIntegers,
+    Numbers,
+    Positions,
+    Real,
+    Rows,
+    Sizes,
+    Starts,
+    Statistics,
+    Thresholds,
+    Weights,
+)
 from treewright.data.dataset import Dataset
-from treewright.jit import Array, Number, inlined_kernel, internal, kernel
+from treewright.jit import inlined_kernel, internal, kernel
 from treewright.learners.kernels.workspace import longer
 from treewright.learners.pessimistic_error import NEARLY_ALL, NO_ERROR, ONE_ERROR, squared_deviate
 from treewright.tree.build import rebuild_tree
@@ -50,14 +72,14 @@ class Grown(NamedTuple):
         Empty where every case weighs one.
     """
 
-    fields: Array
-    cut: Array
-    children: Array
-    value_branch: Array
-    bounds: Array
-    codes: Array
-    numbers: Array
-    weights: Array
+    fields: NodeIntegers
+    cut: Thresholds
+    children: NodeIndices
+    value_branch: Branches
+    bounds: Thresholds
+    codes: Codes
+    numbers: Numbers
+    weights: Weights
 
 
 # Columns of `Grown.fields`. The slot is the column of the attribute in `codes` or `numbers`, LEAF in a leaf.
@@ -74,7 +96,7 @@ class Grown(NamedTuple):
 
 
 @inlined_kernel
-def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
+def branch_of_case(grown: Grown, node: Integer, row: Integer) -> Integer:
     """Return the branch of a case by the test of a node."""
     slot, test = grown.fields[node, SLOT_FIELD], grown.fields[node, TEST_FIELD]
     branch = np.int64(-1)
@@ -100,13 +122,13 @@ def branch_of_case(grown: Grown, node: Number, row: Number) -> Number:
 
 
 @inlined_kernel
-def class_of(grown: Grown, row: Number) -> Number:
+def class_of(grown: Grown, row: Integer) -> Integer:
     """Return the class of a case."""
     return np.int64(grown.codes[row, 0])
 
 
 @internal
-def push_children(grown: Grown, node: Number, to_finalise: Array, stack: Array, n: Number) -> Number:
+def push_children(grown: Grown, node: Integer, to_finalise: Flags, stack: Positions, n: Integer) -> Integer:
     """Push the children of a node that are not finalised on a stack of n nodes; return its new length."""
     begin = grown.fields[node, CHILDREN_FIELD]
     for edge in range(begin, begin + grown.fields[node, BRANCHES_FIELD]):
@@ -149,7 +171,7 @@ ESTIMATE_SLACK, WEIGHT_TOLERANCE = 0.1, 1e-9
 
 
 @kernel
-def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) -> Number:
+def extra_errors_of(n: Real, errors: Real, confidence: Real, q: Real) -> Real:
     """Return C4.5's extra errors of a leaf (upper confidence limit minus errors), in double precision."""
     if n <= 0:
         return 0.0
@@ -167,7 +189,7 @@ def extra_errors_of(n: Number, errors: Number, confidence: Number, q: Number) ->
 
 
 @kernel
-def leaf_estimate(counts: Array, confidence: Number, q: Number) -> Number:
+def leaf_estimate(counts: Statistics, confidence: Real, q: Real) -> Real:
     """Return the estimated errors of a leaf."""
     weight = 0.0
     most = counts[0]
@@ -179,7 +201,7 @@ def leaf_estimate(counts: Array, confidence: Number, q: Number) -> Number:
 
 
 @kernel
-def at_most(number: Number, bound: Number) -> Number:
+def at_most(number: Real, bound: Real) -> Boolean:
     """Return True if a number is at most a bound, up to rounding."""
     if number <= bound or number == np.inf:
         return number <= bound
@@ -187,7 +209,7 @@ def at_most(number: Number, bound: Number) -> Number:
 
 
 @kernel
-def predicted_class(counts: Array, outcome: Number) -> Number:
+def predicted_class(counts: Statistics, outcome: Integer) -> Integer:
     """Return the class of greatest weight; ties keep the given class."""
     best = 0
     for k in range(1, len(counts)):
@@ -197,7 +219,7 @@ def predicted_class(counts: Array, outcome: Number) -> Number:
 
 
 @kernel
-def is_pure(counts: Array) -> Number:
+def is_pure(counts: Statistics) -> Boolean:
     """Return True if at most one class has cases."""
     classes = 0
     for k in range(len(counts)):
@@ -207,7 +229,9 @@ def is_pure(counts: Array) -> Number:
 
 
 @internal
-def sum_of_children(grown: Grown, node: Number, sizes: Array, counts: Array, estimates: Array) -> tuple[Number, Number]:
+def sum_of_children(
+    grown: Grown, node: Integer, sizes: Sizes, counts: Counts, estimates: Estimates
+) -> tuple[Real, Integer]:
     """Return the summed estimates of the children of a node, and the heaviest child, -1 if none has cases."""
     as_tree = greatest = 0.0
     largest = np.int64(-1)
@@ -228,8 +252,8 @@ def sum_of_children(grown: Grown, node: Number, sizes: Array, counts: Array, est
 
 @internal
 def finalise(
-    state: Any, node: Number, largest: Number, leaf: Number, as_leaf: Number, as_tree: Number, raised: Number
-) -> Number:
+    state: Any, node: Integer, largest: Integer, leaf: Integer, as_leaf: Real, as_tree: Real, raised: Real
+) -> Boolean:
     """Make a node a leaf, raise its largest branch, or leave it unchanged, by the estimated errors of each.
 
     `leaf` is the number of some leaf: a node that becomes a leaf takes it as its source. Returns True if the branch was
@@ -256,34 +280,34 @@ CACHED_CASES = 4096
 class NodeStates(NamedTuple):
     """State of each node: its source, its slice of cases, and what follows from them."""
 
-    source: Array
-    first: Array
-    size: Array
-    counts: Array
-    outcome: Array
-    stop: Array
-    estimate: Array
-    to_finalise: Array
+    source: NodeIndices
+    first: Starts
+    size: Sizes
+    counts: Counts
+    outcome: NodeIntegers
+    stop: NodeBytes
+    estimate: Estimates
+    to_finalise: Flags
 
 
 class Buffers(NamedTuple):
     """Buffers: for the cases of a node, for its branches, and for the leaves that the siblings' cases reach."""
 
-    spare: Array
-    branch_of: Array
-    sizes: Array
-    at: Array
-    branch_counts: Array
-    slot_of: Array
+    spare: Rows
+    branch_of: Branches
+    sizes: Sizes
+    at: Positions
+    branch_counts: Counts
+    slot_of: NodeIndices
 
 
 @inlined_kernel
-def _weight_of(grown: Grown, row: Number) -> Number:
+def _weight_of(grown: Grown, row: Integer) -> Real:
     return grown.weights[row] if len(grown.weights) else 1.0
 
 
 @kernel
-def _set_slice(states: NodeStates, node: Number, first: Number, size: Number, counts: Array) -> None:
+def _set_slice(states: NodeStates, node: Integer, first: Integer, size: Integer, counts: Statistics) -> None:
     """Set slice and counts of a node, and its predicted class where another class has more weight."""
     states.first[node] = first
     states.size[node] = size
@@ -295,7 +319,9 @@ def _set_slice(states: NodeStates, node: Number, first: Number, size: Number, co
 
 
 @kernel
-def _route_down(states: NodeStates, top: Number, rows: Array, grown: Grown, buffers: Buffers, least: Number) -> Array:
+def _route_down(
+    states: NodeStates, top: Integer, rows: Rows, grown: Grown, buffers: Buffers, least: Integer
+) -> Positions:
     """Route the cases of a node to its descendants; descendants that receive the same cases again are left alone.
 
     Returns the nodes that were not split because they have no more than `least` cases.
@@ -367,14 +393,14 @@ def _route_down(states: NodeStates, top: Number, rows: Array, grown: Grown, buff
 @kernel
 def _change_of_estimate(
     states: NodeStates,
-    node: Number,
-    largest: Number,
-    rows: Array,
+    node: Integer,
+    largest: Integer,
+    rows: Rows,
     grown: Grown,
     buffers: Buffers,
-    confidence: Number,
-    q: Number,
-) -> Number:
+    confidence: Real,
+    q: Real,
+) -> Real:
     """Return the change of the estimate of a finalised branch if it also receives the cases of its siblings."""
     if grown.fields[states.source[largest], SLOT_FIELD] == LEAF:  # all cases reach this one leaf
         return leaf_estimate(states.counts[node], confidence, q) - states.estimate[largest]
@@ -421,7 +447,7 @@ def _change_of_estimate(
 
 
 @kernel
-def route_to_small_nodes(grown: Grown, states: NodeStates, rows: Array, buffers: Buffers) -> Array:
+def route_to_small_nodes(grown: Grown, states: NodeStates, rows: Rows, buffers: Buffers) -> Positions:
     """Route all cases from the root to nodes of at most `CACHED_CASES` cases; return these nodes."""
     n = len(rows)
     branch_counts = buffers.branch_counts[0]
@@ -434,7 +460,7 @@ def route_to_small_nodes(grown: Grown, states: NodeStates, rows: Array, buffers:
 
 
 @kernel
-def reordered(table: Array, rows: Array) -> Array:
+def reordered(table: Integers, rows: Rows) -> Integers:
     """Return the rows of a table in the given order."""
     ordered = np.empty_like(table)
     for p in range(len(table)):
@@ -447,13 +473,13 @@ def reordered(table: Array, rows: Array) -> Array:
 def prune_kernel(
     grown: Grown,
     states: NodeStates,
-    rows: Array,
-    small_nodes: Array,
+    rows: Rows,
+    small_nodes: Positions,
     buffers: Buffers,
-    leaf: Number,
+    leaf: Integer,
     raising: bool,
-    confidence: Number,
-    q: Number,
+    confidence: Real,
+    q: Real,
 ) -> None:
     """Route the cases of the nodes `small_nodes` to the leaves, and finalise every node that has cases, children first.
 
@@ -484,7 +510,7 @@ def prune_kernel(
             states.estimate[node] = as_leaf
             continue
         as_tree, largest = sum_of_children(grown, source_node, states.size, states.counts, states.estimate)
-        raised = np.inf
+        raised: Real = np.inf
         if raising and largest >= 0:
             raised = states.estimate[largest] + _change_of_estimate(
                 states, node, largest, rows, grown, buffers, confidence, q

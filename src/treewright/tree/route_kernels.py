@@ -26,9 +26,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import (
+    Branches,
+    Flags,
+    Indices,
+    Integer,
+    NodeBytes,
+    NodeIndices,
+    NodeIntegers,
+    Numbers,
+    Offsets,
+    Outputs,
+    Positions,
+    Real,
+    Steps,
+    Thresholds,
+    Weights,
+)
 from treewright.concurrency import processors
 from treewright.data.dataset import Dataset
-from treewright.jit import Array, Number, internal, no_alloc_kernel
+from treewright.jit import internal, no_alloc_kernel
 from treewright.lazy_import import loaded_kernels
 from treewright.tree.split import Test
 from treewright.tree.tree import LEAF, TESTS
@@ -50,17 +67,17 @@ STEP = np.dtype([("cut", np.float64), ("offset", np.uint32), ("below", np.uint32
 class Nodes(NamedTuple):
     """The arrays of a tree, or of many trees with consecutive node numbers."""
 
-    attribute: Array
-    test: Array
-    cut: Array
-    missing: Array
-    child_start: Array
-    children: Array
-    value_start: Array
-    value_branch: Array
-    bound_start: Array
-    bounds: Array
-    has_surrogate: Array
+    attribute: NodeIntegers
+    test: NodeBytes
+    cut: Thresholds
+    missing: NodeIntegers
+    child_start: Offsets
+    children: NodeIndices
+    value_start: Offsets
+    value_branch: Branches
+    bound_start: Offsets
+    bounds: Thresholds
+    has_surrogate: Flags
 
 
 class Table(NamedTuple):
@@ -69,26 +86,26 @@ class Table(NamedTuple):
     Categories are stored as doubles of their codes, -1 for missing.
     """
 
-    cells: Array
-    case_stride: Number
-    attribute_stride: Number
-    attributes: Number
+    cells: Numbers
+    case_stride: Integer
+    attribute_stride: Integer
+    attributes: Integer
 
 
 class WalkBuffers(NamedTuple):
     """Buffers of `walk_thresholds`: incomplete and complete cases; row offset, position and case of each slot."""
 
-    incomplete: Array
-    complete: Array
-    row: Array
-    position: Array
-    case: Array
+    incomplete: Indices
+    complete: Indices
+    row: Indices
+    position: Indices
+    case: Indices
 
 
 @no_alloc_kernel
 def walk_thresholds(
-    steps: Array, node_at: Array, roots: Array, table: Table, buffers: WalkBuffers, found: Array
-) -> Number:
+    steps: Steps, node_at: NodeIndices, roots: Positions, table: Table, buffers: WalkBuffers, found: NodeIndices
+) -> Integer:
     """Write the leaf of each complete case, for every root (roots x cases), where all tests are thresholds.
 
     Parameters
@@ -161,7 +178,7 @@ def walk_thresholds(
 
 
 @internal
-def _flag_incomplete(table: Table, begin: Number, end: Number, incomplete: Array) -> None:
+def _flag_incomplete(table: Table, begin: Integer, end: Integer, incomplete: NodeIndices) -> None:
     """Read the values of some cases in memory order, and flag the cases with a missing value."""
     attributes = np.uint64(table.attributes)
     if table.attribute_stride == 1:
@@ -181,7 +198,7 @@ def _flag_incomplete(table: Table, begin: Number, end: Number, incomplete: Array
 
 
 @no_alloc_kernel
-def walk(nodes: Nodes, roots: Array, table: Table, cases: Array, found: Array) -> None:
+def walk(nodes: Nodes, roots: Positions, table: Table, cases: Indices, found: NodeIndices) -> None:
     """Write the leaf of each of some cases, for every root (roots x cases)."""
     for tree in range(len(roots)):
         for case in cases:
@@ -202,7 +219,7 @@ def walk(nodes: Nodes, roots: Array, table: Table, cases: Array, found: Array) -
 
 
 @internal
-def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
+def _branch(nodes: Nodes, node: Integer, value: Real) -> Integer:
     """Return the branch of a value, -1 where it is missing or has no branch."""
     test = nodes.test[node]
     if test == THRESHOLD:
@@ -221,7 +238,9 @@ def _branch(nodes: Nodes, node: Number, value: Number) -> Number:
 
 
 @no_alloc_kernel
-def sum_leaf_values(found: Array, leaf_of_node: Array, leaf_values: Array, weights: Array, sums: Array) -> None:
+def sum_leaf_values(
+    found: NodeIndices, leaf_of_node: NodeIndices, leaf_values: Outputs, weights: Weights, sums: Outputs
+) -> None:
     """Sum the predictions of the leaves for each case, tree by tree; NaN where a tree left the case unrouted.
 
     Parameters
@@ -246,15 +265,15 @@ def sum_leaf_values(found: Array, leaf_of_node: Array, leaf_values: Array, weigh
 
 @no_alloc_kernel
 def lay_out_steps(
-    attribute: Array,
-    cut: Array,
-    child_start: Array,
-    children: Array,
-    roots: Array,
-    attribute_step: Number,
-    position: Array,
-    node_at: Array,
-    steps: Array,
+    attribute: NodeIntegers,
+    cut: Thresholds,
+    child_start: Offsets,
+    children: NodeIndices,
+    roots: Positions,
+    attribute_step: Integer,
+    position: Positions,
+    node_at: NodeIndices,
+    steps: Steps,
 ) -> None:
     """Write the steps of all nodes in one pass; every node comes after its parent.
 

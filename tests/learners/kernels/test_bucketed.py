@@ -1,4 +1,4 @@
-"""Sets of cases as one number."""
+"""Bit-packed counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.jit import Array, no_alloc_kernel
+from treewright.arrays import NarrowCounts, Numbers
+from treewright.jit import no_alloc_kernel
 from treewright.learners.kernels.bucketed import (
     NARROW_WEIGHT,
     cases_in,
@@ -19,8 +20,8 @@ from treewright.learners.kernels.bucketed import (
 
 
 @no_alloc_kernel
-def _said(packed: Array, into: Array) -> None:
-    """Say what the sum of narrow packs is, and what it is as a wide one."""
+def _unpacked(packed: NarrowCounts, into: Numbers) -> None:
+    """Write the fields of the sum of narrow counts, then those of the same sum as wide counts."""
     total = np.int32(0)
     for k in range(len(packed)):
         total += packed[k]
@@ -32,10 +33,10 @@ def _said(packed: Array, into: Array) -> None:
 
 @settings(deadline=None)
 @given(cases=st.lists(st.tuples(st.integers(0, 1), st.integers(1, 31)), max_size=66))
-def test_sums_of_packs_say_cases_and_weights_up_to_the_last_bit(cases: list[tuple[int, int]]) -> None:
+def test_sums_of_packed_counts_hold_cases_and_weights_to_the_last_bit(cases: list[tuple[int, int]]) -> None:
     target = np.array([one for one, _ in cases], dtype=np.int32)
     weights = np.array([weight for _, weight in cases], dtype=np.float64)
     assert weights.sum() < NARROW_WEIGHT
-    parent_outcome = np.empty(6)
-    _said(packed_counts(target, weights, np.arange(len(cases))), parent_outcome)
-    assert parent_outcome.tolist() == 2 * [len(cases), weights[target == 0].sum(), weights[target == 1].sum()]
+    fields = np.empty(6)
+    _unpacked(packed_counts(target, weights, np.arange(len(cases), dtype=np.int32)), fields)
+    assert fields.tolist() == 2 * [len(cases), weights[target == 0].sum(), weights[target == 1].sum()]

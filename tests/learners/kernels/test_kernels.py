@@ -65,7 +65,7 @@ def test_criteria_score_tables_as_the_interpreter_does(rows: list[list[int]]) ->
 
 @kernel
 def _quick(x: float) -> float:
-    return quick_nlogn(x)  # type: ignore[no-any-return]
+    return quick_nlogn(x)
 
 
 @settings(deadline=None)

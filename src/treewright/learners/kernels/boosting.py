@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.jit import Array, Number, no_alloc_kernel
+from treewright.arrays import Classes, Flags, Integer, Outputs, Real, Weights
+from treewright.jit import no_alloc_kernel
 
 
 @no_alloc_kernel
-def note_mistakes(said: Array, target: Array, weights: Array, wrong: Array, kept: Array) -> Number:
+def note_mistakes(said: Classes, target: Classes, weights: Weights, wrong: Flags, kept: Weights) -> Integer:
     """Flag the misclassified cases and collect their weights; return their number."""
     n = np.uint64(0)
     # Invariant: `kept[:n]` holds the weights of the misclassified cases before i.
@@ -25,14 +26,14 @@ def note_mistakes(said: Array, target: Array, weights: Array, wrong: Array, kept
 
 
 @no_alloc_kernel
-def weigh_anew(weights: Array, wrong: Array, if_wrong: Number, if_right: Number, new: Array) -> None:
+def weigh_anew(weights: Weights, wrong: Flags, if_wrong: Real, if_right: Real, new: Weights) -> None:
     """Multiply the weights of misclassified and of correctly classified cases by their factors."""
     for i in range(len(weights)):
         new[i] = weights[i] * (if_wrong if wrong[i] else if_right)
 
 
 @no_alloc_kernel
-def cast_votes(said: Array, target: Array, alpha: Number, votes: Array, weights: Array, kept: Array) -> Number:
+def cast_votes(said: Classes, target: Classes, alpha: Real, votes: Outputs, weights: Weights, kept: Weights) -> Integer:
     """Add the votes of a tree, and collect the weights of the cases that the votes so far misclassify.
 
     Returns their number. Ties go to the first class, as in `first_maximum`.

@@ -24,7 +24,28 @@ from math import sqrt
 
 import numpy as np
 
-from treewright.jit import Array, Number, internal, kernel, no_alloc_kernel
+from treewright.arrays import (
+    Attributes,
+    AttributeStatistics,
+    Bytes,
+    Codes,
+    Counts,
+    Flags,
+    Integer,
+    Logarithms,
+    Numbers,
+    Options,
+    Positions,
+    Ranks,
+    Real,
+    Rows,
+    Scores,
+    Sizes,
+    Starts,
+    Statistics,
+    Words,
+)
+from treewright.jit import internal, kernel, no_alloc_kernel
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.options import HIGHEST, MISSING_LEARNED
 from treewright.learners.kernels.score import (
@@ -66,13 +87,13 @@ OCTAGON = (
 
 
 @no_alloc_kernel
-def limit_of(best: Number) -> Number:
+def limit_of(best: Real) -> Real:
     """Return the score below which nothing ties with the best one."""
     return best * TIE_FACTOR if best > 0 else best - 1e-12
 
 
 @internal
-def cases_of(counts: Array, cases: Array, code: Number) -> Number:
+def cases_of(counts: Counts, cases: Sizes, code: Integer) -> Integer:
     """Return the number of cases of a code; where `cases` is empty every case weighs one."""
     if len(cases) > 0:
         return cases[code]
@@ -83,7 +104,7 @@ def cases_of(counts: Array, cases: Array, code: Number) -> Number:
 
 
 @internal
-def impurity_of(statistics: Array, whole: Array, criterion: Number, table: Array) -> Number:
+def impurity_of(statistics: Statistics, whole: Statistics, criterion: Integer, table: Logarithms) -> Real:
     """Return the impurity times the weight; for chi-square the Gini impurity with classes weighted by 1 / frequency.
 
     Pearson's statistic of two branches is the decrease of this impurity times the number of cases.
@@ -99,7 +120,7 @@ def impurity_of(statistics: Array, whole: Array, criterion: Number, table: Array
 
 
 @internal
-def bound_from(before: Number, after: Number, weight: Number, criterion: Number) -> Number:
+def bound_from(before: Real, after: Real, weight: Real, criterion: Integer) -> Real:
     """Return the score of an impurity decrease, increased by the rounding error."""
     if criterion == CHI_SQUARE:
         return (before - after + BOUND_ROUNDING * before) * weight
@@ -107,7 +128,7 @@ def bound_from(before: Number, after: Number, weight: Number, criterion: Number)
 
 
 @internal
-def sum_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[Number, Number]:
+def sum_codes(counts: Counts, cases: Sizes, learn: bool, whole: Statistics) -> tuple[Integer, Integer]:
     """Sum all codes into `whole`, missing values only if their branch is learned.
 
     Returns the number of cases and the last code that has some.
@@ -128,17 +149,17 @@ def sum_codes(counts: Array, cases: Array, learn: bool, whole: Array) -> tuple[N
 
 @no_alloc_kernel
 def score_borders(
-    counts: Array,
-    cases: Array,
-    starts: Array,
-    attributes: Array,
-    gaps: Array,
-    opt: Array,
-    table: Array,
-    borders: Array,
-    bounds: Array,
-    statistics: Array,
-    buffers: Array,
+    counts: Counts,
+    cases: Sizes,
+    starts: Starts,
+    attributes: Attributes,
+    gaps: Flags,
+    opt: Options,
+    table: Logarithms,
+    borders: Scores,
+    bounds: Scores,
+    statistics: AttributeStatistics,
+    buffers: Counts,
 ) -> None:
     """Score the borders of attributes and bound their bins.
 
@@ -231,19 +252,19 @@ def score_borders(
 
 @no_alloc_kernel
 def find_surviving_bins(
-    counts: Array,
-    cases: Array,
-    starts: Array,
-    attributes: Array,
-    single: Array,
-    limits: Array,
-    opt: Array,
-    table: Array,
-    bounds: Array,
-    statistics: Array,
-    surviving: Array,
-    buffers: Array,
-    inside: Array,
+    counts: Counts,
+    cases: Sizes,
+    starts: Starts,
+    attributes: Attributes,
+    single: Flags,
+    limits: Scores,
+    opt: Options,
+    table: Logarithms,
+    bounds: Scores,
+    statistics: AttributeStatistics,
+    surviving: Flags,
+    buffers: Counts,
+    inside: Positions,
 ) -> None:
     """Flag the surviving bins, by a tighter bound.
 
@@ -314,16 +335,16 @@ def find_surviving_bins(
 
 @internal
 def tight_bound(
-    left: Array,
-    inner: Array,
-    whole: Array,
-    before: Number,
-    weight: Number,
-    criterion: Number,
-    table: Array,
-    buffers: Array,
-    inside: Array,
-) -> Number:
+    left: Statistics,
+    inner: Statistics,
+    whole: Statistics,
+    before: Real,
+    weight: Real,
+    criterion: Integer,
+    table: Logarithms,
+    buffers: Counts,
+    inside: Positions,
+) -> Real:
     """Return an upper bound of the scores inside a bin, by the corners; infinite where there are too many.
 
     Parameters
@@ -364,7 +385,7 @@ def tight_bound(
 
 
 @internal
-def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number, n: Number) -> Number:
+def _gini_bound(left: Statistics, inner: Statistics, whole: Statistics, before: Real, weight: Real, n: Integer) -> Real:
     """Return the same bound for the Gini impurity, all sums of a corner in one loop; n classes are in the bin."""
     most = 0.0
     for choice in range(1 << n):
@@ -386,7 +407,7 @@ def _gini_bound(left: Array, inner: Array, whole: Array, before: Number, weight:
 
 
 @internal
-def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weight: Number) -> Number:
+def _octagon_bound(left: Statistics, inner: Statistics, whole: Statistics, before: Real, weight: Real) -> Real:
     """Return the bound for a numeric target; infinite at the ends, where the octagon gives no bound."""
     low, high = left[0], whole[0] - left[0] - inner[0]
     if low <= 0 or high <= 0 or inner[0] <= 0:
@@ -404,7 +425,13 @@ def _octagon_bound(left: Array, inner: Array, whole: Array, before: Number, weig
 
 @kernel
 def score_multiway(
-    counts: Array, cases: Array, starts: Array, attributes: Array, opt: Array, table: Array, scores: Array
+    counts: Counts,
+    cases: Sizes,
+    starts: Starts,
+    attributes: Attributes,
+    opt: Options,
+    table: Logarithms,
+    scores: Scores,
 ) -> None:
     """Score tests with one branch for each category.
 
@@ -438,7 +465,7 @@ def score_multiway(
 
 
 @internal
-def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_leaf: Number) -> bool:
+def _is_test(counts: Counts, cases: Sizes, criterion: Integer, least: Real, min_leaf: Integer) -> bool:
     """Return True if two categories occur, and two branches have enough cases."""
     outcomes = enough = 0
     for code in range(1, len(counts)):
@@ -449,7 +476,7 @@ def _is_test(counts: Array, cases: Array, criterion: Number, least: Number, min_
 
 
 @no_alloc_kernel
-def values_beside(codes: Array, column: Array, rows: Array, code: Number, following: Number) -> tuple[Number, Number]:
+def values_beside(codes: Codes, column: Numbers, rows: Rows, code: Integer, following: Integer) -> tuple[Real, Real]:
     """Return the greatest value of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf
     for i in range(len(rows)):
@@ -462,7 +489,7 @@ def values_beside(codes: Array, column: Array, rows: Array, code: Number, follow
 
 
 def count_thresholds(
-    ranks: Array, numbers: Array, ends: Array, rows: Array, gap: float, inner: Array, gaps: Array
+    ranks: Ranks, numbers: Numbers, ends: Starts, rows: Rows, gap: float, inner: Sizes, gaps: Flags
 ) -> None:
     """Count the candidate thresholds inside each bin of an attribute, and flag the borders that are candidates.
 
@@ -487,15 +514,15 @@ def count_thresholds(
 
 @no_alloc_kernel
 def _count_thresholds(
-    ranks: Array,
-    numbers: Array,
-    ends: Array,
-    rows: Array,
-    gap: Number,
-    inner: Array,
-    gaps: Array,
-    words: Array,
-    seen: Array,
+    ranks: Ranks,
+    numbers: Numbers,
+    ends: Starts,
+    rows: Rows,
+    gap: Real,
+    inner: Sizes,
+    gaps: Flags,
+    words: Words,
+    seen: Bytes,
 ) -> None:
     """Count as `count_thresholds`; `words` is `seen`, eight bytes at a time, and holds zeros."""
     for i in range(len(rows)):

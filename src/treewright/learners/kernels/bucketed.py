@@ -23,8 +23,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.arrays import (
+    Boolean,
+    Classes,
+    Codes,
+    DoubleBits,
+    Flags,
+    Integer,
+    Integers,
+    NarrowCounts,
+    PackedCounts,
+    Positions,
+    Real,
+    Rows,
+    Scores,
+    Weights,
+    WideCounts,
+)
 from treewright.intrinsics import LANES, add_not_above, bits_of, number_of
-from treewright.jit import Array, Number, inlined_internal, internal, no_alloc_kernel
+from treewright.jit import inlined_internal, internal, no_alloc_kernel
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.score import decrease
 from treewright.learners.kernels.sort import SortBuffers, new_sort_buffers, sort_by_bytes
@@ -42,7 +59,7 @@ _FIELD = np.int64(WIDE - 1)
 _FIRST, _SECOND = np.int64(21), np.int64(42)
 
 
-def packed_counts(target: Array, weights: Array, rows: Array) -> Array:
+def packed_counts(target: Classes, weights: Weights, rows: Rows) -> NarrowCounts:
     """Return the narrow counts of every row of a table: zero except for `rows`.
 
     `weights` are those of `rows`, empty where each weighs one.
@@ -58,7 +75,7 @@ def packed_counts(target: Array, weights: Array, rows: Array) -> Array:
 
 
 @no_alloc_kernel
-def _fill(target: Array, weights: Array, rows: Array, packed: Array) -> None:
+def _fill(target: Classes, weights: Weights, rows: Rows, packed: NarrowCounts) -> None:
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         weight = np.int32(weights[k]) if len(weights) > 0 else np.int32(1)
@@ -66,37 +83,37 @@ def _fill(target: Array, weights: Array, rows: Array, packed: Array) -> None:
 
 
 @internal
-def is_narrow(cases: Number, weight: Number) -> Number:
+def is_narrow(cases: Integer, weight: Real) -> Boolean:
     """Return True if so many cases of this weight fit into narrow counts."""
     return cases < NARROW_CASES and weight < NARROW_WEIGHT
 
 
 @internal
-def cases_in(packed_sum: Number) -> Number:
+def cases_in(packed_sum: Integer) -> Integer:
     """Return the number of cases in wide counts."""
     return packed_sum & _FIELD
 
 
 @internal
-def weights_in(packed_sum: Number) -> tuple[Number, Number]:
+def weights_in(packed_sum: Integer) -> tuple[Real, Real]:
     """Return the weights of both classes in wide counts."""
     return np.float64((packed_sum >> _FIRST) & _FIELD), np.float64(packed_sum >> _SECOND)
 
 
 @internal
-def cases_in_narrow(packed_sum: Number) -> Number:
+def cases_in_narrow(packed_sum: Integer) -> Integer:
     """Return the number of cases in narrow counts."""
     return np.int64(packed_sum & _CASES32)
 
 
 @internal
-def weights_in_narrow(packed_sum: Number) -> tuple[Number, Number]:
+def weights_in_narrow(packed_sum: Integer) -> tuple[Real, Real]:
     """Return the weights of both classes in narrow counts."""
     return np.float64((packed_sum >> _FIRST32) & _WEIGHT32), np.float64((packed_sum >> _SECOND32) & _WEIGHT32)
 
 
 @internal
-def widened(packed_sum: Number) -> Number:
+def widened(packed_sum: Integer) -> Integer:
     """Return narrow counts as wide counts."""
     cases, one, two = packed_sum & _CASES32, (packed_sum >> _FIRST32) & _WEIGHT32, (packed_sum >> _SECOND32) & _WEIGHT32
     return np.int64(cases) | np.int64(one) << _FIRST | np.int64(two) << _SECOND
@@ -149,23 +166,23 @@ class CutBuffers(NamedTuple):
     sort : SortRoom
     """
 
-    narrow: Array
-    wide: Array
-    tally: Array
-    wide_tally: Array
-    sums: Array
-    borders: Array
-    spans: Array
-    greatest: Array
-    surviving: Array
-    positions: Array
-    codes: Array
-    packed: Array
-    lefts: Array
-    gains: Array
-    scores: Array
-    cuts: Array
-    weights: Array
+    narrow: NarrowCounts
+    wide: WideCounts
+    tally: NarrowCounts
+    wide_tally: WideCounts
+    sums: WideCounts
+    borders: DoubleBits
+    spans: Integers
+    greatest: DoubleBits
+    surviving: Flags
+    positions: Positions
+    codes: Codes
+    packed: NarrowCounts
+    lefts: NarrowCounts
+    gains: DoubleBits
+    scores: Scores
+    cuts: Codes
+    weights: Weights
     sort: SortBuffers
 
 
@@ -212,18 +229,18 @@ class Node(NamedTuple):
         Least number of cases and least weight of each side.
     """
 
-    cases: Array
-    first: Number
-    size: Number
-    one: Number
-    two: Number
-    before: Number
-    min_leaf: Number
-    least: Number
+    cases: Rows
+    first: Integer
+    size: Integer
+    one: Real
+    two: Real
+    before: Real
+    min_leaf: Integer
+    least: Real
 
 
 @inlined_internal
-def weigh(cases: Array, first: Number, size: Number, packed: Array, buffers: CutBuffers) -> tuple[Number, Number]:
+def weigh(cases: Rows, first: Integer, size: Integer, packed: NarrowCounts, buffers: CutBuffers) -> tuple[Real, Real]:
     """Collect the counts of the cases of a node; return the weights of both classes."""
     narrow, wide = buffers.narrow, buffers.wide
     total = np.int64(0)
@@ -239,20 +256,20 @@ def weigh(cases: Array, first: Number, size: Number, packed: Array, buffers: Cut
 
 
 @inlined_internal
-def threshold(gain: Number, node: Node) -> Number:
+def threshold(gain: Real, node: Node) -> Real:
     """Return the least gain that ties with this gain, or is better."""
     weight = node.one + node.two
     return gain * (1 - TIES) - ROUNDED * weight * weight
 
 
 @internal
-def bits_at_least(limit: Number) -> Number:
+def bits_at_least(limit: Real) -> Integer:
     """Return the bits of the least gain that reaches a limit: bits of gains order like the gains."""
     return bits_of(limit) if limit > 0 else np.int64(0)
 
 
 @inlined_internal
-def gain_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
+def gain_bits(cases: Integer, one: Real, two: Real, node: Node) -> Integer:
     """Return the bits of the gain of a cut with these counts on the left, `NO_CUT` where it is not admissible."""
     left = one + two
     right = node.one + node.two - left
@@ -264,7 +281,9 @@ def gain_bits(cases: Number, one: Number, two: Number, node: Node) -> Number:
 
 
 @inlined_internal
-def pairwise_gains(at: Number, size: Number, before: Number, node: Node, packed: Array, buffers: CutBuffers) -> Number:
+def pairwise_gains(
+    at: Integer, size: Integer, before: Integer, node: Node, packed: NarrowCounts, buffers: CutBuffers
+) -> Integer:
     """Compute the gains of the cuts among few cases; return the bits of the greatest.
 
     Parameters
@@ -298,8 +317,8 @@ def pairwise_gains(at: Number, size: Number, before: Number, node: Node, packed:
 
 @inlined_internal
 def add_few_candidates(
-    at: Number, size: Number, before: Number, limit: Number, node: Node, n_candidates: Number, buffers: CutBuffers
-) -> Number:
+    at: Integer, size: Integer, before: Integer, limit: Real, node: Node, n_candidates: Integer, buffers: CutBuffers
+) -> Integer:
     """Add the cuts among few cases that reach a limit to the candidates; return the number of candidates."""
     least = bits_at_least(limit)
     one, two = weights_in(before)
@@ -314,8 +333,8 @@ def add_few_candidates(
 
 @inlined_internal
 def add_candidate(
-    one: Number, two: Number, cut: Number, node: Node, n_candidates: Number, buffers: CutBuffers
-) -> Number:
+    one: Real, two: Real, cut: Integer, node: Node, n_candidates: Integer, buffers: CutBuffers
+) -> Integer:
     """Add a cut to the candidates, with its score in the arithmetic of `cuts.scan_cuts`."""
     left = one + two
     weight = node.one + node.two
@@ -330,7 +349,7 @@ def add_candidate(
 
 @inlined_internal
 def finalise(
-    a: Number, n_candidates: Number, node: Node, fractional: bool, buffers: CutBuffers, found: BestTests
+    a: Integer, n_candidates: Integer, node: Node, fractional: bool, buffers: CutBuffers, found: BestTests
 ) -> None:
     """Write the lowest of the candidates that tie with the best to `found`.
 
@@ -359,8 +378,15 @@ PER_BUCKET = 3
 
 @inlined_internal
 def count_buckets(
-    codes: Array, low: Number, high: Number, node: Node, sums: Array, borders: Array, span: Array, buffers: CutBuffers
-) -> Number:
+    codes: Codes,
+    low: Integer,
+    high: Integer,
+    node: Node,
+    sums: WideCounts,
+    borders: DoubleBits,
+    span: Integers,
+    buffers: CutBuffers,
+) -> Integer:
     """Count the cases of a node in buckets; return the bits of the greatest gain of a cut between two.
 
     Parameters
@@ -407,14 +433,14 @@ def count_buckets(
 
 
 @inlined_internal
-def _count(codes: Array, low: Number, shift: Number, node: Node, packed: Array, tally: Array) -> None:
+def _count(codes: Codes, low: Integer, shift: Integer, node: Node, packed: PackedCounts, tally: PackedCounts) -> None:
     for p in range(node.size):
         code = np.int64(codes[np.uint64(node.cases[np.uint64(node.first + p)])])
         tally[np.uint64((code - low) >> shift)] += packed[p]
 
 
 @inlined_internal
-def _find_surviving_buckets(sums: Array, n: Number, limit: Number, node: Node, surviving: Array) -> Number:
+def _find_surviving_buckets(sums: WideCounts, n: Integer, limit: Real, node: Node, surviving: Flags) -> Integer:
     """Flag the buckets of more than one case with a cut that may reach a limit; return their number."""
     weight = node.one + node.two
     found = np.int64(0)
@@ -436,15 +462,15 @@ def _find_surviving_buckets(sums: Array, n: Number, limit: Number, node: Node, s
 
 @inlined_internal
 def refine_buckets(
-    codes: Array,
-    sums: Array,
-    borders: Array,
-    span: Array,
-    greatest: Number,
-    limit: Number,
+    codes: Codes,
+    sums: WideCounts,
+    borders: DoubleBits,
+    span: Integers,
+    greatest: Integer,
+    limit: Real,
     node: Node,
     buffers: CutBuffers,
-) -> tuple[Number, Number]:
+) -> tuple[Integer, Real]:
     """Collect the cuts of an attribute, between and inside buckets, that reach a limit, which rises with them.
 
     Parameters
@@ -463,7 +489,7 @@ def refine_buckets(
     n_candidates, limit
     """
     low, shift, n = span[0], span[1], span[2]
-    n_candidates = np.int64(0)
+    n_candidates: Integer = np.int64(0)
     if greatest >= bits_at_least(limit):
         least = bits_at_least(limit)
         for bucket in range(n):
@@ -495,7 +521,7 @@ def refine_buckets(
 
 @inlined_internal
 def _gather_surviving(
-    codes: Array, sums: Array, low: Number, shift: Number, n: Number, node: Node, buffers: CutBuffers
+    codes: Codes, sums: WideCounts, low: Integer, shift: Integer, n: Integer, node: Node, buffers: CutBuffers
 ) -> None:
     """Copy codes and counts of the cases in surviving buckets, bucket by bucket."""
     surviving, positions = buffers.surviving, buffers.positions
@@ -518,8 +544,8 @@ def _gather_surviving(
 
 @internal
 def _refine_large_bucket(
-    at: Number, size: Number, before: Number, limit: Number, node: Node, n_candidates: Number, buffers: CutBuffers
-) -> tuple[Number, Number]:
+    at: Integer, size: Integer, before: Integer, limit: Real, node: Node, n_candidates: Integer, buffers: CutBuffers
+) -> tuple[Integer, Real]:
     """Collect the cuts among many cases of a bucket that reach a limit; the cases are sorted."""
     keys, packed = buffers.sort.keys, buffers.sort.cases
     for k in range(size):

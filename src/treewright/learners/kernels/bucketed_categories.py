@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.arrays import Codes, DoubleBits, Integer, NarrowCounts, PackedCounts, Positions, Ranks, Real, WideCounts
 from treewright.intrinsics import LANES, add_not_above, bits_of, number_of
-from treewright.jit import Array, Number, inlined_internal, internal
+from treewright.jit import inlined_internal, internal
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.bucketed import (
     NO_CUT,
@@ -66,38 +67,49 @@ class SubsetBuffers(NamedTuple):
         Bits of the gain of the partition after each category.
     """
 
-    slots: Array
-    counts: Array
-    wide_counts: Array
-    present: Array
-    keys: Array
-    tally: Array
-    lefts: Array
-    wide_keys: Array
-    wide_tally: Array
-    wide_lefts: Array
-    gains: Array
+    slots: Positions
+    counts: NarrowCounts
+    wide_counts: WideCounts
+    present: Codes
+    keys: Ranks
+    tally: NarrowCounts
+    lefts: NarrowCounts
+    wide_keys: DoubleBits
+    wide_tally: WideCounts
+    wide_lefts: WideCounts
+    gains: DoubleBits
 
 
-def new_subset_buffers(slots: Array, most_values: int) -> SubsetBuffers:
-    """Make room for attributes of so many values."""
+def new_subset_buffers(slots: Positions, most_values: int) -> SubsetBuffers:
+    """Allocate buffers for attributes of at most `most_values` categories."""
     size = most_values + 1 + LANES
-    types = (np.int32, np.int64, np.int64, np.int32, np.int32, np.int32, np.int64, np.int64, np.int64, np.int64)
-    return SubsetBuffers(slots, *(np.zeros(size, dtype=dtype) for dtype in types))
+    return SubsetBuffers(
+        slots,
+        counts=np.zeros(size, dtype=np.int32),
+        wide_counts=np.zeros(size, dtype=np.int64),
+        present=np.zeros(size, dtype=np.int64),
+        keys=np.zeros(size, dtype=np.int32),
+        tally=np.zeros(size, dtype=np.int32),
+        lefts=np.zeros(size, dtype=np.int32),
+        wide_keys=np.zeros(size, dtype=np.int64),
+        wide_tally=np.zeros(size, dtype=np.int64),
+        wide_lefts=np.zeros(size, dtype=np.int64),
+        gains=np.zeros(size, dtype=np.int64),
+    )
 
 
 @internal
 def best_partition_by_share(
-    a: Number,
-    column: Array,
-    limit: Number,
+    a: Integer,
+    column: Codes,
+    limit: Real,
     node: Node,
     fractional: bool,
     rules: Rules,
     buffers: CutBuffers,
     sets: SubsetBuffers,
     found: BestTests,
-) -> tuple[bool, Number]:
+) -> tuple[bool, Real]:
     """Find the best partition of the categories of an attribute if its gain reaches a limit, which rises with it.
 
     Parameters
@@ -149,8 +161,14 @@ def best_partition_by_share(
 
 @inlined_internal
 def _count(
-    column: Array, n_values: Number, node: Node, packed: Array, counts: Array, present: Array, tally: Array
-) -> Number:
+    column: Codes,
+    n_values: Integer,
+    node: Node,
+    packed: PackedCounts,
+    counts: PackedCounts,
+    present: Codes,
+    tally: PackedCounts,
+) -> Integer:
     """Count the cases of a node by category, and list the categories that occur; return their number.
 
     Parameters
@@ -176,7 +194,7 @@ def _count(
 
 
 @inlined_internal
-def _find_keys(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
+def _find_keys(n: Integer, narrow: bool, sets: SubsetBuffers) -> None:
     """Compute the keys of the categories that occur."""
     if not narrow:
         for k in range(n):
@@ -191,12 +209,12 @@ def _find_keys(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
 
 
 @internal
-def _key(k: Number, narrow: bool, sets: SubsetBuffers) -> Number:
+def _key(k: Integer, narrow: bool, sets: SubsetBuffers) -> Integer:
     return np.int64(sets.keys[k]) if narrow else sets.wide_keys[k]
 
 
 @internal
-def _separate_equal(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
+def _separate_equal(n: Integer, narrow: bool, sets: SubsetBuffers) -> None:
     """Give all n categories distinct keys, by old key and then by position."""
     ranks = sets.wide_lefts  # which are recomputed afterwards
     for k in range(n):
@@ -213,7 +231,7 @@ def _separate_equal(n: Number, narrow: bool, sets: SubsetBuffers) -> None:
 
 
 @inlined_internal
-def _compare(n: Number, narrow: bool, node: Node, sets: SubsetBuffers) -> Number:
+def _compare(n: Integer, narrow: bool, node: Node, sets: SubsetBuffers) -> Integer:
     """Compute the gains of the partitions after each of n categories; return the bits of the greatest."""
     gains = sets.gains
     greatest = NO_CUT
@@ -243,9 +261,9 @@ def _compare(n: Number, narrow: bool, node: Node, sets: SubsetBuffers) -> Number
 
 
 @internal
-def _note(n: Number, limit: Number, narrow: bool, node: Node, buffers: CutBuffers, sets: SubsetBuffers) -> Number:
+def _note(n: Integer, limit: Real, narrow: bool, node: Node, buffers: CutBuffers, sets: SubsetBuffers) -> Integer:
     """Collect the partitions that reach a limit; return their number."""
-    n_candidates = np.int64(0)
+    n_candidates: Integer = np.int64(0)
     least = bits_at_least(limit)
     for k in range(n):
         if sets.gains[k] >= least:
@@ -256,7 +274,7 @@ def _note(n: Number, limit: Number, narrow: bool, node: Node, buffers: CutBuffer
 
 
 @internal
-def _is_final(n_candidates: Number, weight: Number, buffers: CutBuffers) -> bool:
+def _is_final(n_candidates: Integer, weight: Real, buffers: CutBuffers) -> bool:
     """Return True if no categories need to be separated to know the best of the candidates.
 
     That is so where all candidates tie, and there is only one, or there are at most `PAIRWISE_CASES` cases: separating
@@ -275,9 +293,9 @@ def _is_final(n_candidates: Number, weight: Number, buffers: CutBuffers) -> bool
 
 @internal
 def _finalise(
-    a: Number,
-    n: Number,
-    n_candidates: Number,
+    a: Integer,
+    n: Integer,
+    n_candidates: Integer,
     node: Node,
     fractional: bool,
     narrow: bool,
@@ -313,7 +331,7 @@ def _finalise(
 
 
 @internal
-def _comes_first(one: Number, other: Number, n: Number, narrow: bool, sets: SubsetBuffers) -> bool:
+def _comes_first(one: Integer, other: Integer, n: Integer, narrow: bool, sets: SubsetBuffers) -> bool:
     """Return True if one partition precedes another: the first category in which they differ is on its left."""
     mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
     for k in range(1, n):

@@ -14,8 +14,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.arrays import (
+    Attributes,
+    Classes,
+    Codes,
+    Flags,
+    Integer,
+    Integers,
+    NarrowCounts,
+    NodeDoubles,
+    NodeIntegers,
+    Options,
+    Real,
+    Rows,
+    Scores,
+    Sides,
+    Sizes,
+    Statistics,
+    Weights,
+)
 from treewright.intrinsics import LANES, number_of
-from treewright.jit import Array, Number, inlined_internal, internal, no_alloc_kernel
+from treewright.jit import inlined_internal, internal, no_alloc_kernel
 from treewright.learners.kernels.bucketed import (
     HEAVIEST,
     PAIRWISE_CASES,
@@ -91,10 +110,10 @@ class NodeCodes(NamedTuple):
         Bounds of the codes of each numeric attribute at the node.
     """
 
-    codes: Array
-    values: Array
-    low: Array
-    high: Array
+    codes: Codes
+    values: Codes
+    low: Codes
+    high: Codes
 
 
 @inlined_internal
@@ -103,7 +122,7 @@ def evaluate_bucketed(
     node_codes: NodeCodes,
     key: np.uint64,
     rules: Rules,
-    order: Array,
+    order: Attributes,
     buffers: CutBuffers,
     sets: SubsetBuffers | None,
     found: BestTests,
@@ -141,8 +160,8 @@ def _evaluate_few(
     node: Node,
     node_codes: NodeCodes,
     rules: Rules,
-    order: Array,
-    n_sampled: Number,
+    order: Attributes,
+    n_sampled: Integer,
     buffers: CutBuffers,
     sets: SubsetBuffers | None,
     found: BestTests,
@@ -190,14 +209,14 @@ def _evaluate_many(
     node: Node,
     node_codes: NodeCodes,
     rules: Rules,
-    order: Array,
-    start: Number,
-    end: Number,
-    limit: Number,
+    order: Attributes,
+    start: Integer,
+    end: Integer,
+    limit: Real,
     buffers: CutBuffers,
     sets: SubsetBuffers | None,
     found: BestTests,
-) -> tuple[bool, Number]:
+) -> tuple[bool, Real]:
     """Find the best tests of some attributes of a node of many cases that reach a limit, which rises.
 
     Returns whether there are any, and the limit. All attributes are counted before any is refined: the best cut between
@@ -230,12 +249,19 @@ def _evaluate_many(
     if greatest[first] >= 0:
         limit = max(limit, threshold(number_of(greatest[first]), node))
     for turn in range(end - start):
-        k = (first + turn) % (end - start)
-        a = order[start + k]
+        own = (first + turn) % (end - start)
+        a = order[start + own]
         if rules.tests[a] == CUT and node_codes.low[a] < node_codes.high[a]:
             numbers = node_codes.codes[rules.slots[a]]
             n_candidates, limit = refine_buckets(
-                numbers, buffers.sums[k], buffers.borders[k], buffers.spans[k], greatest[k], limit, node, buffers
+                numbers,
+                buffers.sums[own],
+                buffers.borders[own],
+                buffers.spans[own],
+                greatest[own],
+                limit,
+                node,
+                buffers,
             )
             if n_candidates > 0:
                 finalise(a, n_candidates, node, fractional, buffers, found)
@@ -263,16 +289,16 @@ class EncodedTable(NamedTuple):
         Bit-packed counts, see `packed`.
     """
 
-    codes: Array
-    values: Array
-    packed: Array
+    codes: Codes
+    values: Codes
+    packed: NarrowCounts
 
 
 class Spans(NamedTuple):
     """Bounds of the ranks of each attribute at the nodes on the stack, nodes x attributes."""
 
-    low: Array
-    high: Array
+    low: Codes
+    high: Codes
 
 
 class TreeBuffers(NamedTuple):
@@ -289,14 +315,14 @@ class TreeBuffers(NamedTuple):
     """
 
     near: EncodedTable
-    cases: Array
-    spare: Array
-    order: Array
-    summary: Array
-    scores: Array
+    cases: Rows
+    spare: Rows
+    order: Attributes
+    summary: Statistics
+    scores: Scores
 
 
-def can_grow_bucketed(options: Array, tests: Array, n_values: Array, weights: Array) -> bool:
+def can_grow_bucketed(options: Options, tests: Integers, n_values: Sizes, weights: Weights) -> bool:
     """Return True if bucketed search supports these tests, numbers of categories and weights; no value is missing."""
     opt = options[0]
     return bool(
@@ -314,8 +340,15 @@ def can_grow_bucketed(options: Array, tests: Array, n_values: Array, weights: Ar
 
 
 def grow_bucketed(
-    ranks: ByRank, values: Array, target: Array, rows: Array, weights: Array, rules: Rules, key: int, cancelled: Array
-) -> tuple[Array, Array, Array, int]:
+    ranks: ByRank,
+    values: Codes,
+    target: Classes,
+    rows: Rows,
+    weights: Weights,
+    rules: Rules,
+    key: int,
+    cancelled: Flags,
+) -> tuple[NodeIntegers, NodeDoubles, Sides, int]:
     """Grow a tree of these rows.
 
     Parameters
@@ -393,9 +426,9 @@ def grow_tree(
     written: NodeArrays,
     frames: Frames,
     spans: Spans,
-    state: Array,
-    cancelled: Array,
-) -> Number:
+    state: Integers,
+    cancelled: Flags,
+) -> Integer:
     """Grow until the stack is empty or a buffer is full; return `FINISHED` or `MORE_NODES`.
 
     Parameters
@@ -474,7 +507,7 @@ def grow_tree(
 
 
 @internal
-def _copy_together(table: EncodedTable, cases: Array, first: Number, size: Number, near: EncodedTable) -> None:
+def _copy_together(table: EncodedTable, cases: Rows, first: Integer, size: Integer, near: EncodedTable) -> None:
     """Copy the codes and counts of the cases of a node together, and renumber the cases."""
     for row in range(table.codes.shape[0]):
         codes, own_codes = table.codes[row], near.codes[row]
@@ -490,7 +523,7 @@ def _copy_together(table: EncodedTable, cases: Array, first: Number, size: Numbe
 
 
 @inlined_internal
-def _partition_by_category(values: Array, sides: Array, node: Node, spare: Array) -> Number:
+def _partition_by_category(values: Codes, sides: Sides, node: Node, spare: Rows) -> Integer:
     """Partition the cases of a node stably by category; return the first index of the second branch."""
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
@@ -507,7 +540,7 @@ def _partition_by_category(values: Array, sides: Array, node: Node, spare: Array
 
 
 @inlined_internal
-def _partition_by_cut(codes: Array, cut: Number, node: Node, spare: Array, found: BestTests, a: Number) -> Number:
+def _partition_by_cut(codes: Codes, cut: Integer, node: Node, spare: Rows, found: BestTests, a: Integer) -> Integer:
     """Partition the cases of a node stably by a cut; return the first index of the second branch.
 
     ``found.low`` and ``found.high`` become the codes of the cases next to the cut.

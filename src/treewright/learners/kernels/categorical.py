@@ -15,7 +15,20 @@ from math import log2
 
 import numpy as np
 
-from treewright.jit import Array, Number, internal
+from treewright.arrays import (
+    Boolean,
+    Counts,
+    Integer,
+    Logarithms,
+    Options,
+    Positions,
+    Real,
+    Rows,
+    Scores,
+    Sides,
+    UnitCounts,
+)
+from treewright.jit import internal
 from treewright.learners.candidates import SHORT
 from treewright.learners.criteria import CLEAN
 from treewright.learners.kernels.options import HIGHEST, MISSING_FRACTIONAL, MISSING_LEARNED, MULTIWAY, ORDERED, SUBSETS
@@ -42,16 +55,16 @@ BY_ORDER, ALL_SUBSETS, BY_SHARE = 0, 1, 2
 
 @internal
 def evaluate_categories(
-    a: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
+    a: Integer,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
     block: Block,
     rules: Rules,
     buffers: Buffers,
     found: BestTests,
     by_value: CategoryBuffers,
-) -> Number:
+) -> Integer:
     """Find the best test of a nominal attribute; return the number of missing values, -1 if there is no test.
 
     ``buffers.unknown`` becomes the statistics of the missing cases, ``buffers.rows`` those of the branches.
@@ -132,14 +145,14 @@ def evaluate_categories(
 
 @internal
 def best_partition(
-    n_values: Number,
-    missing_row: bool,
-    ordered: bool,
+    n_values: Integer,
+    missing_row: Boolean,
+    ordered: Boolean,
     rules: Rules,
     buffers: Buffers,
     by_value: CategoryBuffers,
-    sides: Array,
-) -> Number:
+    sides: Sides,
+) -> Real:
     """Find the best partition of the categories into two sets; return its score, -inf if there is none.
 
     ``buffers.rows`` and ``by_value.cases`` are statistics and numbers of cases by category; with `missing_row` the last
@@ -259,13 +272,13 @@ def best_partition(
 
 @internal
 def _score_in_order(
-    start: Number,
-    n: Number,
-    known: Number,
+    start: Integer,
+    n: Integer,
+    known: Integer,
     missing_row: bool,
-    cases_all: Number,
-    before: Number,
-    weight: Number,
+    cases_all: Integer,
+    before: Real,
+    weight: Real,
     rules: Rules,
     buffers: Buffers,
     by_value: CategoryBuffers,
@@ -327,7 +340,9 @@ def _score_in_order(
 
 
 @internal
-def _rank_values(rows: Array, by_value: CategoryBuffers, n: Number, k: Number, criterion: Number, ranks: Array) -> None:
+def _rank_values(
+    rows: Counts, by_value: CategoryBuffers, n: Integer, k: Integer, criterion: Integer, ranks: Positions
+) -> None:
     """Rank the categories that occur by the share of a class, or by their mean, ties in category order."""
     present, order, share = by_value.ranks[0], by_value.ranks[1], by_value.shares
     for index in range(n):
@@ -352,7 +367,9 @@ def _rank_values(rows: Array, by_value: CategoryBuffers, n: Number, k: Number, c
 
 
 @internal
-def _on_left(candidate: Number, index: Number, n: Number, known: Number, search: Number, ranks: Array) -> Number:
+def _on_left(
+    candidate: Integer, index: Integer, n: Integer, known: Integer, search: Integer, ranks: Positions
+) -> Boolean:
     """Return True if a category that occurs is on the left of a candidate partition."""
     if search == BY_ORDER:
         cut = candidate % (known - 1)
@@ -367,7 +384,7 @@ def _on_left(candidate: Number, index: Number, n: Number, known: Number, search:
 
 
 @internal
-def _comes_first(one: Number, other: Number, n: Number, ranks: Array) -> Number:
+def _comes_first(one: Integer, other: Integer, n: Integer, ranks: Positions) -> Boolean:
     """Return True if one partition precedes another: the first category in which they differ is on its left."""
     mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]
     cut, other_cut = one % (n - 1), other % (n - 1)
@@ -384,13 +401,13 @@ HAS_MISSING = -2
 
 
 @internal
-def supports_unit_counts(opt: Array) -> Number:
+def supports_unit_counts(opt: Options) -> Boolean:
     """Return True if `evaluate_multiway` supports the options."""
     return opt["unit_weights"] == 1 and (opt["criterion"] == ENTROPY or opt["criterion"] == GINI)
 
 
 @internal
-def integer_nlogn(n: Number, table: Array) -> Number:
+def integer_nlogn(n: Integer, table: Logarithms) -> Real:
     """Return n log2 n of an integer."""
     if n < len(table):
         return table[n]
@@ -399,16 +416,16 @@ def integer_nlogn(n: Number, table: Array) -> Number:
 
 @internal
 def evaluate_multiway(
-    a: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
-    before: Number,
+    a: Integer,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
+    before: Real,
     block: Block,
     rules: Rules,
     found: BestTests,
     by_value: CategoryBuffers,
-) -> Number:
+) -> Integer:
     """Evaluate the multiway test of an attribute; return the state of `found`, or `HAS_MISSING`.
 
     `before` is the impurity of the node. ``by_value.tally`` and ``by_value.sizes`` hold zeros before and after.
@@ -445,17 +462,17 @@ def evaluate_multiway(
 
 @internal
 def _score_counts(
-    n_values: Number,
-    width: Number,
-    size: Number,
-    before: Number,
-    opt: Array,
-    table: Array,
-    tally: Array,
-    sizes: Array,
-    score: Array,
-    info: Array,
-) -> Number:
+    n_values: Integer,
+    width: Integer,
+    size: Integer,
+    before: Real,
+    opt: Options,
+    table: Logarithms,
+    tally: UnitCounts,
+    sizes: UnitCounts,
+    score: Scores,
+    info: Scores,
+) -> Integer:
     """Write score and split information of a table; return 1, or -1 if it is no valid test."""
     least, min_leaf = opt["min_branch"] * SHORT, opt["min_leaf"]
     entropy = opt["criterion"] == ENTROPY
@@ -493,7 +510,7 @@ def _score_counts(
 
 
 @internal
-def _heaviest(n_values: Number, sizes: Array) -> Number:
+def _heaviest(n_values: Integer, sizes: UnitCounts) -> Integer:
     """Return the first category of greatest weight."""
     most = 0
     for code in range(1, n_values + 1):

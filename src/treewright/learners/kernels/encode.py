@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Codes, Numbers, Ranks, Rows
 from treewright.counting.numba import CodedColumn, code_table, count_cases
 from treewright.data.dataset import Dataset
 from treewright.learners.criteria import LARGEST_TABLE
@@ -22,8 +23,6 @@ from treewright.learners.kernels.score import fill_nlogn
 from treewright.learners.kernels.sort import new_sort_buffers, sort_columns
 
 Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int32]
-Codes = npt.NDArray[Any]
 
 SORTED_AFTER_USES = 4
 """A whole column is sorted when nodes with all cases have refined it this many times."""
@@ -49,8 +48,8 @@ class ByRank(NamedTuple):
     """
 
     codes: Codes
-    numbers: Floats
-    greatest: Codes
+    numbers: Numbers
+    greatest: Ranks
 
 
 class EncodedCases:
@@ -173,7 +172,7 @@ class EncodedCases:
         """Return the ranks of the values of all cases."""
         with self._lock:
             if self._by_rank is None:
-                numeric = [column for column in self.dataset.columns if column.dtype.kind == "f"]
+                numeric: list[npt.NDArray[Any]] = [c for c in self.dataset.columns if c.dtype.kind == "f"]
                 n = self.dataset.n_rows
                 ranks, numbers = np.empty((len(numeric), n), dtype=np.int32), np.zeros((len(numeric), n + 1))
                 order, buffers = np.empty((1, n), dtype=np.int64), new_sort_buffers(n)

@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Codes, Rows
 from treewright.concurrency import Cancelled, cancel_flag
 from treewright.counting.engine import Engine
 from treewright.counting.numba import CodedColumn
@@ -100,8 +101,6 @@ def make_intervals(
 
 
 Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int32]
-Codes = npt.NDArray[Any]
 
 NARROW = 1 << 16
 """Blocks of fewer cases have 32-bit order entries."""
@@ -406,7 +405,8 @@ class _Growth:
             numbers = np.empty((len(self._cuts), n + 1))
             values = np.empty((len(self._cuts), n))
             for slot, attribute in enumerate(self._cuts.tolist()):
-                gather_numbers(self._data.columns[attribute], rows, values[slot])
+                column: npt.NDArray[Any] = self._data.columns[attribute]
+                gather_numbers(column, rows, values[slot])
             sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_buffers(n))
         for attribute, column_codes in self._interval_codes.items():
             gather_codes(column_codes, rows, codes[attribute], 0)

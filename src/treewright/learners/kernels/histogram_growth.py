@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Rows
 from treewright.counting.numba import partition_rows, route_and_count, route_rows, sum_class_weights
 from treewright.learners.base import Progress
 from treewright.learners.kernels.assemble import Fragment, concatenate
-from treewright.learners.kernels.histogram_search import NO_WEIGHTS, Floats, Histogram, Rows, Search, Table, count_node
+from treewright.learners.kernels.histogram_search import NO_WEIGHTS, Floats, Histogram, Search, Table, count_node
 from treewright.learners.kernels.options import NOT_TESTED
 from treewright.learners.kernels.workspace import (
     ATTRIBUTE,

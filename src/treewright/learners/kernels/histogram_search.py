@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Flags, Rows
 from treewright.counting.numba import CodedColumn, count_cases, count_classes, count_numbers
 from treewright.counting.table import FrequencyTable
 from treewright.data.schema import Schema
@@ -47,8 +48,6 @@ from treewright.tree.split import FRACTIONAL, KNOWN, Split, SplitStatus
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int32]
 
 NO_WEIGHTS: Floats = np.zeros(0)
 NO_CASES: Ints = np.zeros(0, dtype=np.int64)

@@ -27,7 +27,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.jit import Array, Number, inlined_internal, internal, no_alloc_kernel
+from treewright.arrays import (
+    Attributes,
+    Branches,
+    Flags,
+    FrameFields,
+    Integer,
+    Integers,
+    NodeDoubles,
+    NodeIntegers,
+    Options,
+    Real,
+    Rows,
+    Scores,
+    Sides,
+    Sizes,
+    Starts,
+    Statistics,
+    Thresholds,
+)
+from treewright.jit import inlined_internal, internal, no_alloc_kernel
 from treewright.learners.kernels.categorical import (
     HAS_MISSING,
     evaluate_categories,
@@ -104,19 +123,19 @@ EPSILON = 1e-3
 
 @internal
 def evaluate_attributes(
-    n_free: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
+    n_free: Integer,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
     key: np.uint64,
     block: Block,
     rules: Rules,
     buffers: Buffers,
     found: BestTests,
     by_value: CategoryBuffers | None,
-    cuts: Array | None,
+    cuts: Thresholds | None,
     lazy_sort: LazySortBuffers | None,
-) -> Number:
+) -> Real:
     """Find the best test of each free attribute, or of those that are sampled among them.
 
     Returns the score of a perfect test, infinite where it is not known to the last bit. After a perfect test no other
@@ -158,7 +177,7 @@ def evaluate_attributes(
                     break
                 continue
         cut = rules.tests[a] == CUT
-        n_missing = np.int64(-1)
+        n_missing: Integer = np.int64(-1)
         if cut:
             n_missing = evaluate_thresholds(
                 a, first, size, summary, key, block, rules, buffers, found, cuts, visits, lazy_sort
@@ -182,7 +201,7 @@ def evaluate_attributes(
 
 
 @internal
-def insertion_sort(order: Array, n: Number) -> None:
+def insertion_sort(order: Attributes, n: Integer) -> None:
     """Sort the first n entries by insertion."""
     # Invariant: the entries before `end` are sorted.
     for end in range(1, n):
@@ -195,7 +214,7 @@ def insertion_sort(order: Array, n: Number) -> None:
 
 
 @internal
-def choose(found: BestTests, rules: Rules, scores: Array) -> Number:
+def choose(found: BestTests, rules: Rules, scores: Scores) -> Integer:
     """Return the attribute that the choice rule selects, -1 if there is none."""
     choice = rules.opt[0]["choice"]
     n = len(found.state)
@@ -225,7 +244,7 @@ def choose(found: BestTests, rules: Rules, scores: Array) -> Number:
 
 
 @internal
-def branch_of_code(code: Number, ints: Array, test: Number, sides: Array) -> Number:
+def branch_of_code(code: Integer, ints: NodeIntegers, test: Integer, sides: Sides) -> Integer:
     """Return the branch of a code at a node, -1 for a missing value."""
     if code == 0:
         return -1
@@ -238,16 +257,16 @@ def branch_of_code(code: Number, ints: Array, test: Number, sides: Array) -> Num
 
 @internal
 def assign_branches(
-    visits: Array,
-    first: Number,
-    size: Number,
-    ints: Array,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
+    ints: NodeIntegers,
     block: Block,
     rules: Rules,
-    sides: Array,
-    branch_of: Array,
-    sizes: Array,
-) -> Number:
+    sides: Sides,
+    branch_of: Branches,
+    sizes: Sizes,
+) -> Integer:
     """Write the branch of every case (-1: fractional) and the branch sizes; return the number of fractional cases."""
     a = ints[ATTRIBUTE]
     test = rules.tests[a]
@@ -270,14 +289,14 @@ def assign_branches(
 
 @internal
 def copy_fractional(
-    visits: Array,
-    first: Number,
-    size: Number,
-    branches: Number,
-    branch_of: Array,
-    copies: Array,
-    top: Number,
-    cases: Number,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
+    branches: Integer,
+    branch_of: Branches,
+    copies: Rows,
+    top: Integer,
+    cases: Integer,
     block: Block,
     rules: Rules,
     buffers: Buffers,
@@ -369,7 +388,7 @@ def copy_fractional(
 
 
 @internal
-def _reset_starts(starts: Array, branches: Number, top: Number) -> None:
+def _reset_starts(starts: Starts, branches: Integer, top: Integer) -> None:
     """Reset `starts` from the ends of the branches to their starts, where the branch before ends."""
     for branch in range(branches - 1, 0, -1):
         starts[branch] = starts[branch - 1]
@@ -395,13 +414,13 @@ def grow_nodes(
     found: BestTests,
     written: NodeArrays,
     frames: Frames,
-    state: Array,
-    cancelled: Array,
+    state: Integers,
+    cancelled: Flags,
     by_value: CategoryBuffers | None,
-    cuts: Array | None,
-    copies: Array | None,
+    cuts: Thresholds | None,
+    copies: Rows | None,
     lazy_sort: LazySortBuffers | None,
-) -> Number:
+) -> Integer:
     """Grow until the stack is empty or a buffer is full; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
     Parameters
@@ -511,15 +530,15 @@ def grow_nodes(
 
 @internal
 def set_frame(
-    frames: Array,
-    at: Number,
-    first: Number,
-    size: Number,
-    level: Number,
-    above: Number,
-    parent_outcome: Number,
-    top: Number,
-    cases: Number,
+    frames: FrameFields,
+    at: Integer,
+    first: Integer,
+    size: Integer,
+    level: Integer,
+    above: Integer,
+    parent_outcome: Integer,
+    top: Integer,
+    cases: Integer,
 ) -> None:
     """Write the stack frame of a node."""
     frames[at, FIRST] = first
@@ -532,7 +551,7 @@ def set_frame(
 
 
 @internal
-def _occurring(sizes: Array, branches: Number) -> Number:
+def _occurring(sizes: Sizes, branches: Integer) -> Integer:
     """Return the number of branches that have cases."""
     occurring = 0
     for branch in range(branches):
@@ -541,21 +560,21 @@ def _occurring(sizes: Array, branches: Number) -> Number:
 
 
 @internal
-def _copy_flags(flags: Array, one: Number, other: Number) -> None:
+def _copy_flags(flags: Flags, one: Integer, other: Integer) -> None:
     for i in range(flags.shape[1]):
         flags[other, i] = flags[one, i]
 
 
 @inlined_internal
 def write_leaf(
-    ints: Array,
-    reals: Array,
-    fields: Array,
-    summary: Array,
-    mean: Number,
-    weight: Number,
+    ints: NodeIntegers,
+    reals: NodeDoubles,
+    fields: FrameFields,
+    summary: Statistics,
+    mean: Real,
+    weight: Real,
     regression: bool,
-    doubles: Array,
+    doubles: NodeDoubles,
 ) -> None:
     """Write a node as a leaf; an empty node has the outcome of its parent."""
     ints[ATTRIBUTE] = -1
@@ -586,7 +605,7 @@ def write_leaf(
 
 
 @internal
-def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number, opt: Array) -> Number:
+def stop_of(n: Integer, pure: bool, level: Integer, weight: Real, n_free: Integer, opt: Options) -> Integer:
     """Return the reason to stop before anything is counted, -1 if there is none."""
     if n == 0:
         return EMPTY
@@ -601,7 +620,7 @@ def stop_of(n: Number, pure: bool, level: Number, weight: Number, n_free: Number
 
 
 @internal
-def stop_after(a: Number, weight: Number, found: BestTests, opt: Array) -> Number:
+def stop_after(a: Integer, weight: Real, found: BestTests, opt: Options) -> Integer:
     """Return the reason not to split by the chosen attribute (-1: no attribute), -1 if there is none."""
     if a < 0:
         return NO_GAIN
@@ -610,8 +629,8 @@ def stop_after(a: Number, weight: Number, found: BestTests, opt: Array) -> Numbe
 
 @inlined_internal
 def write_test(
-    ints: Array, a: Number, branches: Number, found: BestTests, rules: Rules, sides: Array, n_sides: Number
-) -> Number:
+    ints: NodeIntegers, a: Integer, branches: Integer, found: BestTests, rules: Rules, sides: Sides, n_sides: Integer
+) -> Integer:
     """Write the test of a node; return the used length of `sides`."""
     ints[ATTRIBUTE] = a
     ints[BRANCHES] = branches
@@ -635,14 +654,14 @@ def grow_block(
     block: Block,
     rules: Rules,
     n: int,
-    used: Array,
+    used: Flags,
     key: np.uint64,
     depth: int,
     outcome: int,
-    cancelled: Array,
+    cancelled: Flags,
     *,
     sort_lazily: bool,
-) -> tuple[Array, Array, Array, int]:
+) -> tuple[NodeIntegers, NodeDoubles, Sides, int]:
     """Grow the subtree of the first `n` cases of a block.
 
     Parameters
@@ -714,7 +733,7 @@ def grow_block(
 
 def _extras(
     block: Block, rules: Rules, most_values: int, *, sort_lazily: bool
-) -> tuple[CategoryBuffers | None, Array | None, Array | None, LazySortBuffers | None]:
+) -> tuple[CategoryBuffers | None, Thresholds | None, Rows | None, LazySortBuffers | None]:
     """Allocate optional buffers; for None the kernel is compiled without the code that uses them."""
     opt = rules.opt[0]
     by_value = cuts = copies = lazy_sort = None

@@ -7,11 +7,11 @@ grown by the interpreted grower over compiled counting; `is_supported` tells whi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Options
 from treewright.data.schema import Kind, Schema
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.score import CHI_SQUARE, ENTROPY, GINI, VARIANCE
@@ -72,7 +72,6 @@ LARGEST_EXACT = 94_906_265.0
 FEW_WEIGHTS = 64
 """Number of weights that are compared before all are."""
 
-Options = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.jit import Array, Number, no_alloc_kernel
+from treewright.arrays import Integer, Positions, Real
+from treewright.jit import no_alloc_kernel
 
 _GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,13 +22,13 @@ def mixed(number: np.uint64) -> np.uint64:
 
 
 @no_alloc_kernel
-def child_key(key: np.uint64, branch: Number) -> np.uint64:
+def child_key(key: np.uint64, branch: Integer) -> np.uint64:
     """Return the random key of a child node."""
     return mixed(key ^ mixed(np.uint64(branch + 1)))
 
 
 @no_alloc_kernel
-def shuffle(key: np.uint64, order: Array, n: Number) -> None:
+def shuffle(key: np.uint64, order: Positions, n: Integer) -> None:
     """Write a random permutation of 0..n-1 (Fisher-Yates) that the key determines."""
     for index in range(n):
         order[index] = index
@@ -42,7 +43,7 @@ def shuffle(key: np.uint64, order: Array, n: Number) -> None:
 
 
 @no_alloc_kernel
-def random_cut(key: np.uint64, attribute: Number, low: Number, high: Number) -> Number:
+def random_cut(key: np.uint64, attribute: Integer, low: Real, high: Real) -> Real:
     """Return a random threshold of an attribute in ``[low, high)``."""
     share = np.float64(mixed(key ^ mixed(np.uint64(attribute + 1))) >> np.uint64(11)) * 2.0**-53
     cut = low + share * (high - low)

@@ -12,7 +12,27 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.jit import Array, Number, internal, no_alloc_kernel
+from treewright.arrays import (
+    AttributeStatistics,
+    Classes,
+    Codes,
+    Counts,
+    Entries,
+    Flags,
+    Integer,
+    Logarithms,
+    Numbers,
+    Options,
+    Order,
+    Positions,
+    Real,
+    Rows,
+    Scores,
+    Sizes,
+    Statistics,
+    Weights,
+)
+from treewright.jit import internal, no_alloc_kernel
 from treewright.learners.kernels.bounds import (
     LAST,
     LEAST,
@@ -52,10 +72,10 @@ class Cases(NamedTuple):
         For a numeric target, its deviation from the mean, of every case of the node.
     """
 
-    rows: Array
-    weights: Array
-    target: Array
-    deviation: Array
+    rows: Rows
+    weights: Weights
+    target: Classes
+    deviation: Numbers
 
 
 class Binned(NamedTuple):
@@ -78,13 +98,13 @@ class Binned(NamedTuple):
         surviving bins are sorted here.
     """
 
-    counts: Array
-    cases: Array
-    borders: Array
-    surviving: Array
-    inner: Array
-    statistics: Array
-    entries: Array
+    counts: Counts
+    cases: Sizes
+    borders: Scores
+    surviving: Flags
+    inner: Sizes
+    statistics: AttributeStatistics
+    entries: Entries
 
 
 class RefineBuffers(NamedTuple):
@@ -104,19 +124,19 @@ class RefineBuffers(NamedTuple):
         Of the cases of a step.
     """
 
-    who: Array
-    values: Array
-    order: Array
-    entries: Array
-    codes: Array
-    numbers: Array
+    who: Rows
+    values: Numbers
+    order: Order
+    entries: Entries
+    codes: Codes
+    numbers: Numbers
     sort: SortBuffers
-    statistics: Array
-    classes: Array
-    scores: Array
-    positions: Array
-    passed: Array
-    passed_weights: Array
+    statistics: Counts
+    classes: Positions
+    scores: Scores
+    positions: Positions
+    passed: Positions
+    passed_weights: Weights
 
 
 def new_refine_buffers(n: int, found: int, width: int) -> RefineBuffers:
@@ -153,15 +173,15 @@ def refine_buffers_for(binned: Binned, buffers: RefineBuffers | None = None) -> 
 @no_alloc_kernel
 def refine_bins(
     binned: Binned,
-    codes: Array,
-    column: Array,
+    codes: Codes,
+    column: Numbers,
     node: Cases,
-    limit: Number,
-    opt: Array,
-    table: Array,
-    left_out: Array,
+    limit: Real,
+    opt: Options,
+    table: Logarithms,
+    left_out: Statistics,
     buffers: RefineBuffers,
-) -> tuple[Number, Number, Number, Number, Number, Number]:
+) -> tuple[Real, Integer, Integer, Real, Real, Integer]:
     """Find the best threshold of an attribute among its borders and the thresholds in surviving bins.
 
     Parameters
@@ -212,7 +232,7 @@ def refine_bins(
     regression = criterion == VARIANCE
     w = 1.0
     for turn in range(turns):
-        cases_left = np.int64(0)
+        cases_left: Integer = np.int64(0)
         if turn == 1:
             cases_left = cases_of(counts, cases, 0)
         for k in range(width):
@@ -330,7 +350,7 @@ def refine_bins(
 
 
 @internal
-def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> None:
+def _add(into: Statistics, who: Integer, w: Real, node: Cases, regression: bool) -> None:
     """Add a case to statistics; `who` is its class, or for a numeric target the case itself."""
     if regression:
         d = node.deviation[np.uint64(who)]
@@ -342,14 +362,14 @@ def _add(into: Array, who: Number, w: Number, node: Cases, regression: bool) -> 
 
 
 @internal
-def _number_of(entry: Number, column: Array, node: Cases) -> Number:
+def _number_of(entry: Integer, column: Numbers, node: Cases) -> Real:
     """Return the value of a case."""
     return column[node.rows[entry & CASE]] + 0.0  # no negative zero
 
 
 @internal
 def _sort_surviving(
-    n: Number, surviving: Array, codes: Array, column: Array, node: Cases, buffers: RefineBuffers
+    n: Integer, surviving: Flags, codes: Codes, column: Numbers, node: Cases, buffers: RefineBuffers
 ) -> None:
     """Write the sorted entries of the n cases in surviving bins to ``buffers.entries``."""
     who, entries = buffers.who, buffers.entries
@@ -381,7 +401,7 @@ def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
 
 
 @no_alloc_kernel
-def sort_entries(values: Array, buffers: RefineBuffers) -> None:
+def sort_entries(values: Numbers, buffers: RefineBuffers) -> None:
     """Sort values stably, missing ones first, and write the entries."""
     n = len(values)
     order, entries = buffers.order, buffers.entries

@@ -20,9 +20,10 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
+from treewright.arrays import Counts, Integer, Logarithms, Real, Scores, Statistics
 from treewright.errors import ParameterError
 from treewright.intrinsics import bits_of
-from treewright.jit import FLAGS, Array, Number, internal, no_alloc_kernel
+from treewright.jit import FLAGS, internal, no_alloc_kernel
 from treewright.learners.criteria import CLEAN, ROUNDING, CriterionFunction, Floats, Scan
 
 ENTROPY, GINI, VARIANCE, CHI_SQUARE = 0, 1, 2, 3
@@ -36,14 +37,14 @@ QUICK_ERROR = 2e-7
 
 
 @no_alloc_kernel
-def fill_nlogn(table: Array, start: Number) -> None:
+def fill_nlogn(table: Logarithms, start: Integer) -> None:
     """Write n log2 n into a table from index `start` on."""
     for n in range(max(start, 1), len(table)):
         table[n] = n * log2(n)
 
 
 @no_alloc_kernel
-def nlogn_of(x: Number, table: Array) -> Number:
+def nlogn_of(x: Real, table: Logarithms) -> Real:
     """Return x log2 x, 0 for 0."""
     whole = np.int64(x)
     if whole == x and 0 <= whole < len(table):
@@ -52,7 +53,7 @@ def nlogn_of(x: Number, table: Array) -> Number:
 
 
 @internal
-def quick_nlogn(x: Number) -> Number:
+def quick_nlogn(x: Real) -> Real:
     """Return x log2 x, too low by at most `QUICK_ERROR` times x, from exponent and fraction of the double."""
     if not x > 0:
         return 0.0
@@ -64,7 +65,7 @@ def quick_nlogn(x: Number) -> Number:
 
 
 @internal
-def weight_of(statistics: Array, criterion: Number) -> Number:
+def weight_of(statistics: Statistics, criterion: Integer) -> Real:
     """Return the weight of a set of cases."""
     if criterion == VARIANCE:
         return statistics[0]
@@ -75,7 +76,7 @@ def weight_of(statistics: Array, criterion: Number) -> Number:
 
 
 @internal
-def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
+def impurity(statistics: Statistics, criterion: Integer, table: Logarithms) -> Real:
     """Return the impurity of a set of cases times its weight."""
     if criterion == VARIANCE:
         n = statistics[0]
@@ -93,7 +94,7 @@ def impurity(statistics: Array, criterion: Number, table: Array) -> Number:
 
 
 @internal
-def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
+def chi_square_of(rows: Counts, n_rows: Integer, columns: Statistics) -> Real:
     """Return Pearson's chi-square over the rows and columns that are not empty; `columns` becomes the column sums."""
     width = rows.shape[1]
     for k in range(width):
@@ -116,7 +117,7 @@ def chi_square_of(rows: Array, n_rows: Number, columns: Array) -> Number:
 
 
 @internal
-def chi_square_of_sides(left: Array, right: Array) -> Number:
+def chi_square_of_sides(left: Statistics, right: Statistics) -> Real:
     """Return Pearson's chi-square of two branches."""
     weight_left = weight_right = whole = 0.0
     for k in range(len(left)):
@@ -137,7 +138,7 @@ def chi_square_of_sides(left: Array, right: Array) -> Number:
 
 
 @internal
-def decrease(before: Number, after: Number, weight: Number, added_up: Number) -> Number:
+def decrease(before: Real, after: Real, weight: Real, added_up: Real) -> Real:
     """Return the impurity decrease per unit of weight, 0 where it is within rounding.
 
     Rounding is a share of `added_up`: the weight, for a numeric target the sum of squares.
@@ -148,7 +149,7 @@ def decrease(before: Number, after: Number, weight: Number, added_up: Number) ->
 
 
 @no_alloc_kernel
-def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array, whole: Array) -> Number:
+def score_of_table(rows: Counts, n_rows: Integer, criterion: Integer, table: Logarithms, whole: Statistics) -> Real:
     """Score a table of branches; `whole` becomes the sum of its rows."""
     if criterion == CHI_SQUARE:
         return chi_square_of(rows, n_rows, whole)
@@ -169,8 +170,8 @@ def score_of_table(rows: Array, n_rows: Number, criterion: Number, table: Array,
 
 @internal
 def score_of_sides(
-    left: Array, right: Array, before: Number, weight: Number, criterion: Number, table: Array
-) -> Number:
+    left: Statistics, right: Statistics, before: Real, weight: Real, criterion: Integer, table: Logarithms
+) -> Real:
     """Score two branches."""
     if criterion == CHI_SQUARE:
         return chi_square_of_sides(left, right)
@@ -179,7 +180,7 @@ def score_of_sides(
 
 
 @no_alloc_kernel
-def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Array) -> Number:
+def branch_information(rows: Counts, n_rows: Integer, unknown: Real, table: Logarithms) -> Real:
     """Return C4.5's split information; cases with a missing value count as one more branch."""
     total = unknown
     logs = nlogn_of(unknown, table) if unknown > 0 else 0.0
@@ -193,7 +194,7 @@ def branch_information(rows: Array, n_rows: Number, unknown: Number, table: Arra
 
 
 @no_alloc_kernel
-def first_tied(scores: Array, n: Number) -> Number:
+def first_tied(scores: Scores, n: Integer) -> Integer:
     """Return the first index whose score ties with the greatest, -1 if there is none."""
     if n == 0:
         return -1

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import Attributes, CasePositions, Codes, Flags, Integer, Keys, Numbers, Order, Rows, Sizes, Words
 from treewright.intrinsics import bits_of, lowest_bit, number_of
-from treewright.jit import Array, Number, internal, no_alloc_kernel
+from treewright.jit import internal, no_alloc_kernel
 from treewright.learners.kernels.workspace import Block
 
 MOST_INSERTED_VALUES = 48
@@ -34,9 +35,9 @@ _BYTE = np.uint64(255)
 class SortBuffers(NamedTuple):
     """Buffers: keys and cases, 2 x n each, and the histogram of each byte."""
 
-    keys: Array
-    cases: Array
-    counts: Array
+    keys: Keys
+    cases: Rows
+    counts: Sizes
 
 
 def new_sort_buffers(n: int) -> SortBuffers:
@@ -47,8 +48,8 @@ def new_sort_buffers(n: int) -> SortBuffers:
 
 @no_alloc_kernel
 def sort_numbers(
-    values: Array, n: Number, shift: Number, order: Array, codes: Array, numbers: Array, buffers: SortBuffers
-) -> Number:
+    values: Numbers, n: Integer, shift: Integer, order: Order, codes: Codes, numbers: Numbers, buffers: SortBuffers
+) -> Integer:
     """Sort the first n values; return the number of distinct ones.
 
     Parameters
@@ -95,7 +96,7 @@ def sort_numbers(
 
 
 @internal
-def _insert(keys: Array, cases: Array, n: Number) -> Number:
+def _insert(keys: Keys, cases: Rows, n: Integer) -> Integer:
     # Invariant: the first k keys are sorted.
     for k in range(1, n):
         key, case = keys[0, k], cases[0, k]
@@ -110,7 +111,7 @@ def _insert(keys: Array, cases: Array, n: Number) -> Number:
 
 
 @internal
-def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number:
+def sort_by_bytes(keys: Keys, cases: Rows, n: Integer, counts: Sizes) -> Integer:
     """Sort the first n keys of row 0 stably; return the row that holds the result."""
     for byte in range(8):
         for digit in range(256):
@@ -142,21 +143,21 @@ def sort_by_bytes(keys: Array, cases: Array, n: Number, counts: Array) -> Number
 
 
 @no_alloc_kernel
-def gather_numbers(column: Array, rows: Array, into: Array) -> None:
+def gather_numbers(column: Numbers, rows: Rows, into: Numbers) -> None:
     """Copy the values of these rows."""
     for i in range(len(rows)):
         into[i] = column[rows[i]]
 
 
 @no_alloc_kernel
-def gather_codes(codes: Array, rows: Array, into: Array, step: Number) -> None:
+def gather_codes(codes: Codes, rows: Rows, into: Codes, step: Integer) -> None:
     """Copy the codes of these rows plus an offset (category indices become codes from 1)."""
     for i in range(len(rows)):
         into[i] = codes[rows[i]] + step
 
 
 @no_alloc_kernel
-def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> None:
+def gather_cases(table: Codes, rows: Rows, attributes: Attributes, into: Codes) -> None:
     """Copy the codes of these rows, transposing cases x attributes to attributes x cases."""
     for i in range(len(rows)):
         row = rows[i]
@@ -166,13 +167,13 @@ def gather_cases(table: Array, rows: Array, attributes: Array, into: Array) -> N
 
 @no_alloc_kernel
 def sort_columns(
-    values: Array,
-    attributes: Array,
-    n: Number,
-    shift: Number,
-    order: Array,
-    codes: Array,
-    numbers: Array,
+    values: Numbers,
+    attributes: Attributes,
+    n: Integer,
+    shift: Integer,
+    order: Order,
+    codes: Codes,
+    numbers: Numbers,
     buffers: SortBuffers,
 ) -> None:
     """Sort the numeric columns of a block.
@@ -228,14 +229,14 @@ class LazySortBuffers(NamedTuple):
         Histogram of a digit.
     """
 
-    positions: Array
-    is_sorted: Array
-    all_cases: Array
-    words: Array
-    groups: Array
-    entries: Array
-    spare: Array
-    counts: Array
+    positions: CasePositions
+    is_sorted: Flags
+    all_cases: Rows
+    words: Words
+    groups: Words
+    entries: Order
+    spare: Order
+    counts: Sizes
 
 
 def new_lazy_sort_buffers(order: npt.NDArray[Any]) -> LazySortBuffers:
@@ -256,12 +257,12 @@ def new_lazy_sort_buffers(order: npt.NDArray[Any]) -> LazySortBuffers:
 
 @internal
 def sort_slice(
-    codes: Array,
-    slot: Number,
-    visits: Array,
-    first: Number,
-    size: Number,
-    shift: Number,
+    codes: Codes,
+    slot: Integer,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
+    shift: Integer,
     block: Block,
     buffers: LazySortBuffers,
 ) -> None:
@@ -296,14 +297,14 @@ def sort_slice(
 
 @no_alloc_kernel
 def select_cases(
-    positions: Array,
-    order: Array,
-    visits: Array,
-    first: Number,
-    size: Number,
-    words: Array,
-    groups: Array,
-    entries: Array,
+    positions: CasePositions,
+    order: Order,
+    visits: Rows,
+    first: Integer,
+    size: Integer,
+    words: Words,
+    groups: Words,
+    entries: Order,
 ) -> None:
     """Write the entries of some cases in the order of the block.
 
@@ -340,7 +341,7 @@ def select_cases(
 
 
 @internal
-def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at: np.uint64) -> np.uint64:
+def _read_word(number: np.uint64, words: Words, order: Order, entries: Order, at: np.uint64) -> np.uint64:
     """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
     word = words[number]
     words[number] = _ZERO
@@ -354,7 +355,7 @@ def _read_word(number: np.uint64, words: Array, order: Array, entries: Array, at
 
 @no_alloc_kernel
 def sort_cases(
-    codes: Array, visits: Array, first: Number, size: Number, shift: Number, order: Array, counts: Array, spare: Array
+    codes: Codes, visits: Rows, first: Integer, size: Integer, shift: Integer, order: Order, counts: Sizes, spare: Order
 ) -> None:
     """Sort the cases of a slice stably by their codes into `order`.
 
@@ -388,7 +389,7 @@ def sort_cases(
     while size >> (wanted + 1) > 0:
         wanted += 1
     base = lowest << shift
-    digit = min(bits, wanted, DIGIT)
+    digit: Integer = min(bits, wanted, DIGIT)
     fullest = size
     if digit == bits or size <= MOST_NEARLY_SORTED:
         fullest = _count_digit(order, first, size, base, shift + bits - digit, digit, counts)
@@ -414,7 +415,7 @@ def sort_cases(
 
 
 @internal
-def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> None:
+def _insert_entry(entry: Integer, order: Order, first: Integer, at: Integer) -> None:
     """Insert an entry into those from `first` to before `at`."""
     while at > first and np.int64(order[at - 1]) > entry:
         order[at] = order[at - 1]
@@ -424,8 +425,8 @@ def _insert_entry(entry: Number, order: Array, first: Number, at: Number) -> Non
 
 @internal
 def _count_digit(
-    entries: Array, start: Number, n: Number, base: Number, low: Number, digit: Number, counts: Array
-) -> Number:
+    entries: Order, start: Integer, n: Integer, base: Integer, low: Integer, digit: Integer, counts: Sizes
+) -> Integer:
     """Write the histogram of a digit of entries minus a base; return its maximum."""
     mask = (np.int64(1) << digit) - 1
     for value in range(mask + 1):
@@ -440,15 +441,15 @@ def _count_digit(
 
 @internal
 def _by_digit(
-    entries: Array,
-    start: Number,
-    into: Array,
-    position: Number,
-    n: Number,
-    base: Number,
-    low: Number,
-    digit: Number,
-    counts: Array,
+    entries: Order,
+    start: Integer,
+    into: Order,
+    position: Integer,
+    n: Integer,
+    base: Integer,
+    low: Integer,
+    digit: Integer,
+    counts: Sizes,
 ) -> None:
     """Distribute entries stably by a digit whose histogram is in `counts`."""
     mask = (np.int64(1) << digit) - 1
@@ -459,6 +460,6 @@ def _by_digit(
         at += here
     for k in range(n):
         entry = entries[start + k]
-        value = ((np.int64(entry) - base) >> low) & mask
-        into[counts[value]] = entry
-        counts[value] += 1
+        own = ((np.int64(entry) - base) >> low) & mask
+        into[counts[own]] = entry
+        counts[own] += 1

@@ -9,7 +9,8 @@ from math import log2
 
 import numpy as np
 
-from treewright.jit import Array, Number, internal
+from treewright.arrays import Boolean, Integer, Numbers, Order, Real, Rows, Statistics, Thresholds
+from treewright.jit import internal
 from treewright.learners.candidates import LARGEST_SIDE, SHORT
 from treewright.learners.criteria import CLEAN, ROUNDING
 from treewright.learners.kernels.options import MISSING_FRACTIONAL, MISSING_LEARNED
@@ -32,7 +33,7 @@ from treewright.learners.kernels.workspace import BestTests, Block, Buffers, Rul
 
 
 @internal
-def least_relative_side(known: Number, width: Number, least: Number) -> Number:
+def least_relative_side(known: Real, width: Integer, least: Real) -> Real:
     """Return C4.5's minimum weight of each side of a cut, infinite where there are too few cases for any."""
     if known < 2 * least * SHORT:
         return np.inf
@@ -42,19 +43,19 @@ def least_relative_side(known: Number, width: Number, least: Number) -> Number:
 
 @internal
 def scan_cuts(
-    order: Array,
-    start: Number,
-    end: Number,
-    numbers: Array,
+    order: Order,
+    start: Integer,
+    end: Integer,
+    numbers: Numbers,
     block: Block,
     rules: Rules,
     buffers: Buffers,
-    cases_left: Number,
-    cases_all: Number,
-    last_too: Number,
-    side: Number,
-    filled: Number,
-) -> Number:
+    cases_left: Integer,
+    cases_all: Integer,
+    last_too: Boolean,
+    side: Real,
+    filled: Integer,
+) -> Integer:
     """Score the candidate thresholds of a sorted slice; return the number of scores.
 
     Parameters
@@ -95,7 +96,7 @@ def scan_cuts(
             rest = whole[k] - left[k]
             squares_left += left[k] * left[k]
             squares_right += rest * rest
-    bound = -np.inf
+    bound: Real = -np.inf
     squares_whole = (weight - before) * weight
     weight_left = weight_of(left, criterion)
     gap, min_leaf = opt["gap"], opt["min_leaf"]
@@ -160,7 +161,7 @@ def scan_cuts(
 
 
 @internal
-def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right: Number) -> Number:
+def _quick_entropy(left: Statistics, right: Statistics, weight_left: Real, weight_right: Real) -> Real:
     """Return the entropy of two branches times their weight, up to `QUICK_ERROR` of it."""
     total = quick_nlogn(weight_left) + quick_nlogn(weight_right)
     for k in range(len(left)):
@@ -170,19 +171,19 @@ def _quick_entropy(left: Array, right: Array, weight_left: Number, weight_right:
 
 @internal
 def evaluate_thresholds(
-    a: Number,
-    first: Number,
-    size: Number,
-    summary: Array,
+    a: Integer,
+    first: Integer,
+    size: Integer,
+    summary: Statistics,
     key: np.uint64,
     block: Block,
     rules: Rules,
     buffers: Buffers,
     found: BestTests,
-    cuts: Array | None,
-    visits: Array,
+    cuts: Thresholds | None,
+    visits: Rows,
     lazy_sort: LazySortBuffers | None,
-) -> Number:
+) -> Integer:
     """Write the best threshold of an attribute to `found`; return the number of missing values, -1 if there is no test.
 
     ``buffers.unknown`` becomes the statistics of the missing cases; the first of ``buffers.rows`` become the weights of
@@ -283,17 +284,17 @@ def evaluate_thresholds(
 
 @internal
 def random_threshold(
-    a: Number,
-    order: Array,
-    begin: Number,
-    end: Number,
+    a: Integer,
+    order: Order,
+    begin: Integer,
+    end: Integer,
     key: np.uint64,
-    n_missing: Number,
+    n_missing: Integer,
     block: Block,
     rules: Rules,
     buffers: Buffers,
-    cuts: Array,
-) -> Number:
+    cuts: Thresholds,
+) -> Integer:
     """Draw a random threshold between the least and the greatest value; return its position, -1 if not admissible.
 
     Where the branch of missing values is learned, the threshold is tried with them on the right and on the left, and

@@ -15,7 +15,36 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.jit import Array, Number, internal, kernel, no_alloc_kernel
+from treewright.arrays import (
+    Attributes,
+    Branches,
+    Classes,
+    Codes,
+    Counts,
+    Flags,
+    FrameFields,
+    Integer,
+    Integers,
+    Keys,
+    Logarithms,
+    NodeDoubles,
+    NodeIntegers,
+    Numbers,
+    Options,
+    Order,
+    Positions,
+    Real,
+    Rows,
+    Scores,
+    Shares,
+    Sides,
+    Sizes,
+    Starts,
+    Statistics,
+    UnitCounts,
+    Weights,
+)
+from treewright.jit import internal, kernel, no_alloc_kernel
 
 MOST_SUBSETS = 512
 """Most partitions of few categories into two sets that are compared."""
@@ -37,12 +66,12 @@ class Block(NamedTuple):
         Of the numeric target from the mean of the current node.
     """
 
-    order: Array
-    codes: Array
-    target: Array
-    values: Array
-    weights: Array
-    deviation: Array
+    order: Order
+    codes: Codes
+    target: Classes
+    values: Numbers
+    weights: Weights
+    deviation: Numbers
 
 
 class Rules(NamedTuple):
@@ -64,14 +93,14 @@ class Rules(NamedTuple):
         Number of bits of the case in an entry of `order`.
     """
 
-    opt: Array
-    tests: Array
-    n_values: Array
-    high_cardinality: Array
-    slots: Array
-    numbers: Array
-    table: Array
-    shift: Array
+    opt: Options
+    tests: Integers
+    n_values: Sizes
+    high_cardinality: Flags
+    slots: Positions
+    numbers: Numbers
+    table: Logarithms
+    shift: Integers
 
 
 class Buffers(NamedTuple):
@@ -91,18 +120,18 @@ class Buffers(NamedTuple):
         First index of each branch.
     """
 
-    scores: Array
-    positions: Array
-    lefts: Array
-    rows: Array
-    unknown: Array
-    known: Array
-    left: Array
-    right: Array
-    whole: Array
-    summary: Array
-    turn: Array
-    starts: Array
+    scores: Scores
+    positions: Positions
+    lefts: Weights
+    rows: Counts
+    unknown: Statistics
+    known: Statistics
+    left: Statistics
+    right: Statistics
+    whole: Statistics
+    summary: Statistics
+    turn: Attributes
+    starts: Starts
 
 
 class CategoryBuffers(NamedTuple):
@@ -120,11 +149,11 @@ class CategoryBuffers(NamedTuple):
         Cases by category and class, and by category; zeros before and after each use.
     """
 
-    cases: Array
-    ranks: Array
-    shares: Array
-    tally: Array
-    sizes: Array
+    cases: Sizes
+    ranks: Positions
+    shares: Shares
+    tally: UnitCounts
+    sizes: UnitCounts
 
 
 class Visits(NamedTuple):
@@ -137,10 +166,10 @@ class Visits(NamedTuple):
     spare, spare_entries : array
     """
 
-    cases: Array
-    branch_of: Array
-    spare: Array
-    spare_entries: Array
+    cases: Rows
+    branch_of: Branches
+    spare: Rows
+    spare_entries: Order
 
 
 class BestTests(NamedTuple):
@@ -160,17 +189,17 @@ class BestTests(NamedTuple):
         Branch of each category of a binary test, -1 for categories that do not occur.
     """
 
-    state: Array
-    score: Array
-    info: Array
-    low: Array
-    high: Array
-    missing_branch: Array
-    sides: Array
+    state: Integers
+    score: Scores
+    info: Scores
+    low: Codes
+    high: Codes
+    missing_branch: Integers
+    sides: Sides
 
 
 @internal
-def add_case(into: Array, case: Number, block: Block, regression: bool) -> None:
+def add_case(into: Statistics, case: Integer, block: Block, regression: bool) -> None:
     """Add a case to statistics."""
     w = block.weights[case]
     if regression:
@@ -254,8 +283,8 @@ def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]
 
 @internal
 def summarise(
-    visits: Array, first: Number, size: Number, block: Block, regression: bool, summary: Array
-) -> tuple[bool, Number, Number]:
+    visits: Rows, first: Integer, size: Integer, block: Block, regression: bool, summary: Statistics
+) -> tuple[bool, Real, Real]:
     """Write the statistics of a node to `summary`; return whether it is pure, its mean and its weight."""
     for k in range(len(summary)):
         summary[k] = 0.0
@@ -301,7 +330,13 @@ def summarise(
 
 @no_alloc_kernel
 def spread(
-    entries: Array, first: Number, size: Number, mask: Number, branch_of: Array, starts: Array, spare: Array
+    entries: Order | Rows,
+    first: Integer,
+    size: Integer,
+    mask: Integer,
+    branch_of: Branches,
+    starts: Starts,
+    spare: Order | Rows,
 ) -> None:
     """Partition a slice of entries stably by branch."""
     branches = len(starts)
@@ -332,7 +367,7 @@ def spread(
 
 
 @kernel
-def longer(array: Array, n: Number) -> Array:
+def longer(array: npt.NDArray[Any], n: Integer) -> npt.NDArray[Any]:
     """Return a copy of length n that starts with the old content."""
     copy = np.empty(n, dtype=array.dtype)
     for i in range(len(array)):  # loops compile in a fraction of the time of slices
@@ -352,14 +387,14 @@ FIRST, SIZE, LEVEL, PARENT_NODE, PARENT_OUTCOME, SLICES_END, CASES_END = range(7
 class NodeArrays(NamedTuple):
     """The nodes of a subtree in depth-first order, and the branches of the categories of their binary tests."""
 
-    integers: Array
-    doubles: Array
-    sides: Array
+    integers: NodeIntegers
+    doubles: NodeDoubles
+    sides: Sides
 
 
 class Frames(NamedTuple):
     """The stack of nodes that are not processed yet: integer fields, random keys, attributes excluded by the path."""
 
-    fields: Array
-    keys: Array
-    used: Array
+    fields: FrameFields
+    keys: Keys
+    used: Flags
