@@ -1,4 +1,4 @@
-"""Compiled code finds a place to be kept, or does without."""
+"""Where compiled code is stored, and kernels without a writable folder."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_no_place_at_all_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
         jit.cache_folder.cache_clear()
 
 
-def made_folder(place: Path, name: str, days: float) -> Path:
+def made_folder(parent: Path, name: str, days: float) -> Path:
     """Make a folder with a file in it, last used some days ago."""
-    folder = place / name
+    folder = parent / name
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "walk.nbi").write_bytes(b"code")
     then = time.time() - days * 24 * 3600

@@ -1,9 +1,7 @@
-"""Machine operations that Numba does not offer by itself: bits of words, and sixteen whole numbers side by side.
+"""Machine operations that Numba does not offer by itself, for kernels.
 
-Bit operations on 64-bit words and doubles, for kernels.
-
-SIMD operations on sixteen 32-bit integers, for kernels. LLVM does not vectorise loops this short, so the vector
-instructions are generated here.
+There are bit operations on 64-bit words and doubles, and SIMD operations on sixteen 32-bit integers. LLVM does not
+vectorise loops this short, so the vector instructions are generated here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Compilation of kernels: the decorators with Numba's flags, and the cache of compiled code.
 
-Invariants of the flags. No `fastmath`: a kernel adds in the order that is written, otherwise it decides differently
-from the interpreter. No `parallel`: threads come from a pool over columns and subtrees, which compiles in a fraction of
-the time.
+Invariants of the flags. No `fastmath`: a kernel adds in the written order; in another one it decides differently from
+the interpreter. No `parallel`: threads come from a pool over columns and subtrees, which compiles in a fraction of the
+time.
 
 Invariants of the cache. Compiled code is stored beside the package; if that folder is read-only, in the user's cache
 folder; if neither is writable, only in memory. Numba checks only the file of a kernel to see whether its compiled code

@@ -26,9 +26,9 @@ def test_every_cell_is_the_sum_of_its_cases_in_their_order(classes: int, which: 
     count_cases(codes, rows, attributes, starts, cases)
     wanted, wanted_cases = np.zeros_like(counts), np.zeros_like(cases)
     for attribute in attributes.tolist():
-        for place, row in enumerate(rows.tolist()):
+        for index, row in enumerate(rows.tolist()):
             cell = starts[attribute] + codes[attribute, row]
-            wanted[cell, target[row]] += weights[place] if weighted else 1.0
+            wanted[cell, target[row]] += weights[index] if weighted else 1.0
             wanted_cases[cell] += 1
     assert counts.tolist() == wanted.tolist()
     assert cases.tolist() == wanted_cases.tolist()

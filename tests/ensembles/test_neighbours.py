@@ -25,10 +25,10 @@ MODEL = fit(DATA, forest(trees=7))
 
 def test_every_case_has_one_leaf_in_every_tree() -> None:
     leaves = embedding(MODEL, DATA)
-    assert leaves.shape == (60, int(MODEL.grove.leaf_starts[-1]))
+    assert leaves.shape == (60, int(MODEL.packed.leaf_starts[-1]))
     assert leaves.sum(axis=1).ravel().tolist()[0] == [7.0] * 60
     for place, tree in enumerate(MODEL.trees):
-        part = leaves[:, MODEL.grove.leaf_starts[place] : MODEL.grove.leaf_starts[place + 1]]
+        part = leaves[:, MODEL.packed.leaf_starts[place] : MODEL.packed.leaf_starts[place + 1]]
         assert part.shape[1] == tree.n_leaves
         assert part.sum() == 60
 

@@ -1,4 +1,4 @@
-"""Error-based pruning against hand-made numbers, a plain recursive twin, and the recorded trees of C4.5."""
+"""Error-based pruning against numbers by hand, a recursive reference implementation, and recorded trees of C4.5."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_weights_count_like_repeated_cases() -> None:
     assert prune_error_based(tree, weighed).to_dict() == prune_error_based(tree, cases).to_dict()
     silent = replace(cases, weights=np.where(np.arange(21) == 20, 0.0, 1.0))
     unreached = prune_error_based(tree, silent)
-    assert unreached.node(0).attribute.name == "size"  # the root's other branch has nothing left to say
+    assert unreached.node(0).attribute.name == "size"  # the root's other branch has no cases
 
 
 def test_the_last_of_equally_heavy_branches_is_raised() -> None:
@@ -156,7 +156,7 @@ def test_what_cannot_be_pruned_is_refused() -> None:
         prune_error_based(only, numbers)
 
 
-# -- the plain twin ----------------------------------------------------------------------------------------
+# -- the reference implementation --------------------------------------------------------------------------
 
 
 Cases = list[tuple[int, float]]
@@ -165,7 +165,7 @@ Cases = list[tuple[int, float]]
 
 @dataclass
 class Plain:
-    """A node of the twin."""
+    """A node of the reference implementation."""
 
     outcome: int
     split: Split | None
@@ -175,8 +175,8 @@ class Plain:
     expected: float = 0.0
 
 
-class Twin:
-    """The rules as they are told, on lists of (row, weight), recursively."""
+class Reference:
+    """The rules as they are published, on lists of (row, weight), recursively."""
 
     def __init__(self, tree: Tree, data: Dataset, confidence: float, raising: bool) -> None:
         self.data = data
@@ -201,7 +201,7 @@ class Twin:
                 branch = int(other.route(self.data.columns[other.split.attribute][[row]])[0])
         return split.missing if branch < 0 else branch
 
-    def divided(self, node: Plain, split: Split, cases: Cases) -> tuple[list[Cases], Cases]:
+    def partition(self, node: Plain, split: Split, cases: Cases) -> tuple[list[Cases], Cases]:
         known: list[Cases] = [[] for _ in range(split.n_branches)]
         unknown = []
         for row, weight in cases:
@@ -237,7 +237,7 @@ class Twin:
             node.expected = as_leaf
         if node.split is None:
             return as_leaf, node
-        parts, staying = self.divided(node, node.split, cases)
+        parts, staying = self.partition(node, node.split, cases)
         as_tree = 0.0
         if staying:
             stay = self.counted(staying)
@@ -252,7 +252,7 @@ class Twin:
         raised, heir = math.inf, node
         if self.raising and any(parts):
             weights = [sum(weight for _, weight in part) for part in parts]
-            last = max(place for place, weight in enumerate(weights) if close(weight, max(weights)))
+            last = max(index for index, weight in enumerate(weights) if close(weight, max(weights)))
             heir = node.children[last]
             raised, _ = self.estimate(heir, cases, update=False)
         if below(as_leaf, raised + 0.1) and below(as_leaf, as_tree + 0.1):
@@ -299,12 +299,12 @@ def test_any_tree_is_pruned_as_the_twin_prunes_it(both: tuple[Tree, Dataset], co
     assume(cases.weights is None or cases.weights.any())
     pruned = prune_error_based(tree, cases, confidence, raising=raising)
     pruned.validate()
-    twin = Twin(tree, cases, confidence, raising).pruned()
-    assert shape(pruned) == plain_shape(twin)
+    reference = Reference(tree, cases, confidence, raising).pruned()
+    assert shape(pruned) == plain_shape(reference)
     assert pruned.estimate is not None
     ours = np.column_stack((pruned.estimate, pruned.counts)).ravel()
     reached = np.repeat(pruned.weight > 0, 1 + len(tree.schema.classes))
-    assert ours[reached].tolist() == pytest.approx(np.array(numbers(twin))[reached].tolist(), rel=1e-9, abs=1e-9)
+    assert ours[reached].tolist() == pytest.approx(np.array(numbers(reference))[reached].tolist(), rel=1e-9, abs=1e-9)
 
 
 def with_ways_for_missing(tree: Tree, rng: np.random.Generator, ways: tuple[int, ...]) -> Tree:
@@ -328,7 +328,7 @@ def test_ways_of_missing_values(ways: tuple[int, ...], few: int, monkeypatch: py
         cases = random_cases(rng, 60, missing=0.3)
         tree = with_ways_for_missing(random_tree(rng, cases, 8), rng, ways)
         pruned = prune_error_based(tree, cases, 0.5)
-        assert shape(pruned) == plain_shape(Twin(tree, cases, 0.5, raising=True).pruned())
+        assert shape(pruned) == plain_shape(Reference(tree, cases, 0.5, raising=True).pruned())
 
 
 @settings(max_examples=60)
@@ -338,7 +338,7 @@ def test_grown_trees(seed: int, missing: float, confidence: float) -> None:
     cases = random_cases(rng, int(rng.integers(1, 120)), missing)
     tree = fit(cases, C45(min_objects=1)).tree
     pruned = prune_error_based(tree, cases, confidence)
-    assert shape(pruned) == plain_shape(Twin(tree, cases, confidence, raising=True).pruned())
+    assert shape(pruned) == plain_shape(Reference(tree, cases, confidence, raising=True).pruned())
     assert len(pruned) <= len(tree)
     again = prune_error_based(pruned, cases, confidence)
     assert shape(again) == shape(pruned)

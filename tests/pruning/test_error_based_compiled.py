@@ -70,10 +70,12 @@ def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) 
 def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: bool) -> None:
     table = made_table(seed, rows=300)
     cases = table if table.weights is None else table.take(table.weights > 0)
-    divided = grow(MemoryEngine(cases, fractional=True), C45(min_objects=1)).tree
-    staying = replace(divided, missing=np.where(divided.attribute >= 0, STAY, divided.missing).astype(np.int32))
-    some = np.where(np.arange(len(divided)) % 2 == 0, staying.missing, divided.missing).astype(np.int32)
-    for tree in (divided, staying, replace(divided, missing=some)):
+    fractional = grow(MemoryEngine(cases, fractional=True), C45(min_objects=1)).tree
+    staying = replace(
+        fractional, missing=np.where(fractional.attribute >= 0, STAY, fractional.missing).astype(np.int32)
+    )
+    some = np.where(np.arange(len(fractional)) % 2 == 0, staying.missing, fractional.missing).astype(np.int32)
+    for tree in (fractional, staying, replace(fractional, missing=some)):
         if tree.n_nodes == 1 or has_only_unit_weights(tree, cases):
             continue
         for confidence in (0.25, 0.9):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from tree.test_packed_forest import groves
+from tree.test_packed_forest import forests_and_cases
 from treewright.data.samples import sample
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
@@ -27,7 +27,7 @@ def forest_of(trees: Any = TREES, weights: Any = None, **how: Any) -> Forest:
     return Forest(pack_trees(trees[0].schema, list(trees)), given_weights, **how)
 
 
-@given(groves(Task.CLASSIFICATION))
+@given(forests_and_cases(Task.CLASSIFICATION))
 @settings(max_examples=60)
 def test_probabilities_are_the_mean_over_the_trees(pair: Any) -> None:
     trees, cases = pair
@@ -37,7 +37,7 @@ def test_probabilities_are_the_mean_over_the_trees(pair: Any) -> None:
         assert np.allclose(forest.predict_proba(cases), np.mean(single, axis=0), atol=1e-12)
 
 
-@given(groves(Task.REGRESSION))
+@given(forests_and_cases(Task.REGRESSION))
 @settings(max_examples=40)
 def test_numbers_are_the_mean_over_the_trees(pair: Any) -> None:
     trees, cases = pair
@@ -45,7 +45,7 @@ def test_numbers_are_the_mean_over_the_trees(pair: Any) -> None:
     assert np.allclose(forest_of(trees).predict(cases), np.mean(single, axis=0), atol=1e-9)
 
 
-@given(groves(Task.CLASSIFICATION))
+@given(forests_and_cases(Task.CLASSIFICATION))
 @settings(max_examples=60)
 def test_votes_count_by_the_weight_of_their_tree(pair: Any) -> None:
     trees, cases = pair
@@ -58,7 +58,7 @@ def test_votes_count_by_the_weight_of_their_tree(pair: Any) -> None:
     assert forest.predict_codes(cases).tolist() == first_maximum(votes).tolist()
 
 
-@given(groves(Task.CLASSIFICATION))
+@given(forests_and_cases(Task.CLASSIFICATION))
 @settings(max_examples=30)
 def test_the_last_stage_is_the_whole_forest(pair: Any) -> None:
     trees, cases = pair
@@ -128,3 +128,9 @@ def test_numbers_have_neither_votes_nor_probabilities() -> None:
     with pytest.raises(ParameterError, match="no class probabilities"):
         forest_of([tree]).predict_proba(data)
     assert forest_of([tree, tree]).predict(data).tolist() == data.y.tolist()
+
+
+def test_the_former_name_of_the_packed_forest_is_deprecated() -> None:
+    model = forest_of()
+    with pytest.warns(DeprecationWarning, match=r"Forest\.packed"):
+        assert model.grove is model.packed

@@ -22,13 +22,13 @@ from treewright.tree.tree import LEAF, Tree
 
 
 @st.composite
-def groves(draw: st.DrawFn, task: Task | None = None) -> Any:
+def forests_and_cases(draw: st.DrawFn, task: Task | None = None) -> Any:
     schema = draw(schemas(task))
     trees = draw(st.lists(trees_of(schema), min_size=1, max_size=4))
     return trees, draw(cases_of(schema))
 
 
-@given(groves())
+@given(forests_and_cases())
 @settings(max_examples=60)
 def test_every_tree_comes_out_as_it_went_in(pair: Any) -> None:
     trees, _ = pair
@@ -51,38 +51,38 @@ def _without_p_values(plain: Any) -> Any:
     return [_without_p_values(one) for one in plain] if isinstance(plain, list) else plain
 
 
-@given(groves())
+@given(forests_and_cases())
 @settings(max_examples=100)
 def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any) -> None:
     trees, cases = pair
     packed = pack_trees(trees[0].schema, trees)
     leaves = interpreted_leaves(packed, cases, 0, cases.n_rows)
-    for place, tree in enumerate(trees):
+    for index, tree in enumerate(trees):
         ends: dict[int, list[tuple[int, float]]] = {row: [] for row in range(cases.n_rows)}
         for visits in leaf_visits(tree, cases):
             for row, node, share in zip(visits.rows, visits.nodes, visits.shares, strict=True):
                 ends[int(row)].append((int(node), float(share)))
         for row, reached in ends.items():
-            if leaves[row, place] == UNROUTED:
+            if leaves[row, index] == UNROUTED:
                 continue
             [(node, share)] = reached
             assert share == 1.0
-            assert packed.leaf_number[packed.starts[place] + node] == leaves[row, place]
+            assert packed.leaf_number[packed.starts[index] + node] == leaves[row, index]
             assert tree.attribute[node] == LEAF
 
 
-@given(groves())
+@given(forests_and_cases())
 @settings(max_examples=100)
 def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
     trees, cases = pair
     packed = pack_trees(trees[0].schema, trees)
     for block in blocks(packed, cases):
-        for place, tree in enumerate(packed):
+        for index, tree in enumerate(packed):
             of_node = np.arange(tree.n_nodes, dtype=np.float64).reshape(-1, 1)
             of_leaf = np.zeros((int(packed.leaf_starts[-1]), 1))
-            of_leaf[packed.leaf_starts[place] : packed.leaf_starts[place + 1]] = of_node[tree.attribute == LEAF]
-            alone = TreeModel(tree)._mixed(cases, of_node)
-            assert np.array_equal(block.answers_of(place, of_leaf, of_node), alone[block.first : block.last])
+            of_leaf[packed.leaf_starts[index] : packed.leaf_starts[index + 1]] = of_node[tree.attribute == LEAF]
+            separate = TreeModel(tree)._mixed(cases, of_node)
+            assert np.array_equal(block.answers_of(index, of_leaf, of_node), separate[block.first : block.last])
 
 
 def test_whole_counts_are_kept_for_leaves_only() -> None:

@@ -1,4 +1,4 @@
-"""The kernel is used where it is worth to be loaded."""
+"""The kernel is used where routing takes longer than loading it."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from treewright.tree.tree import Tree
 
 
 @settings(deadline=None, max_examples=60)
-@given(drawn=trees_and_cases())
-def test_any_tree_sends_whole_cases_to_the_leaf_that_numpy_finds(drawn: tuple[Tree, Dataset]) -> None:
-    tree, table = drawn
+@given(tree_and_cases=trees_and_cases())
+def test_any_tree_sends_unit_weight_cases_to_the_leaf_that_numpy_finds(tree_and_cases: tuple[Tree, Dataset]) -> None:
+    tree, table = tree_and_cases
     found = ends_of(tree, np.zeros(1), table, 0, table.n_rows)[:, 0]
     expected = np.full(table.n_rows, -1)
     for visits in leaf_visits(tree, table):
@@ -39,16 +39,16 @@ def test_answers_are_the_same_with_and_without_the_kernel(seed: int, monkeypatch
     table = made_table(seed)
     for recipe in (C45(), CART()):
         tree = fit(table, recipe).tree
-        said = np.random.default_rng(seed).random((tree.n_nodes, 2))
+        answers = np.random.default_rng(seed).random((tree.n_nodes, 2))
         monkeypatch.setattr("treewright.tree.route.by_kernel", lambda visits, nodes: False)
-        expected = mix_leaf_values(tree, table, said)
+        expected = mix_leaf_values(tree, table, answers)
         monkeypatch.setattr("treewright.tree.route.by_kernel", lambda visits, nodes: True)
-        assert np.array_equal(mix_leaf_values(tree, table, said), expected)
+        assert np.array_equal(mix_leaf_values(tree, table, answers), expected)
 
 
 def test_all_trees_of_a_forest_are_asked_at_once() -> None:
     table = made_table(4)
-    packed = fit(table, forest(trees=3)).grove
+    packed = fit(table, forest(trees=3)).packed
     assert np.array_equal(
         kernel_leaves(packed, table, 0, table.n_rows), interpreted_leaves(packed, table, 0, table.n_rows)
     )
@@ -75,9 +75,9 @@ def numbers_with_classes(rows: int, missing: float = 0.0) -> Dataset:
 
 
 def in_memory(table: Dataset, order: str) -> Dataset:
-    """Lay the numbers of a table row by row, column by column, in part of a larger array, or each column apart."""
+    """Lay the numbers of a table row by row, column by column, in part of a larger array, or each column separately."""
     numbers = np.array(table.columns).T
-    if order == "apart":
+    if order == "separate":
         return replace(table, columns=tuple(np.array([*column, 0.0])[:-1] for column in numbers.T))
     if order == "part":
         numbers = np.hstack([numbers, numbers])[:, 1 : 1 + len(table.columns)]
@@ -85,7 +85,7 @@ def in_memory(table: Dataset, order: str) -> Dataset:
     return replace(table, columns=tuple(np.array(numbers, order="C" if order == "rows" else "F").T))
 
 
-@pytest.mark.parametrize("order", ["rows", "columns", "part", "apart"])
+@pytest.mark.parametrize("order", ["rows", "columns", "part", "separate"])
 @pytest.mark.parametrize("rows", [1, 2, 3, BATCH_SLOTS - 1, BATCH_SLOTS, BATCH_SLOTS + 1, 1003])
 def test_cases_that_go_down_side_by_side_all_arrive(rows: int, order: str) -> None:
     tree = fit(numbers_with_classes(300), CART()).tree
@@ -133,7 +133,7 @@ def test_a_tree_of_one_leaf_keeps_all_cases() -> None:
 @pytest.mark.parametrize("order", ["rows", "columns"])
 @pytest.mark.parametrize("trees", [1, 3])
 def test_odd_cases_go_down_alone_and_the_others_side_by_side(trees: int, order: str) -> None:
-    packed = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).grove
+    packed = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).packed
     table = in_memory(numbers_with_classes(700, missing=0.05), order)
     found = kernel_leaves(packed, table, 0, 700)
     assert np.array_equal(found, interpreted_leaves(packed, table, 0, 700))

@@ -250,8 +250,8 @@ def size_of_forest(forest: Forest) -> str:
     """Describe the number and size of the trees."""
     wanted = forest.recipe.get("trees")
     of = f" of {wanted:,}" if isinstance(wanted, int) and wanted != forest.n_trees else ""
-    leaves = int(forest.grove.leaf_starts[-1])
-    nodes = plural(forest.grove.n_nodes, "node")
+    leaves = int(forest.packed.leaf_starts[-1])
+    nodes = plural(forest.packed.n_nodes, "node")
     return f"{plural(forest.n_trees, 'tree')}{of}, {nodes}, {plural(leaves, 'leaf', 'leaves')}."
 
 
@@ -276,8 +276,8 @@ def forest_summary(forest: Forest) -> dict[str, Any]:
     return {
         "trees": forest.n_trees,
         "wanted": forest.recipe.get("trees"),
-        "nodes": forest.grove.n_nodes,
-        "leaves": int(forest.grove.leaf_starts[-1]),
+        "nodes": forest.packed.n_nodes,
+        "leaves": int(forest.packed.leaf_starts[-1]),
         "importance": dict(zip((column.name for column in forest.schema.attributes), shares, strict=True)),
         "log": {name: list(numbers) for name, numbers in forest.log.items()},
     }

@@ -1,15 +1,14 @@
-"""The compiled engine: columns encoded as codes, and histograms counted by kernels.
+"""The compiled engine: columns encoded as small integer codes, and histograms counted by kernels.
 
-Encode the columns of a large table for counting: one small integer code per cell.
+Invariants of the codes. Code 0 is a missing value. A nominal column, or a numeric one with few distinct values, is
+coded by rank: every value has its own code, from 1, in category order or ascending. A numeric column with many distinct
+values is binned: each code is the interval between two borders, and the order inside a bin is looked up in the column
+itself.
 
-Invariants. Code 0 is a missing value. A nominal column, or a numeric one with few distinct values, is coded by rank:
-every value has its own code, from 1, in category order or ascending. A numeric column with many distinct values is
-binned: each code is the interval between two borders, and the order inside a bin is looked up in the column itself.
+The histogram of a node holds the statistics of every code of every attribute. Indices are unsigned in the loops over
+cases: for a signed index Numba checks each time whether it counts from the end.
 
-Histograms of a node, the statistics of every code of every attribute, and the routing of its cases to branches. Indices
-are unsigned here: for a signed index Numba checks each time whether it counts from the end.
-
-The in-memory engine with compiled counting: the same tables, all attributes of a node in one pass. It serves what the
+`CompiledEngine` counts the same tables as `MemoryEngine`, all attributes of a node in one pass. It serves what the
 growing kernels leave to the interpreted grower (limits on leaves, grouped categories, constraints, a user's own
 criterion) and the split traces of explanations.
 """
@@ -129,9 +128,9 @@ def _find_distinct_values(column: Numbers, limit: Integer, found: Numbers, slots
 def encode_numbers(column: Floats, borders: Floats, codes: npt.NDArray[Any]) -> None:
     """Write the code of each value: one plus the number of borders below it.
 
-    The range from the first border to the last is cut into cells of equal width; where that puts too many borders into
-    one cell, of equal steps of the bits of the doubles, which is nearly a logarithmic scale. A value is compared only
-    with the borders of its cell. Where neither helps, the borders are searched by bisection.
+    The range from the first border to the last is divided into cells of equal width. If that puts too many borders into
+    one cell, the cells are equal steps of the bits of the doubles, which is nearly a logarithmic scale. A value is
+    compared only with the borders of its cell. If neither helps, the borders are searched by bisection.
     """
     buffers = np.empty(len(borders) + MOST_IN_CELL), np.empty(len(borders), dtype=np.int64)
     _encode(column, borders, codes, *buffers, np.zeros(CELLS + 1, dtype=np.int64))
@@ -194,7 +193,7 @@ def _encode(
 
 @internal
 def _even_cells(borders: Thresholds) -> tuple[Real, Real]:
-    """Return the first border and the cells per unit, 0 where the borders are too close together or too far apart."""
+    """Return the first border and the cells per unit, 0 where their range is too short or too long."""
     if len(borders) == 0:
         return 0.0, 0.0
     length = borders[len(borders) - 1] - borders[0]

@@ -180,10 +180,10 @@ class QuickTally(Tally):
 
     def judge(self, said: Codes) -> float:
         """Note which class a tree says of each case; return the weighted share of its mistakes."""
-        from treewright.learners.kernels.boosting import note_mistakes
+        from treewright.learners.kernels.boosting import flag_misclassified
 
         self._said = said
-        n = note_mistakes(said, self._target, self.weights, self._wrong, self._kept)
+        n = flag_misclassified(said, self._target, self.weights, self._wrong, self._kept)
         return float(self._kept[:n].sum() / self.weights.sum())
 
     def vote(self, alpha: float) -> None:
@@ -198,10 +198,10 @@ class QuickTally(Tally):
 
     def multiply(self, alpha: float, classes: int) -> None:
         """Weigh the cases anew, as `updated` does."""
-        from treewright.learners.kernels.boosting import weigh_anew
+        from treewright.learners.kernels.boosting import reweight
 
         new = next(room for room in self._room if room is not self.weights)
-        weigh_anew(self.weights, self._wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0, new)
+        reweight(self.weights, self._wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0, new)
         new *= self.weights.sum() / new.sum()
         self.weights = new
 
@@ -245,7 +245,7 @@ class _Boosting:
         if leaves is not None:
             return self.tally.judge_leaves(first_maximum(node_probabilities(tree, None)), leaves)
         forest = Forest(pack_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
-        parts = [forest.voted(block, 0) for block in blocks(forest.grove, self.dataset)]
+        parts = [forest.voted(block, 0) for block in blocks(forest.packed, self.dataset)]
         return self.tally.judge(np.concatenate(parts))
 
     def accept(self, tree: Tree, error: float, resets: int) -> None:

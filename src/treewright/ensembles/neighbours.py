@@ -32,10 +32,10 @@ def embedding(forest: Forest, cases: Dataset) -> Any:
     from scipy.sparse import csr_matrix
 
     nodes = forest.nodes(cases)
-    at_leaf = forest.grove.attribute[nodes] == LEAF
+    at_leaf = forest.packed.attribute[nodes] == LEAF
     rows = np.repeat(np.arange(cases.n_rows), at_leaf.sum(axis=1))
-    columns = forest.grove.leaf_number[nodes[at_leaf]]
-    shape = (cases.n_rows, int(forest.grove.leaf_starts[-1]))
+    columns = forest.packed.leaf_number[nodes[at_leaf]]
+    shape = (cases.n_rows, int(forest.packed.leaf_starts[-1]))
     return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
@@ -57,7 +57,7 @@ def _membership(forest: Forest, nodes: npt.NDArray[np.int64]) -> Any:
     from scipy.sparse import csr_matrix
 
     rows = np.repeat(np.arange(len(nodes)), nodes.shape[1])
-    return csr_matrix((np.ones(nodes.size), (rows, nodes.ravel())), shape=(len(nodes), forest.grove.n_nodes))
+    return csr_matrix((np.ones(nodes.size), (rows, nodes.ravel())), shape=(len(nodes), forest.packed.n_nodes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +136,10 @@ def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None)
     nodes = forest.nodes(dataset)[order]
     own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
     weights = np.stack([own * sampling.times(tree) for tree in range(forest.n_trees)], axis=1)[order]
-    in_node = np.bincount(nodes.ravel(), weights.ravel(), forest.grove.n_nodes)
+    in_node = np.bincount(nodes.ravel(), weights.ravel(), forest.packed.n_nodes)
     share = weights / np.where(in_node > 0, in_node, 1.0)[nodes]
     columns = np.repeat(np.arange(dataset.n_rows), forest.n_trees)
-    shape = (forest.grove.n_nodes, dataset.n_rows)
+    shape = (forest.packed.n_nodes, dataset.n_rows)
     members = csr_matrix((share.ravel(), (nodes.ravel(), columns)), shape=shape)
     members.eliminate_zeros()
     return Neighbours(forest, members, dataset.target[order].astype(np.float64))

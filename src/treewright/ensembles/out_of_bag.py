@@ -82,7 +82,7 @@ def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
     wrong = np.zeros(forest.n_trees)
     judged = np.zeros(forest.n_trees)
     weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
-    for block in blocks(forest.grove, dataset):
+    for block in blocks(forest.packed, dataset):
         rows = slice(block.first, block.last)
         _follow(forest, dataset, block, outside[rows], sums[rows], weights[rows], wrong, judged)
     judges = outside.sum(axis=1).astype(np.int64)

@@ -383,7 +383,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
         self.n_features_in_ = self.forest_.n_features_in_
         if hasattr(self.forest_, "feature_names_in_"):
             self.feature_names_in_ = self.forest_.feature_names_in_
-        self.n_leaves_ = int(self.forest_.model_.grove.leaf_starts[-1])
+        self.n_leaves_ = int(self.forest_.model_.packed.leaf_starts[-1])
         return self
 
     def transform(self, X: Any) -> csr_matrix:
@@ -395,7 +395,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return a name for each leaf: the number of its tree and of its leaf there."""
         check_is_fitted(self)
-        starts = self.forest_.model_.grove.leaf_starts
+        starts = self.forest_.model_.packed.leaf_starts
         return np.array(
             [f"tree{tree}_leaf{leaf}" for tree, many in enumerate(np.diff(starts).tolist()) for leaf in range(many)],
             dtype=object,

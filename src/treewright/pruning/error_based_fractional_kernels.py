@@ -1,11 +1,7 @@
-"""Error-based pruning over fractional cases as a kernel.
+"""Error-based pruning over fractional cases as a kernel: the decisions of `treewright.pruning.error_based`, to 1e-9.
 
-Partition the cases of a node by branch; a case with a missing test value becomes fractional cases. Invariant of the
-output: the cases of the branches one after the other, then the cases that stay at the node.
-
-Error-based pruning over fractional cases as a kernel: the decisions of `treewright.pruning.error_based`, to 1e-9. A
-case with a missing test value follows every branch with a share of its weight, or stays at its node. So a raised branch
-may receive shares that it did not have, and it is estimated by routing all cases of its parent through it.
+A case with a missing test value follows every branch with a share of its weight, or stays at its node. So a raised
+branch may receive shares that it did not have, and it is estimated by routing all cases of its parent through it.
 
 Invariants. Nodes keep the numbers of the given tree; subtree raising gives a node the test and the branches of another
 one (`source`). The stack holds nodes that are not finalised yet; their cases are contiguous, in the order of the stack
@@ -106,7 +102,10 @@ def count_classes(cases: Cases, first: Integer, size: Integer, grown: Grown, cou
 def partition_cases(
     grown: Grown, node: Integer, cases: Cases, first: Integer, size: Integer, spare: Cases, buffers: PartitionBuffers
 ) -> Any:
-    """Partition a slice of cases by the branches of a node; return `spare` and whether a case became fractional."""
+    """Partition a slice of cases by the branches of a node; return `spare` and whether a case became fractional.
+
+    `spare` holds the cases of the branches one after the other, then the cases that stay at the node.
+    """
     branches = grown.fields[node, BRANCHES_FIELD]
     for branch in range(branches + 1):
         buffers.known[branch] = 0

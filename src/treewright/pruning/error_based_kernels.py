@@ -1,13 +1,11 @@
 """Error-based pruning over unit-weight cases as a kernel, and what it shares with fractional cases.
 
-The tree to prune and its cases as arrays: tests by node, and the values of the tested attributes by case.
+A node whose children are finalised becomes a leaf, is replaced by its largest branch, or stays. Estimates and decisions
+are those of `treewright.pruning.error_based`. `Grown` holds the tree to prune and its cases as arrays: tests by node,
+and the values of the tested attributes by case.
 
-The decision of error-based pruning at a node whose children are finalised: leaf, raised branch, or unchanged. Estimates
-and decision are those of `treewright.pruning.error_based`, for unit-weight and for fractional cases.
-
-Error-based pruning over unit-weight cases as a kernel: the decisions of `treewright.pruning.error_based`. For trees
-where no case becomes fractional or stays at an inner node: then each case reaches one leaf, and the estimate of a
-raised branch follows from routing the cases of its siblings through it.
+The kernel prunes trees where no case becomes fractional or stays at an inner node: then each case reaches one leaf, and
+the estimate of a raised branch follows from routing the cases of its siblings through it.
 
 Invariants. Nodes keep the numbers of the given tree; subtree raising gives a node the test and the branches of another
 one (`source`). The cases of a node are a slice of `rows`. A node with a raised branch gets a new slice at the end,
@@ -563,7 +561,7 @@ def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising
     )
     rows = np.arange(dataset.n_rows, dtype=np.int32)
     small_nodes = route_to_small_nodes(grown, states, rows, buffers)
-    # Deeper nodes have their cases further apart in memory, so the table is reordered once, where nodes are small.
+    # The cases of deeper nodes are scattered over memory, so the table is reordered once, where nodes are small.
     grown = grown._replace(
         codes=reordered(grown.codes.view(np.int64), rows).view(grown.codes.dtype),
         numbers=reordered(grown.numbers.view(np.int64), rows).view(np.float64),

@@ -6,6 +6,7 @@ The predictions of the trees are combined in one of two ways. ``mean`` averages 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -41,7 +42,7 @@ class Forest(Predictor):
 
     Parameters
     ----------
-    grove : PackedForest
+    packed : PackedForest
         The trees, as one set of arrays.
     weights : array of float
         Weight of the prediction of each tree.
@@ -69,7 +70,7 @@ class Forest(Predictor):
     (20, ['No', 'No', 'Yes'])
     """
 
-    grove: PackedForest
+    packed: PackedForest
     weights: Floats
     combining: Combining = Combining.MEAN
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -82,36 +83,42 @@ class Forest(Predictor):
         check_smoothing(self.smoothing)
         if self.costs is not None:
             check_costs(self.costs, self.schema)
-        if len(self.weights) != len(self.grove):
-            raise ParameterError(f"{len(self.weights)} weights for {len(self.grove)} trees")
+        if len(self.weights) != len(self.packed):
+            raise ParameterError(f"{len(self.weights)} weights for {len(self.packed)} trees")
         total = float(np.sum(self.weights))
         if not np.all(self.weights >= 0) or not 0 < total < float("inf"):
             raise ParameterError("the weights of trees must be numbers of at least 0, and not all of them 0")
-        if self.grove.is_regression and self.combining is Combining.VOTES:
+        if self.packed.is_regression and self.combining is Combining.VOTES:
             raise ParameterError("votes are for classes, and this target is a number")
         for name, numbers in self.log.items():
-            if len(numbers) != len(self.grove) or not all(isfinite(number) for number in numbers):
-                raise ParameterError(f"the log {name!r} must have a finite number for each of {len(self.grove)} trees")
+            if len(numbers) != len(self.packed) or not all(isfinite(number) for number in numbers):
+                raise ParameterError(f"the log {name!r} must have a finite number for each of {len(self.packed)} trees")
+
+    @property
+    def grove(self) -> PackedForest:
+        """The trees under the former name of `packed`."""
+        warnings.warn("Forest.grove is now called Forest.packed", DeprecationWarning, stacklevel=2)
+        return self.packed
 
     @property
     def schema(self) -> Schema:
         """The schema the trees were grown with."""
-        return self.grove.schema
+        return self.packed.schema
 
     @property
     def trees(self) -> tuple[Tree, ...]:
         """The trees in the order in which they were grown."""
-        return self.grove.trees
+        return self.packed.trees
 
     @property
     def n_trees(self) -> int:
         """Number of trees."""
-        return len(self.grove)
+        return len(self.packed)
 
     @property
     def is_regression(self) -> bool:
         """True if numbers are predicted."""
-        return self.grove.is_regression
+        return self.packed.is_regression
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -140,8 +147,8 @@ class Forest(Predictor):
     def answers(self, cases: Dataset) -> Floats:
         """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
         total = float(np.sum(self.weights))
-        if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.grove), self.grove.n_nodes):
-            packed = self.grove
+        if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.packed), self.packed.n_nodes):
+            packed = self.packed
             added = sums(packed, packed.starts[:-1], cases, packed.leaf_number, self._of_leaf, self.weights)
             unrouted = np.flatnonzero(np.isnan(added[:, 0]))
             if len(unrouted):
@@ -151,7 +158,7 @@ class Forest(Predictor):
 
     def _sum_of_answers(self, cases: Dataset) -> Floats:
         result = np.zeros((cases.n_rows, self._width))
-        for block in blocks(self.grove, cases):
+        for block in blocks(self.packed, cases):
             part = result[block.first : block.last]
             for index, weight in enumerate(self.weights.tolist()):
                 self.add_answer(part, block, index, weight)
@@ -159,7 +166,7 @@ class Forest(Predictor):
 
     def staged_answers(self, cases: Dataset) -> Iterator[Floats]:
         """Yield the combined answers of the first tree, the first two, and so on."""
-        found = list(blocks(self.grove, cases))
+        found = list(blocks(self.packed, cases))
         result, total = np.zeros((cases.n_rows, self._width)), 0.0
         for index, weight in enumerate(self.weights.tolist()):
             total += weight
@@ -190,19 +197,19 @@ class Forest(Predictor):
 
         A fractional case counts for the leaf with the largest share of it.
         """
-        leaf_nodes = np.flatnonzero(self.grove.attribute == LEAF)
+        leaf_nodes = np.flatnonzero(self.packed.attribute == LEAF)
         found = np.empty((cases.n_rows, self.n_trees), dtype=np.int64)
-        for block in blocks(self.grove, cases):
+        for block in blocks(self.packed, cases):
             part = found[block.first : block.last]
             part[:] = leaf_nodes[block.leaves]
             if len(block.unrouted):
                 for index, tree in enumerate(self.trees):
-                    part[block.unrouted, index] = self.grove.starts[index] + main_leaves(tree, block.unrouted_cases)
+                    part[block.unrouted, index] = self.packed.starts[index] + main_leaves(tree, block.unrouted_cases)
         return found
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the final node of each case in every tree, numbered as in the tree (cases x trees)."""
-        return (self.nodes(self.cases(data)) - self.grove.starts[:-1]).astype(np.int32)
+        return (self.nodes(self.cases(data)) - self.packed.starts[:-1]).astype(np.int32)
 
     # -- predictions of leaves and nodes -----------------------------------------------------------------------------
 
@@ -217,7 +224,7 @@ class Forest(Predictor):
 
     @cached_property
     def _of_leaf(self) -> Floats:
-        statistics = self.grove.leaf_statistics
+        statistics = self.packed.leaf_statistics
         if self.is_regression:
             return statistics.outcome.astype(np.float64).reshape(-1, 1)
         smoothing = self._leaf_smoothing
@@ -237,7 +244,7 @@ class Forest(Predictor):
         return node_probabilities(tree, self._leaf_smoothing)
 
     def __str__(self) -> str:
-        nodes, trees = self.grove.n_nodes, self.n_trees
+        nodes, trees = self.packed.n_nodes, self.n_trees
         name = self.recipe.get("name", "Forest")
         return f"{name}: {trees:,} {'tree' if trees == 1 else 'trees'}, {nodes:,} nodes"
 

@@ -1,16 +1,15 @@
-"""A packed forest: many trees over one schema in one set of arrays, and routing through all of them.
+"""A packed forest: all trees of a forest in one set of arrays, for fast routing and compact files.
 
-The packed forest: many trees over one schema in one set of arrays, for fast routing and compact files. The nodes of all
-trees are stored one tree after the other, with consecutive indices. Children, categories and bounds of node i lie
-between two starts, as in `Tree`; `children` are indices into the packed forest.
+The nodes of all trees are stored one tree after the other, with consecutive indices. Children, categories and bounds of
+node i lie between two starts, as in `Tree`; `children` are indices into the packed forest.
 
 Invariants: every tree is numbered depth first from its root. If the statistics of all inner nodes are exactly the sums
 over their children, only those of the leaves are stored, and the others are computed when a tree is extracted. Error
 estimates of pruning methods and p-values are not stored.
 
-Routing cases down all trees of a packed forest at once. A router (NumPy, or a kernel for many cases) finds the leaves
-of unit-weight cases. A case is unrouted if in some tree no single branch takes it: it would become fractional, stay at
-an inner node, or follow a surrogate. Unrouted cases are routed tree by tree by `treewright.tree.route`.
+Cases are routed through all trees at once. A router (NumPy, or a kernel where that is faster) finds the leaves of
+unit-weight cases. A case is unrouted if in some tree no single branch takes it: it would become fractional, stay at an
+inner node, or follow a surrogate. Unrouted cases are routed tree by tree by `treewright.tree.route`.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Counts = npt.NDArray[Any]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MANY_NODES = 200_000
+PARALLEL_NODES = 200_000
 """From this many nodes on, trees are packed by several threads; most of the time is spent copying memory."""
 
 FEW_COLUMNS = 16
@@ -72,7 +71,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class PackedForest:
-    """Many trees in one set of arrays, made by `pack_trees` or read from a file.
+    """Trees over one schema in one set of arrays, made by `pack_trees` or read from a file.
 
     Parameters
     ----------
@@ -197,7 +196,7 @@ def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
     starts = np.concatenate(([0], np.cumsum([tree.n_nodes for tree in trees]))).astype(np.int64)
     if starts[-1] >= 2**31:
         raise ParameterError(f"{starts[-1]:,} nodes are too many for one forest")
-    apply = _apply_in_threads if starts[-1] >= MANY_NODES else map
+    apply = _apply_in_threads if starts[-1] >= PARALLEL_NODES else map
     leaves_only = all(apply(_adds_up, trees))
     parts_of_statistics = list(apply(_leaf_statistics if leaves_only else _all_statistics, trees))
     parts = list(zip(starts[:-1].tolist(), trees, strict=True))

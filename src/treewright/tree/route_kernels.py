@@ -1,9 +1,9 @@
-"""Kernels that send cases down trees.
+"""Kernels that route cases through trees: the same leaves as `treewright.tree.route`, faster.
 
-Kernels that route cases through trees. Trees of thresholds are compiled to steps: the offset of the value in the row of
-a case, the threshold, and the position of the left child; the right child is next to it. A leaf points to itself, with
-an infinite threshold. So a step has no branch that the processor could mispredict. A batch of cases takes one step each
-in turn, so that memory latencies overlap; cases that have reached a leaf leave the batch every few steps.
+Trees of thresholds are compiled to steps: the offset of the value in the row of a case, the threshold, and the position
+of the left child; the right child is next to it. A leaf points to itself, with an infinite threshold. So a step has no
+branch that the processor could mispredict. A batch of cases takes one step each in turn, so that memory latencies
+overlap; cases that have reached a leaf leave the batch every few steps.
 
 A case with a missing value is routed by itself (`walk`). A case that no single branch takes (it would become
 fractional, stay at an inner node, or follow a surrogate) is left to the interpreted router (`UNROUTED`).
@@ -11,10 +11,8 @@ fractional, stay at an inner node, or follow a surrogate) is left to the interpr
 The values of a batch are read once in memory order before the cases are routed, so that the hardware prefetcher loads
 them; the later reads in tree order then hit the cache.
 
-Layout of threshold trees for routing. Invariant: the two children of a node are adjacent. The roots come first, then
-the pairs of siblings in the order of their parents.
-
-Route cases by the kernels of `walking`: the same leaves as `treewright.tree.route`, faster.
+Invariant of the steps: the two children of a node are adjacent. The roots come first, then the pairs of siblings in the
+order of their parents.
 """
 
 from __future__ import annotations
@@ -116,7 +114,7 @@ def walk_thresholds(
     roots : array
         Positions of the roots.
     table : Table
-    buffers : Lists
+    buffers : WalkBuffers
         Holds the incomplete cases afterwards.
     found : array, roots x cases
 
@@ -145,7 +143,7 @@ def walk_thresholds(
         for tree in range(len(roots)):
             for first in range(zero, n_complete, slots):
                 active = min(slots, n_complete - first)
-                if len(roots) > 1:  # otherwise they have just been read
+                if len(roots) > 1:  # a single tree has just read them
                     _flag_incomplete(
                         table, buffers.complete[first], buffers.complete[first + active - one] + one, found[tree]
                     )
@@ -288,7 +286,7 @@ def lay_out_steps(
         Output: the position of every node.
     node_at : array
         Output: the node at every position.
-    steps : array of `walking.STEP`
+    steps : array of `STEP`
     """
     for tree in range(len(roots)):
         position[roots[tree]] = tree

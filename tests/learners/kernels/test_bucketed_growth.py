@@ -25,14 +25,14 @@ from treewright.learners.recipe import CART, Cuts, Draw, MissingPolicy, Recipe, 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
 
 ROWS = 300 if numba.config.DISABLE_JIT else 1800
-"""Enough for nodes with wide packs, except as plain Python."""
+"""Enough for nodes with wide counts, except as plain Python."""
 
 
 def table_of(columns: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None = None) -> Dataset:
-    """Return cases of two classes that the first two columns tell apart, mostly."""
+    """Return cases of two classes that the first two columns mostly separate."""
     n, rng = columns.shape[1], np.random.default_rng(3)
     target = ((columns[0] > np.median(columns[1])) ^ (rng.random(n) < 0.25)).astype(np.int32)
-    attributes = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(len(columns)))
+    attributes = tuple(Column(f"x{index}", Kind.NUMERIC) for index in range(len(columns)))
     schema = Schema((*attributes, Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
     return Dataset(schema, tuple(columns), n, target, weights)
 
@@ -67,15 +67,15 @@ def assert_grown_without_sorting(dataset: Dataset, recipe: Recipe, monkeypatch: 
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("drawn", [1, 3, 5])
+@pytest.mark.parametrize("n_sampled", [1, 3, 5])
 @pytest.mark.parametrize(
     "kind", ["normal", "few different numbers", "nearly the same column", "mostly zeros", "constant columns"]
 )
 def test_any_numbers_give_the_interpreted_tree(
-    kind: str, drawn: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+    kind: str, n_sampled: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = np.random.default_rng(1).poisson(1.0, ROWS).astype(np.float64) if weighted else None
-    assert_grown_without_sorting(table_of(numbers(kind), weights), CART(draw=Draw(drawn, 5)), monkeypatch)
+    assert_grown_without_sorting(table_of(numbers(kind), weights), CART(draw=Draw(n_sampled, 5)), monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Another process compiles what subtrees need: it is told the kinds of columns only, and nobody depends on it."""
+"""A second process compiles the block kernels: it gets only the kinds of columns, and growth works without it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _sleeper(seconds: float) -> subprocess.Popen[bytes]:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, object]]:
     """Note what other processes are asked for, and let them end at once."""
-    told: list[dict[str, object]] = []
+    requests: list[dict[str, object]] = []
 
     def process(plain: dict[str, object]) -> subprocess.Popen[bytes]:
-        told.append(plain)
+        requests.append(plain)
         return _sleeper(0)
 
     monkeypatch.setattr(compile_ahead, "_process", process)
@@ -42,7 +42,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, obj
     monkeypatch.setattr(compile_ahead, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(compile_ahead, "processors", lambda: 2)
     monkeypatch.setattr("numba.core.config.DISABLE_JIT", 0)
-    return told
+    return requests
 
 
 def test_a_kind_is_compiled_ahead_once_and_never_again_when_that_has_ended(
@@ -125,9 +125,9 @@ def test_where_no_process_is_granted_nothing_is_compiled_ahead(monkeypatch: pyte
 
 
 def test_the_other_process_learns_kinds_of_columns_but_no_name_and_no_cell() -> None:
-    told = json.dumps(compile_ahead.compile_request(sample("play-tennis"), C45()))
-    assert "outlook" not in told
-    assert "sunny" not in told
+    requests = json.dumps(compile_ahead.compile_request(sample("play-tennis"), C45()))
+    assert "outlook" not in requests
+    assert "sunny" not in requests
 
 
 @pytest.mark.parametrize("regression", [False, True])

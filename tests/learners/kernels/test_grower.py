@@ -38,7 +38,7 @@ def assert_same(dataset: Dataset, recipe: Recipe) -> None:
 
 @pytest.fixture(params=["blocks only", "histograms above blocks of 20", "histograms down to single cases"])
 def _parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the upper part begin at small nodes, with few ranks and bins, so that small tables reach every path."""
+    """Use histogram growth for small nodes too, with few ranks and bins, so that small tables test every path."""
     block = {"blocks only": 10**6, "histograms above blocks of 20": 20, "histograms down to single cases": 1}
     monkeypatch.setattr(grower, "BLOCK", block[request.param])
     monkeypatch.setattr(histogram_growth, "BLOCK", block[request.param])
@@ -98,7 +98,7 @@ def test_divisions_of_many_declared_values_are_the_interpreted_ones(
     for column in columns:
         column[rng.random(n) < share_missing] = -1
     names = tuple(f"v{value}" for value in range(values))
-    attributes = tuple(Column(f"a{place}", Kind.NOMINAL, names) for place in range(3))
+    attributes = tuple(Column(f"a{index}", Kind.NOMINAL, names) for index in range(3))
     schema = Schema((*attributes, Column("y", Kind.NOMINAL, tuple("abc"[:classes]))), "y")
     real = rng.random(n) + 0.1
     for weights in (None, rng.integers(1, 4, n).astype(float), real):
@@ -152,7 +152,7 @@ def numbers_only(rows: int, columns: int = 3, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns))
     y = ((X[:, 0] * X[:, 1] > 0) ^ (rng.random(rows) < 0.1)).astype(np.int32)
-    attributes = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(columns))
+    attributes = tuple(Column(f"x{index}", Kind.NUMERIC) for index in range(columns))
     schema = Schema((*attributes, Column("y", Kind.NOMINAL, ("no", "yes"))), target="y")
     return Dataset(schema, tuple(X.T), rows, y)
 
@@ -160,8 +160,8 @@ def numbers_only(rows: int, columns: int = 3, seed: int = 0) -> Dataset:
 @pytest.mark.parametrize("rows", [60, 400])
 def test_cases_that_are_sorted_by_need_give_the_interpreted_tree(rows: int) -> None:
     table = numbers_only(rows, columns=7)
-    ties = tuple(np.floor(column * 3) if place % 2 else column for place, column in enumerate(table.columns))
-    gone = tuple(np.where(np.arange(rows) % 9 == place, np.nan, column) for place, column in enumerate(ties))
+    ties = tuple(np.floor(column * 3) if index % 2 else column for index, column in enumerate(table.columns))
+    gone = tuple(np.where(np.arange(rows) % 9 == index, np.nan, column) for index, column in enumerate(ties))
     weights = np.random.default_rng(1).integers(0, 4, rows).astype(np.float64)
     for columns in (table.columns, ties, gone):
         for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
@@ -221,11 +221,11 @@ def test_a_recipe_that_kernels_do_not_know_is_refused() -> None:
 
 
 def test_progress_ends_with_all_cases() -> None:
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     table = numbers_only(9000)
-    CompiledGrower(table).grow(CART(stopping=Stopping(max_depth=2)), progress=lambda *now: told.append(now))
-    assert told[-1] == (9000, 9000)
-    assert all(done <= total for done, total in told)
+    CompiledGrower(table).grow(CART(stopping=Stopping(max_depth=2)), progress=lambda *now: reports.append(now))
+    assert reports[-1] == (9000, 9000)
+    assert all(done <= total for done, total in reports)
 
 
 def test_many_divided_cases_outgrow_narrow_entries_and_still_agree() -> None:
@@ -233,7 +233,7 @@ def test_many_divided_cases_outgrow_narrow_entries_and_still_agree() -> None:
     n = 30_000
     columns = tuple(np.where(rng.random(n) < 0.6, np.nan, rng.integers(0, 3, n).astype(np.float64)) for _ in range(3))
     schema = Schema(
-        (*(Column(f"x{place}", Kind.NUMERIC) for place in range(3)), Column("y", Kind.NOMINAL, ("a", "b"))), target="y"
+        (*(Column(f"x{index}", Kind.NUMERIC) for index in range(3)), Column("y", Kind.NOMINAL, ("a", "b"))), target="y"
     )
     table = Dataset(schema, columns, n, rng.integers(0, 2, n).astype(np.int32))
     recipe = CART(missing=MissingPolicy.FRACTIONAL, stopping=Stopping(max_depth=3))

@@ -1,4 +1,4 @@
-"""Kernels one by one, each against a readable twin."""
+"""Each kernel against a readable reference implementation."""
 
 from __future__ import annotations
 

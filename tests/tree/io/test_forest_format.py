@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from tree.io.test_model_file import sealed
-from tree.test_packed_forest import groves
+from tree.test_packed_forest import forests_and_cases
 from treewright.data.samples import sample
 from treewright.ensembles.plan import adaboost, bagging, forest
 from treewright.errors import ModelFormatError
@@ -32,7 +32,7 @@ def of(model: Any) -> dict[str, Any]:
     return document
 
 
-@given(groves())
+@given(forests_and_cases())
 @settings(max_examples=60)
 def test_any_forest_comes_back_and_predicts_the_same(pair: Any) -> None:
     trees, cases = pair

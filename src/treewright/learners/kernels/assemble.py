@@ -86,31 +86,31 @@ def fragment_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64]
     return Fragment(integers, doubles, low, high, own_sides)
 
 
-def concatenate(upper: Fragment, below: dict[int, Fragment]) -> Fragment:
-    """Replace nodes of a fragment, which are leaves there, by the fragments of their subtrees."""
+def concatenate(top: Fragment, below: dict[int, Fragment]) -> Fragment:
+    """Replace leaves of the top fragment by the fragments of their subtrees."""
     if not below:
-        return upper
-    sizes = np.ones(upper.n_nodes, dtype=np.int64)
+        return top
+    sizes = np.ones(top.n_nodes, dtype=np.int64)
     for node, fragment in below.items():
         sizes[node] = fragment.n_nodes
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     total = int(sizes.sum())
-    integers = np.empty((total, upper.integers.shape[1]), dtype=np.int32)
-    doubles = np.empty((total, upper.doubles.shape[1]))
+    integers = np.empty((total, top.integers.shape[1]), dtype=np.int32)
+    doubles = np.empty((total, top.doubles.shape[1]))
     low, high = np.empty(total), np.empty(total)
-    own = np.setdiff1d(np.arange(upper.n_nodes), np.fromiter(below, dtype=np.int64))
+    own = np.setdiff1d(np.arange(top.n_nodes), np.fromiter(below, dtype=np.int64))
     at = starts[own]
     integers[at], doubles[at], low[at], high[at] = (
-        upper.integers[own],
-        upper.doubles[own],
-        upper.low[own],
-        upper.high[own],
+        top.integers[own],
+        top.doubles[own],
+        top.low[own],
+        top.high[own],
     )
-    parents = upper.integers[:, PARENT]
+    parents = top.integers[:, PARENT]
     new_parent = np.where(parents >= 0, starts[np.maximum(parents, 0)], -1)
     integers[at, PARENT] = new_parent[own]
-    sides = [upper.sides]
-    offset = len(upper.sides)
+    sides = [top.sides]
+    offset = len(top.sides)
     for node, fragment in below.items():
         first = int(starts[node])
         nodes = slice(first, first + fragment.n_nodes)
@@ -137,7 +137,7 @@ def tree_of(
 
     Parameters
     ----------
-    fragment : Piece
+    fragment : Fragment
         All its nodes.
     schema : Schema
     tests : array of int
@@ -199,7 +199,7 @@ def _children(branches: npt.NDArray[np.int64], parent: Ints) -> Ints:
     """Return the children of all nodes, node by node, from the numbers of branches and the parents of all but the root.
 
     Nodes are in depth-first order. Each node closes one open branch and opens its own; the number of open branches
-    below it tells which branch of its parent it is.
+    below it is the index of the branch of its parent.
     """
     begun = np.cumsum(branches - 1) - (branches - 1)
     first = np.cumsum(branches) - branches

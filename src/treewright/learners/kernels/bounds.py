@@ -1,4 +1,4 @@
-"""Scores of bin borders in a histogram, and upper bounds on what the inside of a bin could bring.
+"""Scores of bin borders in a histogram, and upper bounds on the scores of thresholds inside a bin.
 
 Thresholds of numeric attributes of a large node from its histogram: scores of the borders, upper bounds of the bins. A
 border is the threshold between two bins; its score needs only the histogram. The upper bound of a bin is at least the
@@ -13,9 +13,8 @@ A surviving bin is one whose bound reaches the best known score; only its cases 
 values is learned, every threshold is tried twice (a turn): first with them on the right, then on the left. An attribute
 is `single` if its codes stand for one value each: it has no thresholds inside bins.
 
-Score multiway tests, one branch per category, at a large node from its histogram.
-
-Candidate thresholds of a large node: how many lie in each bin, and the values on both sides of one.
+Multiway tests, one branch per category, are scored from the histogram as well. Where the recipe needs it, the candidate
+thresholds inside each bin are counted.
 """
 
 from __future__ import annotations
@@ -169,14 +168,14 @@ def score_borders(
         Statistics and numbers of cases of every code of every attribute, the missing ones first; no numbers of cases
         where each weighs one.
     starts, attributes : array of int
-        First place of each attribute in `counts`; those to be looked at.
+        First row of each attribute in `counts`; attributes to score.
     gaps : array of bool
-        Whether the values beside each border are far enough apart; empty where there is no minimum gap.
+        Whether the gap between the values beside each border is wide enough; empty where there is no minimum gap.
     opt, table : array
-    borders, bounds : array, 2 x places
+    borders, bounds : array, turns x rows of `counts`
         Output; -inf where a border is not admissible or a bin has no threshold inside.
     statistics : array, attributes x `N_STATISTICS`
-        To be filled.
+        Output.
     buffers : array, `STATISTICS_ROWS` x classes
         Scratch space.
     """
@@ -264,7 +263,7 @@ def find_surviving_bins(
     statistics: AttributeStatistics,
     surviving: Flags,
     buffers: Counts,
-    inside: Positions,
+    classes: Positions,
 ) -> None:
     """Flag the surviving bins, by a tighter bound.
 
@@ -277,9 +276,9 @@ def find_surviving_bins(
     limits : array
         Least score that matters, for each attribute.
     surviving : array of bool
-        To be filled, by places.
-    buffers, inside : array
-        Scratch space, as above, and whole numbers by class.
+        Output, by rows of `counts`.
+    buffers, classes : array
+        Scratch space, as above, and one integer for each class.
     """
     o = opt[0]
     criterion = o["criterion"]
@@ -288,9 +287,9 @@ def find_surviving_bins(
     for one in range(len(attributes)):
         a = attributes[one]
         attribute_statistics = statistics[one]
-        reach = attribute_statistics[UPPER_BOUND]
+        upper_bound = attribute_statistics[UPPER_BOUND]
         attribute_statistics[UPPER_BOUND] = attribute_statistics[BEST]
-        if single[a] or (reach < limits[one] and not o["correction"]):
+        if single[a] or (upper_bound < limits[one] and not o["correction"]):
             continue
         first, end = starts[a], starts[a + 1]
         own, own_cases = counts[first:end], cases[first:end]
@@ -306,8 +305,8 @@ def find_surviving_bins(
                 here = cases_of(own, own_cases, code)
                 bound = bounds[turn, first + code]
                 if here > 1 and bound >= limits[one]:
-                    nearer = tight_bound(left, own[code], whole, before, weight, criterion, table, corners, inside)
-                    bound = min(bound, nearer)
+                    tight = tight_bound(left, own[code], whole, before, weight, criterion, table, corners, classes)
+                    bound = min(bound, tight)
                     if bound >= limits[one]:
                         surviving[first + code] = True
                         attribute_statistics[UPPER_BOUND] = max(attribute_statistics[UPPER_BOUND], bound)
@@ -336,38 +335,38 @@ def find_surviving_bins(
 @internal
 def tight_bound(
     left: Statistics,
-    inner: Statistics,
+    in_bin: Statistics,
     whole: Statistics,
     before: Real,
     weight: Real,
     criterion: Integer,
     table: Logarithms,
     buffers: Counts,
-    inside: Positions,
+    classes: Positions,
 ) -> Real:
     """Return an upper bound of the scores inside a bin, by the corners; infinite where there are too many.
 
     Parameters
     ----------
-    left, inner, whole : array
+    left, in_bin, whole : array
         Statistics of the cases left of the bin, in the bin, and of all cases.
     before, weight : float
         Impurity and weight of all.
-    buffers, inside : array
+    buffers, classes : array
         Scratch space.
     """
     if criterion == VARIANCE:
-        return _octagon_bound(left, inner, whole, before, weight)
+        return _octagon_bound(left, in_bin, whole, before, weight)
     width = len(left)
     n = 0
     for k in range(width):
-        if inner[k] > 0:
-            inside[n] = k
+        if in_bin[k] > 0:
+            classes[n] = k
             n += 1
     if n > CORNERS:
         return np.inf
     if criterion == GINI:
-        return _gini_bound(left, inner, whole, before, weight, n)
+        return _gini_bound(left, in_bin, whole, before, weight, n)
     best = -np.inf
     corner, right = buffers[0], buffers[1]
     # Invariant: `best` is the greatest bound of the corners before `choice`.
@@ -376,7 +375,7 @@ def tight_bound(
             corner[k] = left[k]
         for j in range(n):
             if choice >> j & 1:
-                corner[inside[j]] += inner[inside[j]]
+                corner[classes[j]] += in_bin[classes[j]]
         for k in range(width):
             right[k] = whole[k] - corner[k]
         after = impurity_of(corner, whole, criterion, table) + impurity_of(right, whole, criterion, table)
@@ -385,41 +384,48 @@ def tight_bound(
 
 
 @internal
-def _gini_bound(left: Statistics, inner: Statistics, whole: Statistics, before: Real, weight: Real, n: Integer) -> Real:
+def _gini_bound(
+    left: Statistics, in_bin: Statistics, whole: Statistics, before: Real, weight: Real, n: Integer
+) -> Real:
     """Return the same bound for the Gini impurity, all sums of a corner in one loop; n classes are in the bin."""
     most = 0.0
     for choice in range(1 << n):
-        here = there = below = above = 0.0
+        weight_left = weight_right = squares_left = squares_right = 0.0
         j = 0
         for k in range(len(left)):
             on_left = left[k]
-            if inner[k] > 0:
-                on_left += inner[k] if choice >> j & 1 else 0.0
+            if in_bin[k] > 0:
+                on_left += in_bin[k] if choice >> j & 1 else 0.0
                 j += 1
             on_right = whole[k] - on_left
-            here += on_left
-            there += on_right
-            below += on_left * on_left
-            above += on_right * on_right
-        kept = (below / here if here > 0 else 0.0) + (above / there if there > 0 else 0.0)
+            weight_left += on_left
+            weight_right += on_right
+            squares_left += on_left * on_left
+            squares_right += on_right * on_right
+        kept = (squares_left / weight_left if weight_left > 0 else 0.0) + (
+            squares_right / weight_right if weight_right > 0 else 0.0
+        )
         most = max(most, kept)
     return bound_from(before, weight - most, weight, GINI)
 
 
 @internal
-def _octagon_bound(left: Statistics, inner: Statistics, whole: Statistics, before: Real, weight: Real) -> Real:
+def _octagon_bound(left: Statistics, in_bin: Statistics, whole: Statistics, before: Real, weight: Real) -> Real:
     """Return the bound for a numeric target; infinite at the ends, where the octagon gives no bound."""
-    low, high = left[0], whole[0] - left[0] - inner[0]
-    if low <= 0 or high <= 0 or inner[0] <= 0:
+    low, high = left[0], whole[0] - left[0] - in_bin[0]
+    if low <= 0 or high <= 0 or in_bin[0] <= 0:
         return np.inf
-    mean = inner[1] / inner[0]
-    deviation = sqrt(max(inner[2] / inner[0] - mean * mean, 0.0))
+    mean = in_bin[1] / in_bin[0]
+    deviation = sqrt(max(in_bin[2] / in_bin[0] - mean * mean, 0.0))
     explained = 0.0
-    for t, u in OCTAGON:
-        w = inner[0] * t
-        s = inner[0] * (mean * t + deviation * u)
-        below, above = left[1] + s, whole[1] - left[1] - s
-        explained = max(explained, below * below / (low + w) + above * above / (high + inner[0] - w))
+    for share, offset in OCTAGON:
+        added_weight = in_bin[0] * share
+        added_sum = in_bin[0] * (mean * share + deviation * offset)
+        sum_left, sum_right = left[1] + added_sum, whole[1] - left[1] - added_sum
+        explained = max(
+            explained,
+            sum_left * sum_left / (low + added_weight) + sum_right * sum_right / (high + in_bin[0] - added_weight),
+        )
     return bound_from(before, whole[2] - explained, weight, VARIANCE)
 
 
@@ -438,7 +444,7 @@ def score_multiway(
     Parameters
     ----------
     counts, cases, starts, attributes, opt, table : array
-        As in `bins.score_borders`.
+        As in `score_borders`.
     scores : array, attributes x 2
         Output: the score, -inf where there is no valid test, and the split information.
     """
@@ -504,7 +510,7 @@ def count_thresholds(
     rows : array of int
         Cases of the node.
     gap : float
-        Neighbouring values must be further apart than this.
+        Minimum difference between neighbouring values.
     inner, gaps : array, by codes
         Output.
     """

@@ -1,14 +1,14 @@
-"""The best cut of a numeric attribute without sorting, by buckets: for two classes and Gini's measure.
+"""Bucketed search: the best threshold of a numeric attribute without sorting, for two classes and the Gini index.
 
 Bit-packed counts of a set of cases of two classes. The number of cases and the weights of both classes are bit fields
 of one integer, so that counts are added by one addition. Narrow counts have 32 bits, wide counts 64. Invariant: no
 field overflows (`is_narrow`, `WIDE`).
 
 Bucketed search for few cases: the best threshold by pairwise comparison, for two classes and the Gini index. Each case
-is compared with each, many at once by SIMD; larger nodes are searched by `buckets`. The code of a value is its rank in
-the column; a cut is the greatest code that goes left. With the weights l0 and l1 of both classes on the left and t0 and
-t1 in all, the gain (`gain`) of a cut is (l1 t0 - l0 t1)^2 / (weight of the left * weight of the right). The decrease of
-the Gini impurity is twice that, divided by the squared weight of the node. Cuts that may be the best are noted as
+is compared with each by SIMD operations; larger nodes are searched by buckets. The code of a value is its rank in the
+column; a cut is the greatest code that goes left. With the weights l0 and l1 of both classes on the left and t0 and t1
+in all, the gain (`gain`) of a cut is (l1 t0 - l0 t1)^2 / (weight of the left * weight of the right). The decrease of
+the Gini impurity is twice that, divided by the squared weight of the node. Cuts that may be the best are collected as
 candidates and scored as everywhere else, with the same rounding.
 
 Bucketed search for many cases: the best threshold without sorting, for two classes and the Gini index. Cases are
@@ -138,7 +138,7 @@ NO_CUT = np.int64(-1)
 
 
 class CutBuffers(NamedTuple):
-    """Buffers.
+    """Buffers of the bucketed search for thresholds.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class CutBuffers(NamedTuple):
         Of few cases: counts of all that are not above, and bits of the gain of a cut after it.
     scores, cuts, weights : array
         Of the candidate cuts, with the weight on the left.
-    sort : SortRoom
+    sort : SortBuffers
     """
 
     narrow: NarrowCounts
@@ -213,7 +213,7 @@ def new_cut_buffers(n_cases: int, n_together: int) -> CutBuffers:
 
 
 class Node(NamedTuple):
-    """A node, as the search for each of its attributes sees it.
+    """A node: what the search needs for each of its attributes.
 
     Parameters
     ----------
@@ -240,7 +240,9 @@ class Node(NamedTuple):
 
 
 @inlined_internal
-def weigh(cases: Rows, first: Integer, size: Integer, packed: NarrowCounts, buffers: CutBuffers) -> tuple[Real, Real]:
+def gather_counts(
+    cases: Rows, first: Integer, size: Integer, packed: NarrowCounts, buffers: CutBuffers
+) -> tuple[Real, Real]:
     """Collect the counts of the cases of a node; return the weights of both classes."""
     narrow, wide = buffers.narrow, buffers.wide
     total = np.int64(0)
@@ -276,8 +278,8 @@ def gain_bits(cases: Integer, one: Real, two: Real, node: Node) -> Integer:
     allowed = (
         (cases >= node.min_leaf) & (node.size - cases >= node.min_leaf) & (left >= node.least) & (right >= node.least)
     )
-    apart = two * node.one - one * node.two
-    return bits_of(apart * apart / (left * right)) if allowed else NO_CUT
+    difference = two * node.one - one * node.two
+    return bits_of(difference * difference / (left * right)) if allowed else NO_CUT
 
 
 @inlined_internal
@@ -296,7 +298,7 @@ def pairwise_gains(
     node : Node
     packed : array of int
         Narrow counts.
-    buffers : CutRoom
+    buffers : CutBuffers
     """
     lefts, gains = buffers.lefts, buffers.gains
     # Invariant: `lefts[:own]` holds, for each case, the counts of all cases whose code is not greater.
@@ -316,10 +318,10 @@ def pairwise_gains(
 
 
 @inlined_internal
-def add_few_candidates(
+def add_pairwise_candidates(
     at: Integer, size: Integer, before: Integer, limit: Real, node: Node, n_candidates: Integer, buffers: CutBuffers
 ) -> Integer:
-    """Add the cuts among few cases that reach a limit to the candidates; return the number of candidates."""
+    """Add the cuts whose gains, by `pairwise_gains`, reach a limit; return the number of candidates."""
     least = bits_at_least(limit)
     one, two = weights_in(before)
     for i in range(size):
@@ -335,7 +337,7 @@ def add_few_candidates(
 def add_candidate(
     one: Real, two: Real, cut: Integer, node: Node, n_candidates: Integer, buffers: CutBuffers
 ) -> Integer:
-    """Add a cut to the candidates, with its score in the arithmetic of `cuts.scan_cuts`."""
+    """Add a cut to the candidates, with its score in the arithmetic of `sorted_scan.scan_cuts`."""
     left = one + two
     weight = node.one + node.two
     right = weight - left
@@ -398,7 +400,7 @@ def count_buckets(
     node : Node
     sums, borders, span : array of int
         Output: rows of the buffers of these names.
-    buffers : CutRoom
+    buffers : CutBuffers
     """
     bits = shift = np.int64(0)
     while node.size >> (bits + PER_BUCKET) > 0 and bits < MOST_BITS:
@@ -448,15 +450,15 @@ def _find_surviving_buckets(sums: WideCounts, n: Integer, limit: Real, node: Nod
         begin, end = sums[bucket], sums[bucket + 1]
         low_one, low_two = weights_in(begin)
         high_one, high_two = weights_in(end)
-        apart = low_two * node.one - high_one * node.two
-        other = high_two * node.one - low_one * node.two
+        difference = low_two * node.one - high_one * node.two
+        other_difference = high_two * node.one - low_one * node.two
         left, other_left = high_one + low_two, low_one + high_two
-        here = (apart * apart >= limit * (left * (weight - left))) | (
-            other * other >= limit * (other_left * (weight - other_left))
+        survives = (difference * difference >= limit * (left * (weight - left))) | (
+            other_difference * other_difference >= limit * (other_left * (weight - other_left))
         )
-        here &= cases_in(end) - cases_in(begin) > 1
-        surviving[bucket] = here
-        found += np.int64(here)
+        survives &= cases_in(end) - cases_in(begin) > 1
+        surviving[bucket] = survives
+        found += np.int64(survives)
     return found
 
 
@@ -512,7 +514,7 @@ def refine_buckets(
             best = pairwise_gains(at, size, before, node, buffers.packed, buffers)
             if best >= bits_at_least(limit):
                 limit = max(limit, threshold(number_of(best), node))
-                n_candidates = add_few_candidates(at, size, before, limit, node, n_candidates, buffers)
+                n_candidates = add_pairwise_candidates(at, size, before, limit, node, n_candidates, buffers)
         else:
             n_candidates, limit = _refine_large_bucket(at, size, before, limit, node, n_candidates, buffers)
         at += size

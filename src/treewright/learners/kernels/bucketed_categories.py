@@ -1,9 +1,9 @@
 """Bucketed search for categories: the best partition into two sets without sorting, for two classes and the Gini index.
 
 The best partition is by the share of a class (Breiman): categories whose share is not above that of some category form
-one side. So categories are compared pairwise by their shares, as few cases are by their values (`unsorted`). The key of
-a category is the share of the second class as an integer: equal where the shares are, and in their order. The side of
-the first category that occurs is the left one.
+one side. So categories are compared pairwise by their shares, as the cases of a small node are by their values
+(`bucketed`). The key of a category is the share of the second class as an integer: equal where the shares are, and in
+their order. The side of the first category that occurs is the left one.
 
 A partition that separates categories with equal shares gains less than one that keeps them together, since the gain is
 convex, by at least the weight of one case. So separation matters only where another partition comes that near to the
@@ -45,11 +45,11 @@ MOST_VALUES = 255
 """Attributes with more categories are not supported: pairwise comparison would be too slow."""
 
 _KEY_SCALE = 2.0**30
-"""Scale of the keys: distinct shares of a weight below `packed.NARROW_WEIGHT` differ by more than one part."""
+"""Scale of the keys: distinct shares of a weight below `bucketed.NARROW_WEIGHT` differ by more than one part."""
 
 
 class SubsetBuffers(NamedTuple):
-    """Buffers.
+    """Buffers of the bucketed search for partitions of categories.
 
     Parameters
     ----------
@@ -150,11 +150,11 @@ def best_partition_by_share(
     limit = max(limit, threshold(gain, node))
     weight = node.one + node.two
     near = gain * (1 - TIES * weight) - ROUNDED * weight * weight * weight
-    n_candidates = _note(n, limit if separated else near, narrow, node, buffers, sets)
+    n_candidates = _collect_candidates(n, limit if separated else near, narrow, node, buffers, sets)
     if not separated and (near <= 0 or not _is_final(n_candidates, weight, buffers)):
         _separate_equal(n, narrow, sets)
         _compare(n, narrow, node, sets)
-        n_candidates = _note(n, limit, narrow, node, buffers, sets)
+        n_candidates = _collect_candidates(n, limit, narrow, node, buffers, sets)
     _finalise(a, n, n_candidates, node, fractional, narrow, rules, buffers, sets, found)
     return True, limit
 
@@ -261,7 +261,9 @@ def _compare(n: Integer, narrow: bool, node: Node, sets: SubsetBuffers) -> Integ
 
 
 @internal
-def _note(n: Integer, limit: Real, narrow: bool, node: Node, buffers: CutBuffers, sets: SubsetBuffers) -> Integer:
+def _collect_candidates(
+    n: Integer, limit: Real, narrow: bool, node: Node, buffers: CutBuffers, sets: SubsetBuffers
+) -> Integer:
     """Collect the partitions that reach a limit; return their number."""
     n_candidates: Integer = np.int64(0)
     least = bits_at_least(limit)
@@ -281,14 +283,14 @@ def _is_final(n_candidates: Integer, weight: Real, buffers: CutBuffers) -> bool:
     k of n of them then gains less by 4 / n^5 at least, which is no tie.
     """
     best = buffers.scores[0]
-    alone = True
+    is_single = True
     for k in range(1, n_candidates):
         best = max(best, buffers.scores[k])
-        alone = alone and buffers.cuts[k] == buffers.cuts[0]
+        is_single = is_single and buffers.cuts[k] == buffers.cuts[0]
     for k in range(n_candidates):
         if buffers.scores[k] < best - 1e-9 * abs(best):
             return False
-    return alone or weight <= PAIRWISE_CASES
+    return is_single or weight <= PAIRWISE_CASES
 
 
 @internal
@@ -333,10 +335,10 @@ def _finalise(
 @internal
 def _comes_first(one: Integer, other: Integer, n: Integer, narrow: bool, sets: SubsetBuffers) -> bool:
     """Return True if one partition precedes another: the first category in which they differ is on its left."""
-    mine, theirs = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
+    first_left, first_left_of_other = _key(0, narrow, sets) <= one, _key(0, narrow, sets) <= other
     for k in range(1, n):
         key = _key(k, narrow, sets)
-        here: bool = (key <= one) == mine
-        if here != ((key <= other) == theirs):
-            return here
+        on_side: bool = (key <= one) == first_left
+        if on_side != ((key <= other) == first_left_of_other):
+            return on_side
     return False

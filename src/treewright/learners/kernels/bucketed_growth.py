@@ -1,11 +1,10 @@
-"""Growing a whole tree in one kernel without sorting.
+"""Grow a whole tree in one kernel by bucketed search (`bucketed`, `bucketed_categories`), without sorting.
 
-Find the best test of every sampled attribute of a node by bucketed search. After one attribute has a test, others are
-searched only as far as their gain may be greater.
+The codes of the table are shared by all trees. The cases of a node are a slice, as in `node_loop`. If a node is small
+enough for the cache, the codes of its cases are copied to a local table and its cases are renumbered.
 
-Grow a whole tree in one kernel by bucketed search (`unsorted`, `buckets`), without sorting. The codes of the table are
-shared by all trees. The cases of a node are a slice, as in `subtree`. Where a node is small enough for the cache, the
-codes of its cases are copied together and its cases are renumbered.
+The best test of every sampled attribute of a node is searched. After one attribute has a test, others are searched only
+as far as their gain may be greater.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from treewright.learners.kernels.bucketed import (
     WIDE,
     CutBuffers,
     Node,
-    add_few_candidates,
+    add_pairwise_candidates,
     count_buckets,
     finalise,
+    gather_counts,
     new_cut_buffers,
     packed_counts,
     pairwise_gains,
     refine_buckets,
     threshold,
-    weigh,
 )
 from treewright.learners.kernels.bucketed_categories import (
     MOST_VALUES,
@@ -143,20 +142,20 @@ def evaluate_bucketed(
         for a in range(n):
             order[a] = a
     if node.size <= PAIRWISE_CASES:
-        _evaluate_few(node, node_codes, rules, order, n_sampled, buffers, sets, found)
+        _evaluate_small_node(node, node_codes, rules, order, n_sampled, buffers, sets, found)
         return
     start, limit, considered = np.int64(0), NO_LIMIT, False
     # Invariant: the attributes before `start` in `order` are evaluated; no test with a gain below `limit` can be
     # chosen.
     while start < n_sampled or (start < n and not considered):
         end = min(start + TOGETHER, n_sampled) if start < n_sampled else start + 1
-        any_, limit = _evaluate_many(node, node_codes, rules, order, start, end, limit, buffers, sets, found)
+        any_, limit = _evaluate_large_node(node, node_codes, rules, order, start, end, limit, buffers, sets, found)
         considered = considered or any_
         start = end
 
 
 @inlined_internal
-def _evaluate_few(
+def _evaluate_small_node(
     node: Node,
     node_codes: NodeCodes,
     rules: Rules,
@@ -166,7 +165,7 @@ def _evaluate_few(
     sets: SubsetBuffers | None,
     found: BestTests,
 ) -> None:
-    """Find the best tests of a node of few cases, one attribute after another."""
+    """Find the best tests of a small node, one attribute after another."""
     opt = rules.opt[0]
     fractional = opt["missing"] == MISSING_FRACTIONAL
     nothing = np.int64(0)
@@ -198,14 +197,14 @@ def _evaluate_few(
             if gain < limit:
                 continue
             limit = max(limit, threshold(gain, node))
-            n_candidates = add_few_candidates(nothing, node.size, nothing, limit, node, nothing, buffers)
+            n_candidates = add_pairwise_candidates(nothing, node.size, nothing, limit, node, nothing, buffers)
             finalise(a, n_candidates, node, fractional, buffers, found)
         if found.state[a] == 1 and found.score[a] >= perfect:
             return
 
 
 @inlined_internal
-def _evaluate_many(
+def _evaluate_large_node(
     node: Node,
     node_codes: NodeCodes,
     rules: Rules,
@@ -217,7 +216,7 @@ def _evaluate_many(
     sets: SubsetBuffers | None,
     found: BestTests,
 ) -> tuple[bool, Real]:
-    """Find the best tests of some attributes of a node of many cases that reach a limit, which rises.
+    """Find the best tests of some attributes of a large node that reach a limit, which rises.
 
     Returns whether there are any, and the limit. All attributes are counted before any is refined: the best cut between
     buckets eliminates most buckets of the others.
@@ -270,14 +269,14 @@ def _evaluate_many(
 
 
 LOCAL_CASES = 8192
-"""Nodes of at most this many cases are copied together, so that their codes stay in the cache."""
+"""Nodes of at most this many cases are copied to the local table, so that their codes stay in the cache."""
 
-# After the state of `subtree` that survives a return: the slice of cases that was copied together last.
+# After the state of `node_loop` that survives a return: the slice of cases that was copied to the local table last.
 LOCAL_FROM, LOCAL_TO = 4, 5
 
 
 class EncodedTable(NamedTuple):
-    """The encoded cases of a tree, or of a node that is copied together.
+    """The encoded cases of a tree, or of a node that is copied.
 
     Parameters
     ----------
@@ -286,7 +285,7 @@ class EncodedTable(NamedTuple):
     values : array of int, nominal attributes x cases
         Codes from 1.
     packed : array of int
-        Bit-packed counts, see `packed`.
+        Bit-packed counts, see `bucketed`.
     """
 
     codes: Codes
@@ -306,7 +305,7 @@ class TreeBuffers(NamedTuple):
 
     Parameters
     ----------
-    near : Held
+    local : EncodedTable
     cases, spare : array of int
         The cases of all nodes, one slice each; a buffer of the same length.
     order : array of int
@@ -314,7 +313,7 @@ class TreeBuffers(NamedTuple):
     summary, scores : array
     """
 
-    near: EncodedTable
+    local: EncodedTable
     cases: Rows
     spare: Rows
     order: Attributes
@@ -370,13 +369,13 @@ def grow_bucketed(
     Returns
     -------
     integers, doubles, sides, n_nodes
-        As `block_growth.grow_block` does.
+        As `node_loop.grow_block` does.
     """
     n_attributes, n = len(rules.tests), len(rows)
     table = EncodedTable(ranks.codes, values, packed_counts(target, weights, rows))
-    near = min(n, LOCAL_CASES)
+    local = min(n, LOCAL_CASES)
     buffers = TreeBuffers(
-        EncodedTable(*(np.empty((*array.shape[:-1], near), dtype=array.dtype) for array in table)),
+        EncodedTable(*(np.empty((*array.shape[:-1], local), dtype=array.dtype) for array in table)),
         rows.copy(),
         np.empty_like(rows),
         np.empty(n_attributes, dtype=np.int64),
@@ -434,7 +433,7 @@ def grow_tree(
     Parameters
     ----------
     table, rules, buffers, cut_buffers, found, written, frames, spans
-    sets : SetRoom or None
+    sets : SubsetBuffers or None
         None where all attributes are numeric: the kernel is compiled without the code for categories.
     state : array of int
         See the names of its columns.
@@ -462,14 +461,14 @@ def grow_tree(
         waiting = at
         first, n_here, level, key = fields[FIRST], fields[SIZE], fields[LEVEL], frames.keys[at]
         is_local = local_from <= first < local_to
-        if not is_local and n_here <= len(buffers.near.packed):
-            _copy_together(table, cases_of, first, n_here, buffers.near)
+        if not is_local and n_here <= len(buffers.local.packed):
+            _copy_local(table, cases_of, first, n_here, buffers.local)
             local_from, local_to, is_local = first, first + n_here, True
-        encoded = buffers.near if is_local else table
+        encoded = buffers.local if is_local else table
         node = n_nodes
         n_nodes += 1
         ints, reals = written.integers[node], written.doubles[node]
-        summary[0], summary[1] = weigh(cases_of, first, n_here, encoded.packed, cut_buffers)
+        summary[0], summary[1] = gather_counts(cases_of, first, n_here, encoded.packed, cut_buffers)
         weight = summary[0] + summary[1]
         write_leaf(ints, reals, fields, summary, 0.0, weight, False, written.doubles)
         pure = summary[0] == 0 or summary[1] == 0
@@ -507,18 +506,18 @@ def grow_tree(
 
 
 @internal
-def _copy_together(table: EncodedTable, cases: Rows, first: Integer, size: Integer, near: EncodedTable) -> None:
+def _copy_local(table: EncodedTable, cases: Rows, first: Integer, size: Integer, local: EncodedTable) -> None:
     """Copy the codes and counts of the cases of a node together, and renumber the cases."""
     for row in range(table.codes.shape[0]):
-        codes, own_codes = table.codes[row], near.codes[row]
+        codes, own_codes = table.codes[row], local.codes[row]
         for p in range(size):
             own_codes[p] = codes[np.uint64(cases[np.uint64(first + p)])]
     for row in range(table.values.shape[0]):
-        values, own_values = table.values[row], near.values[row]
+        values, own_values = table.values[row], local.values[row]
         for p in range(size):
             own_values[p] = values[np.uint64(cases[np.uint64(first + p)])]
     for p in range(size):
-        near.packed[p] = table.packed[np.uint64(cases[np.uint64(first + p)])]
+        local.packed[p] = table.packed[np.uint64(cases[np.uint64(first + p)])]
         cases[np.uint64(first + p)] = p
 
 

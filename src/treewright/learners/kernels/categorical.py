@@ -310,13 +310,13 @@ def _score_in_order(
         cases_below += cases[value]
         known_below += np.int64(np.int64(value) < known)
         for k in range(width):
-            more = rows[value, k]
+            added = rows[value, k]
             rest = whole[k] - below[k]
-            squares_below += more * (2.0 * below[k] + more)
-            squares_above -= more * (2.0 * rest - more)
-            weight_below += more
-            below[k] += more
-            above[k] = rest - more
+            squares_below += added * (2.0 * below[k] + added)
+            squares_above -= added * (2.0 * rest - added)
+            weight_below += added
+            below[k] += added
+            above[k] = rest - added
         scores[start + cut] = -np.inf
         if missing_row and known_below in (0, known_present):
             continue
@@ -326,7 +326,7 @@ def _score_in_order(
         if weight_below < least or weight_above < least:
             continue
         if criterion == GINI:
-            # As in `cuts.scan_cuts`: most partitions are rejected by multiplications only.
+            # As in `sorted_scan.scan_cuts`: most partitions are rejected by multiplications only.
             if squares_below * weight_above + squares_above * weight_below < bound * (weight_below * weight_above):
                 continue
             after = (weight_below - squares_below / weight_below) + (weight_above - squares_above / weight_above)
@@ -356,12 +356,12 @@ def _rank_values(
             share[index] = rows[value, k] / total
     # Ranking by all pairwise comparisons has no branch to mispredict, and vectorises.
     for index in range(n):
-        mine = share[index]
+        own_share = share[index]
         rank = np.int64(0)
         for other in range(n):
-            rank += np.int64(share[other] < mine)
+            rank += np.int64(share[other] < own_share)
         for other in range(index):
-            rank += np.int64(share[other] == mine)
+            rank += np.int64(share[other] == own_share)
         ranks[index] = rank
         order[rank] = index
 
@@ -386,13 +386,13 @@ def _on_left(
 @internal
 def _comes_first(one: Integer, other: Integer, n: Integer, ranks: Positions) -> Boolean:
     """Return True if one partition precedes another: the first category in which they differ is on its left."""
-    mine, theirs = ranks[one // (n - 1)], ranks[other // (n - 1)]
+    own_ranks, other_ranks = ranks[one // (n - 1)], ranks[other // (n - 1)]
     cut, other_cut = one % (n - 1), other % (n - 1)
-    first, other_first = mine[0] <= cut, theirs[0] <= other_cut
+    first_left, other_first_left = own_ranks[0] <= cut, other_ranks[0] <= other_cut
     for index in range(1, n):
-        here = (mine[index] <= cut) == first
-        if here != ((theirs[index] <= other_cut) == other_first):
-            return here
+        on_side = (own_ranks[index] <= cut) == first_left
+        if on_side != ((other_ranks[index] <= other_cut) == other_first_left):
+            return on_side
     return False
 
 

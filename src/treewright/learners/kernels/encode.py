@@ -118,7 +118,7 @@ class EncodedCases:
             return self._cases[1]
 
     def entries(self, attribute: int) -> Rows:
-        """Return the entries of all cases in the order of a binned attribute (see `inside`), empty the first few times.
+        """Return the entries of all cases in the order of a binned attribute (see `refine`), empty the first few times.
 
         Trees that differ only in weights refine the same column again and again; for one tree sorting all of it costs
         too much.
@@ -142,7 +142,7 @@ class EncodedCases:
     def nominal_codes(self) -> tuple[Codes, npt.NDArray[np.int64]]:
         """Return the codes of the nominal attributes, cases x attributes, and which these are.
 
-        The cases of a block are far apart in the columns; here all values of a case are contiguous.
+        A block gathers cases from all over the table; in this layout the codes of a case are contiguous.
         """
         with self._lock:
             if self._nominal is None:
@@ -154,7 +154,7 @@ class EncodedCases:
                 self._nominal = table, np.array(kept, dtype=np.int64)
             return self._nominal
 
-    def values_apart(self) -> Codes:
+    def nominal_codes_by_attribute(self) -> Codes:
         """Return the codes of the nominal attributes, attributes x cases."""
         with self._lock:
             if self._values is None:

@@ -1,11 +1,8 @@
-"""Cancellation of a growth: its threads accept no work after it.
+"""Grow a tree by kernels: the same tree as the interpreted grower's, faster.
 
-Discretise numeric attributes, for recipes that do so once before the tree is grown.
-
-Grow a tree by kernels: the same tree as the interpreted grower's, faster.
-
-Large nodes are split by their histograms (`by_histograms`). A node that is small enough for the cache is copied into a
-block, and one kernel grows its whole subtree (`subtree`). `docs/kernels.md` describes the pipeline.
+Large nodes are split by their histograms (`histogram_growth`). A node that is small enough for the cache is copied into
+a block, and one kernel grows its whole subtree (`node_loop`). `docs/kernels.md` describes the pipeline. Recipes that
+discretise numeric attributes do so once, before the tree grows. After a growth is cancelled its threads accept no work.
 """
 
 from __future__ import annotations
@@ -68,7 +65,7 @@ class Threads(ThreadPoolExecutor):
 
 
 def raise_if_cancelled(cancelled: npt.NDArray[np.bool_]) -> None:
-    """Raise `Stopped` if the growth is cancelled."""
+    """Raise `Cancelled` if the growth is cancelled."""
     if cancelled[0]:
         raise Cancelled
 
@@ -108,7 +105,7 @@ NARROW = 1 << 16
 ONE_BLOCK = 1 << 20
 """Most cases of a tree that is grown as one block, where that is faster: every thread has a copy of them."""
 
-MANY_CLASSES = 256
+BYTE_CLASSES = 256
 """From this many classes on, class codes need more than a byte."""
 
 KEPT_FROM = 3
@@ -220,8 +217,8 @@ class _Growth:
         self._slots[self._cuts] = np.arange(len(self._cuts))
         # Where few of many attributes are sampled, a node is sorted by these when needed; else all orders are
         # maintained.
-        draw = recipe.draw
-        few = draw is not None and not draw.per_tree and draw.attributes * KEPT_FROM <= len(self._cuts)
+        sampling = recipe.draw
+        few = sampling is not None and not sampling.per_tree and sampling.attributes * KEPT_FROM <= len(self._cuts)
         self._lazy_sort = few and len(self._cuts) > 1 and not fractional
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not fractional)
@@ -270,10 +267,10 @@ class _Growth:
         # Where few nominal attributes are sampled at each node there is nothing to sort and no histogram to inherit.
         few_nominal_sampled = self._options["n_sampled"][0] > 0 and len(self._cuts) == 0
         one_block = few_nominal_sampled and not self._fractional and len(self._rows) <= ONE_BLOCK
-        by_histograms = len(self._rows) > BLOCK and not one_block and not self._bucketed
-        if by_histograms:
+        uses_histograms = len(self._rows) > BLOCK and not one_block and not self._bucketed
+        if uses_histograms:
             self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
-        table = self._histogram_table() if by_histograms else None
+        table = self._histogram_table() if uses_histograms else None
         if table is not None:
             fragment = HistogramGrowth(table, self._subtree, progress, leaves).grow(root)
         else:
@@ -336,7 +333,7 @@ class _Growth:
             "numbers": len(self._cuts) > 0,
             "values": bool(np.any(self._tests > CUT)),
             "regression": self._regression,
-            "many-classes": self._width >= MANY_CLASSES,
+            "many-classes": self._width >= BYTE_CLASSES,
             "random-cuts": bool(self._options["random_cuts"][0]),
             "fractional": self._fractional,
             "lazy-sort": self._lazy_sort,
@@ -353,8 +350,8 @@ class _Growth:
         for dtype, shift in self._entries(n):
             block, numbers = self._block(node, dtype, shift)
             rules = self._rules(numbers, shift)
-            place = node.used, np.uint64(node.key), node.depth, node.outcome
-            written = grow_block(block, rules, n, *place, self._cancelled, sort_lazily=self._lazy_sort)
+            root = node.used, np.uint64(node.key), node.depth, node.outcome
+            written = grow_block(block, rules, n, *root, self._cancelled, sort_lazily=self._lazy_sort)
             if written[3] != ENTRIES_TOO_NARROW:
                 break
         raise_if_cancelled(self._cancelled)  # a cancelled kernel leaves an incomplete subtree
@@ -365,7 +362,7 @@ class _Growth:
 
     def _bucketed_tree(self, root: GrowthNode) -> Fragment:
         """Grow the whole tree by bucketed search."""
-        ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.values_apart()
+        ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.nominal_codes_by_attribute()
         cases, rules = (self._target, root.rows, root.weights), self._rules(ranks.numbers, 0)
         written = grow_bucketed(ranks, values, *cases, rules, root.key, self._cancelled)
         raise_if_cancelled(self._cancelled)
@@ -418,7 +415,7 @@ class _Growth:
             codes,
             np.zeros(1, dtype=np.uint8)
             if self._regression
-            else target.astype(np.uint8 if self._width < MANY_CLASSES else np.int32),
+            else target.astype(np.uint8 if self._width < BYTE_CLASSES else np.int32),
             target.astype(np.float64) if self._regression else nothing,
             node.weights.copy() if len(node.weights) else np.ones(n),
             np.zeros(n) if self._regression else nothing,
@@ -445,8 +442,8 @@ class _Growth:
         else:
             column = self._data.columns[attribute][self._rows]
             distinct = np.unique(column[~np.isnan(column)] + 0.0)
-        placed: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
-        return placed
+        moved: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
+        return moved
 
 
 class _DataValues:

@@ -265,13 +265,13 @@ class HistogramGrowth:
         branches = np.empty(len(node.rows), dtype=np.int32)
         sizes, sums = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1)
         route_rows(codes, column, node.rows, node.weights, table, threshold_bin, branches, sizes, sums)
-        divided = sizes[n] > 0
+        fractional = sizes[n] > 0
         whole = np.where(sizes[:n] > 0, sizes[:n] + sizes[n], 0)
         ends = np.cumsum(whole)
         starts = ends - whole
         rows = np.empty(int(ends[-1]), dtype=np.int32)
-        weights = np.empty(len(rows)) if divided or len(node.weights) else NO_WEIGHTS
-        shares = sums[:n] / sums[:n].sum() if divided else sums[:n]
+        weights = np.empty(len(rows)) if fractional or len(node.weights) else NO_WEIGHTS
+        shares = sums[:n] / sums[:n].sum() if fractional else sums[:n]
         partition_rows(node.rows, node.weights, branches, sizes, shares, starts.copy(), rows, weights)
         return [
             (rows[start:end], weights[start:end] if len(weights) else weights)
@@ -303,9 +303,9 @@ class HistogramGrowth:
         """Count all branches but the largest, which gets the rest of the histogram (sibling subtraction)."""
         t = self._t
         largest = max(node.children, key=lambda child: len(child.rows))
-        divided = sum(len(child.rows) for child in node.children) != len(node.rows)
+        fractional = sum(len(child.rows) for child in node.children) != len(node.rows)
         ends = 0 <= int(t.options["max_depth"][0]) <= largest.depth
-        if histogram is None or t.regression or not t.whole or divided or ends or self._fits_block(largest):
+        if histogram is None or t.regression or not t.whole or fractional or ends or self._fits_block(largest):
             return
         if 2 * len(largest.rows) <= len(node.rows):
             return
@@ -334,7 +334,7 @@ class HistogramGrowth:
     # -- assembly ----------------------------------------------------------------------------------------------------
 
     def _assembled(self, root: GrowthNode) -> Fragment:
-        """Assemble the nodes depth first, with the subtrees of the blocks in place."""
+        """Assemble the nodes depth first, with the subtrees of the blocks."""
         nodes: list[tuple[GrowthNode, int]] = []
         waiting = [(root, -1)]
         while waiting:

@@ -1,12 +1,10 @@
 """The histogram of a large node, and the search for its best test.
 
-The input of histogram growth, and the histogram of a node.
-
-Find the best test of a large node from its histogram. Multiway and binary tests of categories are scored by a kernel or
-by the `SplitEvaluator` of interpreted growth, which give the same scores. Thresholds of numeric attributes are scored
-by the kernels of `bins` and, inside bins, of `inside`. Where the highest score wins, attributes are refined in the
-order of their upper bounds, until the bound is below the best score. Where the choice rule needs the score of every
-attribute (C4.5 compares with their average), each is found exactly.
+Multiway and binary tests of categories are scored by a kernel or by the `SplitEvaluator` of interpreted growth, which
+give the same scores. Thresholds of numeric attributes are scored by the kernels of `bounds` and, inside bins, of
+`refine`. Where the highest score wins, attributes are refined in the order of their upper bounds, until the bound is
+below the best score. Where the choice rule needs the score of every attribute (C4.5 compares with their average), each
+is found exactly.
 """
 
 from __future__ import annotations
@@ -344,7 +342,7 @@ class Search:
         )
         upper_bounds = _scaled(statistics[:, UPPER_BOUND], scale)
         is_whole_table = len(self._rows) == t.codes.shape[1]
-        inside = None
+        refine_buffers = None
         found = {}
         for one in np.argsort(-upper_bounds, kind="stable").tolist():
             if upper_bounds[one] == -np.inf or (not self._needs_all and upper_bounds[one] < limit_of(best)):
@@ -360,9 +358,9 @@ class Search:
             limit = limits[one] if self._needs_all or best == -np.inf else limit_of(best / scale[one])
             left = np.zeros(t.width)
             column = NO_WEIGHTS if t.single[attribute] else t.columns[attribute]
-            inside = refine_buffers_for(binned, inside)
+            refine_buffers = refine_buffers_for(binned, refine_buffers)
             score, turn, code, low, high, tries = refine_bins(
-                binned, t.codes[attribute], column, self._cases, limit, *rules, left, inside
+                binned, t.codes[attribute], column, self._cases, limit, *rules, left, refine_buffers
             )
             if code < 0:
                 continue

@@ -1,26 +1,19 @@
-"""Growing a subtree in one kernel: examine a node, split its cases, go on.
+"""Grow a whole subtree in one kernel, over a block of cases small enough for the cache.
 
-Select the test of a node of a block: the best test of every attribute, and the choice among them. A perfect test has
-only pure branches. None scores higher, so where the highest score decides, the attributes after it are skipped; and its
-branches are leaves. Most nodes of a fully grown tree are small, and many of them have a perfect test.
-
-Partition the cases of a node of a block by branch, with fractional cases.
-
-Grow a whole subtree in one kernel, over a block of cases small enough for the cache.
+For each node the kernel finds the best test of every attribute, chooses among them, and partitions the cases. A perfect
+test has only pure branches. None scores higher, so where the highest score decides, the attributes after it are
+skipped; and its branches are leaves. Most nodes of a fully grown tree are small, and many of them have a perfect test.
 
 Invariants.
 
 * The cases of a node are a slice, of `visits` and of the order by every numeric attribute. A split partitions the slice
   stably: each branch is a part of its parent's slice, and nothing is sorted twice.
 * A case with a missing value follows every branch as a fractional case; each copy is a case of its own. The slices of
-the
-  branches are then written after the used part of the block, and the copies after all cases, until these branches are
-  finished.
+  the branches are then written after the used part of the block, and the copies after all cases, until these branches
+  are finished.
 * Nodes are written depth first, so that a subtree is a range of nodes. An explicit stack of frames replaces recursion.
-* The kernel allocates nothing: where a buffer is full it returns, and resumes at the same node with larger buffers
-  (`block_growth`).
-
-Grow the subtree of a block: allocate the buffers of the kernel, and enlarge them whenever one is full.
+* The kernel allocates nothing: where a buffer is full it returns, `grow_block` enlarges it, and the kernel resumes at
+  the same node.
 """
 
 from __future__ import annotations
@@ -155,7 +148,7 @@ def evaluate_attributes(
         for index in range(n_free):
             order[index] = index
     weight = weight_of(summary, criterion)
-    by_ones = by_value is not None and supports_unit_counts(opt)
+    counts_units = by_value is not None and supports_unit_counts(opt)
     before = impurity(summary, criterion, rules.table)
     # Integers are added without rounding, so the impurity of pure branches is exactly zero.
     is_exact = opt["choice"] == HIGHEST and opt["integer_weights"] == 1 and criterion in (GINI, ENTROPY)
@@ -168,7 +161,7 @@ def evaluate_attributes(
         a = free[order[index]]
         if rules.tests[a] == NOT_TESTED:
             continue
-        if by_value is not None and by_ones and rules.tests[a] == MULTIWAY:
+        if by_value is not None and counts_units and rules.tests[a] == MULTIWAY:
             state = evaluate_multiway(a, visits, first, size, before, block, rules, found, by_value)
             if state != HAS_MISSING:
                 found.state[a] = state
@@ -315,7 +308,7 @@ def copy_fractional(
     top, cases : int
         First index of the branches, and of the copies.
     block, rules
-    buffers : Room
+    buffers : Buffers
         ``buffers.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
     """
     regression = rules.opt[0]["criterion"] == VARIANCE
@@ -535,7 +528,7 @@ def set_frame(
     first: Integer,
     size: Integer,
     level: Integer,
-    above: Integer,
+    parent: Integer,
     parent_outcome: Integer,
     top: Integer,
     cases: Integer,
@@ -544,7 +537,7 @@ def set_frame(
     frames[at, FIRST] = first
     frames[at, SIZE] = size
     frames[at, LEVEL] = level
-    frames[at, PARENT_NODE] = above
+    frames[at, PARENT_NODE] = parent
     frames[at, PARENT_OUTCOME] = parent_outcome
     frames[at, SLICES_END] = top
     frames[at, CASES_END] = cases

@@ -1,7 +1,7 @@
 """Encode a recipe as numbers for the kernels.
 
 A recipe that the kernels do not support (a limit on leaves, grouped categories, constraints, a user's own criterion) is
-grown by the interpreted grower over compiled counting; `is_supported` tells which.
+grown by the interpreted grower over compiled counting; see `is_supported`.
 """
 
 from __future__ import annotations

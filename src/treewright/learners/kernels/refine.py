@@ -84,7 +84,7 @@ class Binned(NamedTuple):
     Parameters
     ----------
     counts, cases : array
-        As in `bins.score_borders`.
+        As in `bounds.score_borders`.
     borders : array, 2 x codes
         Their scores.
     surviving : array of bool
@@ -92,7 +92,7 @@ class Binned(NamedTuple):
     inner : array of int
         Number of thresholds inside each bin; empty where `tries` is not needed.
     statistics : array
-        See `bins.N_STATISTICS`.
+        See `bounds.N_STATISTICS`.
     entries : array
         Of all cases of the table, where the node has all of them and they are sorted; else empty, and the cases of
         surviving bins are sorted here.
@@ -112,9 +112,9 @@ class RefineBuffers(NamedTuple):
 
     Parameters
     ----------
-    who, values, order, entries, codes, numbers : array
-        By cases.
-    sort : SortRoom
+    kept, values, order, entries, codes, numbers : array
+        By cases; `kept` holds the cases of surviving bins.
+    sort : SortBuffers
     statistics : array, `STATISTICS_ROWS` x classes
     classes : array of int
     scores : array
@@ -124,7 +124,7 @@ class RefineBuffers(NamedTuple):
         Of the cases of a step.
     """
 
-    who: Rows
+    kept: Rows
     values: Numbers
     order: Order
     entries: Entries
@@ -195,7 +195,7 @@ def refine_bins(
     opt, table : array
     left_out : array
         Output: the statistics of the known cases on the left.
-    buffers : Room
+    buffers : RefineBuffers
 
     Returns
     -------
@@ -261,18 +261,18 @@ def refine_bins(
                         i = np.uint64(entries[p] & CASE)
                         if not unit:
                             w = node.weights[i]
-                        who = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
-                        passed[p - at], passed_weights[p - at] = who, w
-                        _add(ahead, who, w, node, regression)
+                        item = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
+                        passed[p - at], passed_weights[p - at] = item, w
+                        _add(ahead, item, w, node, regression)
                     for k in range(width):
                         right[k] = whole[k] - left[k] - ahead[k]
                     after = impurity_of(left, whole, criterion, table) + impurity_of(right, whole, criterion, table)
                     gain = bound_from(before, after, weight, criterion) >= limit
                     if gain:
-                        nearer = tight_bound(
+                        tight = tight_bound(
                             left, ahead, whole, before, weight, criterion, table, scratch, buffers.classes
                         )
-                        gain = nearer >= limit
+                        gain = tight >= limit
                     if not gain and len(binned.inner) == 0:  # `tries` is not needed
                         for p in range(until - at):
                             _add(left, passed[p], passed_weights[p], node, regression)
@@ -344,21 +344,21 @@ def refine_bins(
                 first += cases_of(counts, cases, below)
         for p in range(first, position + 1):
             i = np.uint64(entries[p] & CASE)
-            who = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
-            _add(left_out, who, 1.0 if unit else node.weights[i], node, regression)
+            item = np.int64(i) if regression else np.int64(node.target[np.uint64(node.rows[i])])
+            _add(left_out, item, 1.0 if unit else node.weights[i], node, regression)
     return scores[best], best_turn, best_code, low, high, np.int64(tries)
 
 
 @internal
-def _add(into: Statistics, who: Integer, w: Real, node: Cases, regression: bool) -> None:
-    """Add a case to statistics; `who` is its class, or for a numeric target the case itself."""
+def _add(into: Statistics, item: Integer, weight: Real, node: Cases, regression: bool) -> None:
+    """Add a case to statistics; `item` is its class, or for a numeric target the case itself."""
     if regression:
-        d = node.deviation[np.uint64(who)]
-        into[0] += w
-        into[1] += w * d
-        into[2] += w * d * d
+        d = node.deviation[np.uint64(item)]
+        into[0] += weight
+        into[1] += weight * d
+        into[2] += weight * d * d
     else:
-        into[np.uint64(who)] += w
+        into[np.uint64(item)] += weight
 
 
 @internal
@@ -372,18 +372,18 @@ def _sort_surviving(
     n: Integer, surviving: Flags, codes: Codes, column: Numbers, node: Cases, buffers: RefineBuffers
 ) -> None:
     """Write the sorted entries of the n cases in surviving bins to ``buffers.entries``."""
-    who, entries = buffers.who, buffers.entries
+    kept, entries = buffers.kept, buffers.entries
     at = 0
     if n > 0:
         for i in range(len(node.rows)):
             row = np.uint64(node.rows[i])
             if surviving[np.uint64(codes[row])]:
-                who[at] = i
+                kept[at] = i
                 buffers.values[at] = column[row]
                 at += 1
     sort_entries(buffers.values, buffers)
     for p in range(n):
-        entries[p] = who[entries[p] & CASE] | (entries[p] & ~CASE)
+        entries[p] = kept[entries[p] & CASE] | (entries[p] & ~CASE)
 
 
 def entries_of(column: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:

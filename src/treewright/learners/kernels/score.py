@@ -1,13 +1,13 @@
-"""Criteria as kernels, the user's included.
+"""Criteria as kernels, a user's own criterion included.
 
-Criteria as kernels: the arithmetic of `treewright.learners.criteria`, operation for operation. The statistics of a set
-of cases are the weight of each class; for a numeric target the weight, the sum and the sum of squares of the deviations
+The kernels follow the arithmetic of `treewright.learners.criteria`, operation for operation. The statistics of a set of
+cases are the weight of each class; for a numeric target the weight, the sum and the sum of squares of the deviations
 from the mean of the node. `table` holds n log2 n of the integers; other arguments are computed by the same scalar
 logarithm. Invariant: the order of additions is that of `treewright.learners.criteria`.
 
-The user's criterion compiled, and the loop that scores many tables of two branches by it. It is compiled in every
-process anew: a function from a notebook has no file by which compiled code could be kept. What Numba cannot compile is
-an error, never a slower tree.
+A user's criterion is compiled together with a loop that scores tables of two branches by it. It is compiled again in
+every process: a function from a notebook has no file by which compiled code could be cached. What Numba cannot compile
+is an error; there is no fallback to the interpreter.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def compiled_scan(name: str, function: CriterionFunction) -> Scan:
         compiled = numba.njit((_TABLE,), **FLAGS)(plain)
     except (NumbaError, TypeError, NotImplementedError) as error:
         raise ParameterError(
-            f"the criterion {name!r} cannot be compiled ({_essence(error)}); change it, or choose engine='interpreted'"
+            f"the criterion {name!r} cannot be compiled ({_reason(error)}); change it, or choose engine='interpreted'"
         ) from error
     for signature in getattr(compiled, "nopython_signatures", ()):
         if not isinstance(signature.return_type, (numba.types.Integer, numba.types.Float, numba.types.Boolean)):
@@ -247,12 +247,12 @@ def compiled_scan(name: str, function: CriterionFunction) -> Scan:
 
     def scan(left: Any, right: Any, scores: Any) -> None:
         table = np.empty((2, left.shape[1]))
-        for place in range(len(left)):
-            table[0] = left[place]
-            table[1] = right[place]
-            scores[place] = compiled(table)
+        for row in range(len(left)):
+            table[0] = left[row]
+            table[1] = right[row]
+            scores[row] = compiled(table)
 
-    # It writes into an array that it is given: to make one would ask the interpreter, which may have an interrupt.
+    # The loop writes into an array that it gets: allocating one calls the interpreter, which may raise an interrupt.
     loop = numba.njit(**FLAGS)(scan)
 
     def scores_of(left: Floats, right: Floats) -> Floats:
@@ -263,16 +263,16 @@ def compiled_scan(name: str, function: CriterionFunction) -> Scan:
     return scores_of
 
 
-def _essence(error: Exception) -> str:
-    """Return what is wrong without the compiler's talk about itself."""
+def _reason(error: Exception) -> str:
+    """Return the reason of an error and the line of the user's code, without the compiler's own trace."""
     text = str(error)
     if "setitem" in text and "readonly array" in text:
         return "it must not change the table that it gets"
     lines = [line.strip() for line in text.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "During:", "[1]", "[2]", "- "))]
-    where = next((line.rstrip(":") for line in told if line.startswith("File ")), "")
+    relevant = [line for line in lines if line and not line.startswith(("Failed in", "During:", "[1]", "[2]", "- "))]
+    where = next((line.rstrip(":") for line in relevant if line.startswith("File ")), "")
     reasons = []
-    for line in told:
+    for line in relevant:
         if line.startswith(("File ", "There are ")):
             break
         reasons.append(line)

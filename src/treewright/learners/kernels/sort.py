@@ -1,10 +1,8 @@
 """Sorting the cases of a block: once before its subtree grows, or lazily for a sampled attribute.
 
-Sort the numeric columns of a block, once, before its subtree is grown. Values become ranks: code 0 is missing, equal
+The numeric columns of a block are sorted once, before its subtree grows. Values become ranks: code 0 is missing, equal
 values have equal codes from 1 on. `order` lists the cases in ascending order, each entry packed with its code. The sort
 is a radix sort of the bits of the doubles, least significant byte first; bytes that are equal in all keys are skipped.
-
-Copy the cases of a node into a block.
 
 Lazy sort: the order of the cases of a node by an attribute, made when the attribute is sampled. Where few of many
 attributes are sampled, that is less work than to maintain all orders. Codes are the ranks of the values in the whole
@@ -59,7 +57,7 @@ def sort_numbers(
     n, shift : int
     order, codes, numbers : array
         Output; ``numbers[code]`` is the value of a code.
-    buffers : SortRoom
+    buffers : SortBuffers
     """
     keys, cases = buffers.keys, buffers.cases
     n_missing = known = np.int64(0)
@@ -134,10 +132,10 @@ def sort_by_bytes(keys: Keys, cases: Rows, n: Integer, counts: Sizes) -> Integer
         for k in range(n):
             key = keys[at, k]
             bucket = np.int64((key >> shift) & _BYTE)
-            place = counts[byte, bucket]
-            counts[byte, bucket] = place + 1
-            keys[1 - at, place] = key
-            cases[1 - at, place] = cases[at, k]
+            position = counts[byte, bucket]
+            counts[byte, bucket] = position + 1
+            keys[1 - at, position] = key
+            cases[1 - at, position] = cases[at, k]
         at = 1 - at
     return at
 
@@ -186,7 +184,7 @@ def sort_columns(
     n, shift : int
     order, numbers : array, numeric attributes x n
     codes : array, attributes x n
-    buffers : SortRoom
+    buffers : SortBuffers
     """
     for slot in range(len(attributes)):
         sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], buffers)
@@ -324,30 +322,30 @@ def select_cases(
         for p in range(first, first + size):
             position = np.uint64(positions[visits[p]])
             words[position >> _WORD] |= _ONE << (position & _ALL)
-        for one in range(len(words)):
-            at = _read_word(np.uint64(one), words, order, entries, at)
+        for index_of_word in range(len(words)):
+            at = _read_word(np.uint64(index_of_word), words, order, entries, at)
         return
     for p in range(first, first + size):
         position = np.uint64(positions[visits[p]])
-        number = position >> _WORD
-        words[number] |= _ONE << (position & _ALL)
-        groups[number >> _WORD] |= _ONE << (number & _ALL)
-    for which in range(len(groups)):
-        group = groups[which]
-        groups[which] = _ZERO
+        index = position >> _WORD
+        words[index] |= _ONE << (position & _ALL)
+        groups[index >> _WORD] |= _ONE << (index & _ALL)
+    for index_of_group in range(len(groups)):
+        group = groups[index_of_group]
+        groups[index_of_group] = _ZERO
         while group != _ZERO:
-            at = _read_word((np.uint64(which) << _WORD) + lowest_bit(group), words, order, entries, at)
+            at = _read_word((np.uint64(index_of_group) << _WORD) + lowest_bit(group), words, order, entries, at)
             group &= group - _ONE
 
 
 @internal
-def _read_word(number: np.uint64, words: Words, order: Order, entries: Order, at: np.uint64) -> np.uint64:
+def _read_word(index: np.uint64, words: Words, order: Order, entries: Order, at: np.uint64) -> np.uint64:
     """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
-    word = words[number]
-    words[number] = _ZERO
+    word = words[index]
+    words[index] = _ZERO
     # Invariant: `word` holds the positions that are still to be written, all of them after those written.
     while word != _ZERO:
-        entries[at] = order[(number << _WORD) + lowest_bit(word)]
+        entries[at] = order[(index << _WORD) + lowest_bit(word)]
         word &= word - _ONE
         at += _ONE
     return at

@@ -66,7 +66,7 @@ def scan_cuts(
         Slice of the cases with a known value.
     block, rules, buffers
         ``buffers.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
-        nothing), ``buffers.known`` those of all; scores and places are added.
+        nothing), ``buffers.known`` those of all; scores and positions are added.
     cases_left, cases_all : int
         Cases on the left before the first one; all of them.
     last_too : bool
@@ -295,7 +295,7 @@ def random_threshold(
     buffers: Buffers,
     cuts: Thresholds,
 ) -> Integer:
-    """Draw a random threshold between the least and the greatest value; return its position, -1 if not admissible.
+    """Sample a random threshold between the least and the greatest value; return its position, -1 if not admissible.
 
     Where the branch of missing values is learned, the threshold is tried with them on the right and on the left, and
     known against missing; with them on the left the position is increased by the number of known cases.

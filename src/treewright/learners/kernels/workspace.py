@@ -1,11 +1,10 @@
-"""What kernels pass among themselves: a block of cases, the rules, buffers to work in, and what they write.
+"""Arguments that the block kernels share: a block of cases, the rules, buffers, and the nodes that they write.
 
-Arguments that the block kernels share: a block of cases, the rules, and buffers. A block is a copy of the cases of one
-node: codes of every attribute, the order of the cases by every numeric attribute, target and weights. Indices in a
-block are small. An order lists the cases of a node in ascending order of an attribute; each entry packs the code of the
-value and the case.
+A block is a copy of the cases of one node: codes of every attribute, the order of the cases by every numeric attribute,
+target and weights. Indices in a block are small. An order lists the cases of a node in ascending order of an attribute;
+each entry packs the code of the value and the case.
 
-Arrays of a growing subtree: its nodes, one row each, and the stack of nodes that are not processed yet.
+A growing subtree is written as arrays with one row for each node; a stack holds the nodes that are not processed yet.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def forest_to_plain(model: Forest) -> dict[str, Any]:
         "costs": None if model.costs is None else [list(row) for row in model.costs],
         "weights": encode_array(model.weights),
         "log": {name: encode_array(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(model.log.items())},
-        "trees": packed_forest_to_plain(model.grove),
+        "trees": packed_forest_to_plain(model.packed),
     }
 
 
