@@ -47,16 +47,16 @@ from treewright.pruning.error_based_kernels import (
     PRUNED,
     PURE,
     SLOT_FIELD,
-    Grown,
+    TreeArrays,
     branch_of_case,
     class_of,
     extra_errors_of,
     finalise,
-    grown_of,
     is_pure,
     leaf_estimate,
     predicted_class,
     sum_of_children,
+    tree_arrays,
 )
 from treewright.tree.build import rebuild_tree
 from treewright.tree.split import FRACTIONAL
@@ -90,30 +90,36 @@ def with_capacity(cases: Cases, n: Integer) -> Cases:
 
 
 @kernel
-def count_classes(cases: Cases, first: Integer, size: Integer, grown: Grown, counts: Statistics) -> None:
+def count_classes(cases: Cases, first: Integer, size: Integer, arrays: TreeArrays, counts: Statistics) -> None:
     """Sum the weights of each class."""
     for k in range(len(counts)):
         counts[k] = 0.0
     for p in range(first, first + size):
-        counts[class_of(grown, cases.rows[p])] += cases.weights[p]
+        counts[class_of(arrays, cases.rows[p])] += cases.weights[p]
 
 
 @kernel
 def partition_cases(
-    grown: Grown, node: Integer, cases: Cases, first: Integer, size: Integer, spare: Cases, buffers: PartitionBuffers
+    arrays: TreeArrays,
+    node: Integer,
+    cases: Cases,
+    first: Integer,
+    size: Integer,
+    spare: Cases,
+    buffers: PartitionBuffers,
 ) -> Any:
     """Partition a slice of cases by the branches of a node; return `spare` and whether a case became fractional.
 
     `spare` holds the cases of the branches one after the other, then the cases that stay at the node.
     """
-    branches = grown.fields[node, BRANCHES_FIELD]
+    branches = arrays.fields[node, BRANCHES_FIELD]
     for branch in range(branches + 1):
         buffers.known[branch] = 0
         buffers.weight[branch] = 0.0
     n_missing = 0
     known = 0.0
     for p in range(size):
-        branch = branch_of_case(grown, node, cases.rows[first + p])
+        branch = branch_of_case(arrays, node, cases.rows[first + p])
         buffers.branch[p] = branch
         if branch < 0:
             n_missing += 1
@@ -121,7 +127,7 @@ def partition_cases(
             buffers.known[branch] += 1
             buffers.weight[branch] += cases.weights[first + p]
             known += cases.weights[first + p]
-    shared = 0 < n_missing < size and grown.fields[node, MISSING_FIELD] == FRACTIONAL
+    shared = 0 < n_missing < size and arrays.fields[node, MISSING_FIELD] == FRACTIONAL
     start = 0
     for branch in range(branches):
         buffers.size[branch] = buffers.known[branch] + (n_missing if shared and buffers.known[branch] > 0 else 0)
@@ -192,7 +198,13 @@ def _digest_of(cases: Cases, first: Integer, size: Integer) -> np.uint64:
 
 @kernel
 def _set_cases(
-    states: NodeStates, child: Integer, spare: Cases, start: Integer, size: Integer, fractional: Boolean, grown: Grown
+    states: NodeStates,
+    child: Integer,
+    spare: Cases,
+    start: Integer,
+    size: Integer,
+    fractional: Boolean,
+    arrays: TreeArrays,
 ) -> Boolean:
     """Give a node its cases, count them, and update the stop reason of a leaf; return False if it had them already."""
     digest = _digest_of(spare, start, size)
@@ -201,10 +213,10 @@ def _set_cases(
     first_time = states.size[child] == 0
     states.size[child], states.fractional[child], states.digest[child] = size, fractional, digest
     counts = states.counts[child]
-    count_classes(spare, start, size, grown, counts)
+    count_classes(spare, start, size, arrays, counts)
     states.outcome[child] = predicted_class(counts, states.outcome[child])
     pure = is_pure(counts)
-    if grown.fields[states.source[child], SLOT_FIELD] == LEAF and (
+    if arrays.fields[states.source[child], SLOT_FIELD] == LEAF and (
         states.stop[child] == EMPTY or not (first_time or pure)
     ):
         states.stop[child] = PURE if pure else PRUNED
@@ -218,7 +230,7 @@ def _estimate_with(
     cases: Cases,
     size: Integer,
     spare: Cases,
-    grown: Grown,
+    arrays: TreeArrays,
     buffers: PartitionBuffers,
     limits: Limits,
 ) -> Any:
@@ -237,14 +249,14 @@ def _estimate_with(
         node, size = stack[n], sizes[n]
         first = end - size
         source = states.source[node]
-        count_classes(cases, first, size, grown, buffers.counts[0])
-        if grown.fields[source, SLOT_FIELD] == LEAF:
+        count_classes(cases, first, size, arrays, buffers.counts[0])
+        if arrays.fields[source, SLOT_FIELD] == LEAF:
             total += leaf_estimate(buffers.counts[0], limits.confidence, limits.squared)
             end = first
             continue
-        spare, _ = partition_cases(grown, source, cases, first, size, spare, buffers)
-        begin = grown.fields[source, CHILDREN_FIELD]
-        branches = grown.fields[source, BRANCHES_FIELD]
+        spare, _ = partition_cases(arrays, source, cases, first, size, spare, buffers)
+        begin = arrays.fields[source, CHILDREN_FIELD]
+        branches = arrays.fields[source, BRANCHES_FIELD]
         if n + branches > len(stack):
             stack = longer(stack, 2 * (n + branches))
             sizes = longer(sizes, 2 * (n + branches))
@@ -252,12 +264,12 @@ def _estimate_with(
         for branch in range(branches):
             start += buffers.size[branch]
             if buffers.size[branch] > 0:
-                stack[n] = grown.children[begin + branch]
+                stack[n] = arrays.children[begin + branch]
                 sizes[n] = buffers.size[branch]
                 n += 1
         if buffers.size[branches] > 0:
             outcome = predicted_class(buffers.counts[0], states.outcome[node])
-            count_classes(spare, start, buffers.size[branches], grown, buffers.counts[1])
+            count_classes(spare, start, buffers.size[branches], arrays, buffers.counts[1])
             total += _estimate_of_class(buffers.counts[1], outcome, limits)
         cases = with_capacity(cases, first + start)
         for p in range(start):
@@ -269,7 +281,7 @@ def _estimate_with(
 
 @kernel
 def prune_fractional_kernel(
-    grown: Grown,
+    arrays: TreeArrays,
     states: NodeStates,
     cases: Cases,
     buffers: PartitionBuffers,
@@ -285,7 +297,7 @@ def prune_fractional_kernel(
     spare = Cases(np.empty(end, dtype=np.int32), np.empty(end))
     trial = Cases(np.empty(0, dtype=np.int32), np.empty(0))
     states.size[0] = end
-    count_classes(cases, 0, end, grown, states.counts[0])
+    count_classes(cases, 0, end, arrays, states.counts[0])
     states.outcome[0] = predicted_class(states.counts[0], states.outcome[0])
     stack = np.empty(64, dtype=np.int64)  # a node; -1 - node where its children are finalised
     stack[0] = 0
@@ -298,20 +310,20 @@ def prune_fractional_kernel(
         node = stack[n] if is_new else -1 - stack[n]
         source, size = states.source[node], states.size[node]
         first = end - size
-        if grown.fields[source, SLOT_FIELD] == LEAF:
+        if arrays.fields[source, SLOT_FIELD] == LEAF:
             states.estimate[node] = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
             end = first
             continue
         if is_new:
-            branches = grown.fields[source, BRANCHES_FIELD]
+            branches = arrays.fields[source, BRANCHES_FIELD]
             if n + 1 + branches > len(stack):
                 stack = longer(stack, 2 * (n + 1 + branches))
             stack[n] = -1 - node
-            spare, shared = partition_cases(grown, source, cases, first, size, spare, buffers)
-            cases, end, n = _send_down(states, node, shared, cases, end, spare, grown, buffers, limits, stack, n + 1)
+            spare, shared = partition_cases(arrays, source, cases, first, size, spare, buffers)
+            cases, end, n = _send_down(states, node, shared, cases, end, spare, arrays, buffers, limits, stack, n + 1)
             continue
         as_leaf = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
-        as_tree, largest = sum_of_children(grown, source, states.size, states.counts, states.estimate)
+        as_tree, largest = sum_of_children(arrays, source, states.size, states.counts, states.estimate)
         as_tree += states.staying_estimate[node]
         raised = np.inf
         if raising and largest >= 0:
@@ -319,7 +331,7 @@ def prune_fractional_kernel(
             for p in range(size):
                 trial.rows[p] = cases.rows[first + p]
                 trial.weights[p] = cases.weights[first + p]
-            raised, trial, spare = _estimate_with(states, largest, trial, size, spare, grown, buffers, limits)
+            raised, trial, spare = _estimate_with(states, largest, trial, size, spare, arrays, buffers, limits)
         if finalise(states, node, largest, leaf, as_leaf, as_tree, raised):
             states.outcome[node] = predicted_class(states.counts[node], states.outcome[node])
             stack[n] = node
@@ -336,7 +348,7 @@ def _send_down(
     cases: Cases,
     end: Integer,
     spare: Cases,
-    grown: Grown,
+    arrays: TreeArrays,
     buffers: PartitionBuffers,
     limits: Limits,
     stack: Positions,
@@ -344,12 +356,12 @@ def _send_down(
 ) -> Any:
     """Give the children of a node their cases, and push the children whose cases have changed."""
     source = states.source[node]
-    begin, branches = grown.fields[source, CHILDREN_FIELD], grown.fields[source, BRANCHES_FIELD]
+    begin, branches = arrays.fields[source, CHILDREN_FIELD], arrays.fields[source, BRANCHES_FIELD]
     fractional = states.fractional[node] or shared
     start = 0
     for branch in range(branches):
-        child, size = grown.children[begin + branch], buffers.size[branch]
-        if size > 0 and _set_cases(states, child, spare, start, size, fractional, grown):
+        child, size = arrays.children[begin + branch], buffers.size[branch]
+        if size > 0 and _set_cases(states, child, spare, start, size, fractional, arrays):
             cases = with_capacity(cases, end + size)
             for p in range(size):
                 cases.rows[end + p] = spare.rows[start + p]
@@ -360,7 +372,7 @@ def _send_down(
         start += size
     states.staying_estimate[node] = 0.0
     if buffers.size[branches] > 0:
-        count_classes(spare, start, buffers.size[branches], grown, buffers.counts[0])
+        count_classes(spare, start, buffers.size[branches], arrays, buffers.counts[0])
         states.staying_estimate[node] = _estimate_of_class(buffers.counts[0], states.outcome[node], limits)
     return cases, end, n
 
@@ -381,7 +393,7 @@ def prune_fractional_cases(
     confidence : float
     raising : bool
     """
-    grown = grown_of(tree, dataset)
+    arrays = tree_arrays(tree, dataset)
     n, most_branches = tree.n_nodes, int(np.diff(tree.child_start).max()) + 1
     states = NodeStates(
         np.arange(n, dtype=np.int32),
@@ -406,7 +418,7 @@ def prune_fractional_cases(
     weights = np.ones(len(order)) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)[order]
     cases = Cases(order.astype(np.int32), weights)
     limits = Limits(float(confidence), squared_deviate(confidence))
-    prune_fractional_kernel(grown, states, cases, buffers, leaf, raising, limits)
+    prune_fractional_kernel(arrays, states, cases, buffers, leaf, raising, limits)
     return rebuild_tree(
         tree,
         states.source,

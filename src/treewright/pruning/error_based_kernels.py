@@ -1,8 +1,8 @@
 """Error-based pruning over unit-weight cases as a kernel, and what it shares with fractional cases.
 
 A node whose children are finalised becomes a leaf, is replaced by its largest branch, or stays. Estimates and decisions
-are those of `treewright.pruning.error_based`. `Grown` holds the tree to prune and its cases as arrays: tests by node,
-and the values of the tested attributes by case.
+are those of `treewright.pruning.error_based`. `TreeArrays` holds the tree to prune and its cases as arrays: tests by
+node, and the values of the tested attributes by case.
 
 The kernel prunes trees where no case becomes fractional or stays at an inner node: then each case reaches one leaf, and
 the estimate of a raised branch follows from routing the cases of its siblings through it.
@@ -55,7 +55,7 @@ MOST_BYTE_CODE = 127
 """Up to this many categories and classes, codes have one byte."""
 
 
-class Grown(NamedTuple):
+class TreeArrays(NamedTuple):
     """The tree to prune, and its cases.
 
     Parameters
@@ -80,7 +80,7 @@ class Grown(NamedTuple):
     weights: Weights
 
 
-# Columns of `Grown.fields`. The slot is the column of the attribute in `codes` or `numbers`, LEAF in a leaf.
+# Columns of `TreeArrays.fields`. The slot is the column of the attribute in `codes` or `numbers`, LEAF in a leaf.
 (
     SLOT_FIELD,
     TEST_FIELD,
@@ -94,49 +94,49 @@ class Grown(NamedTuple):
 
 
 @inlined_kernel
-def branch_of_case(grown: Grown, node: Integer, row: Integer) -> Integer:
+def branch_of_case(arrays: TreeArrays, node: Integer, row: Integer) -> Integer:
     """Return the branch of a case by the test of a node."""
-    slot, test = grown.fields[node, SLOT_FIELD], grown.fields[node, TEST_FIELD]
+    slot, test = arrays.fields[node, SLOT_FIELD], arrays.fields[node, TEST_FIELD]
     branch = np.int64(-1)
     if test == THRESHOLD:
-        number = grown.numbers[row, slot]
-        if number > grown.cut[node]:
+        number = arrays.numbers[row, slot]
+        if number > arrays.cut[node]:
             branch = np.int64(1)
-        elif number <= grown.cut[node]:
+        elif number <= arrays.cut[node]:
             branch = np.int64(0)
     elif test == INTERVALS:
-        number = grown.numbers[row, slot]
+        number = arrays.numbers[row, slot]
         if not np.isnan(number):
             branch = np.int64(0)
-            at = grown.fields[node, BOUNDS_FIELD]
-            for index in range(at, at + grown.fields[node, N_BOUNDS_FIELD]):
-                if grown.bounds[index] < number:
+            at = arrays.fields[node, BOUNDS_FIELD]
+            for index in range(at, at + arrays.fields[node, N_BOUNDS_FIELD]):
+                if arrays.bounds[index] < number:
                     branch += 1
     else:
-        code = np.int64(grown.codes[row, slot])
+        code = np.int64(arrays.codes[row, slot])
         if code >= 0:
-            branch = np.int64(grown.value_branch[grown.fields[node, CATEGORIES_FIELD] + code])
-    return branch if branch >= 0 else np.int64(grown.fields[node, MISSING_FIELD])
+            branch = np.int64(arrays.value_branch[arrays.fields[node, CATEGORIES_FIELD] + code])
+    return branch if branch >= 0 else np.int64(arrays.fields[node, MISSING_FIELD])
 
 
 @inlined_kernel
-def class_of(grown: Grown, row: Integer) -> Integer:
+def class_of(arrays: TreeArrays, row: Integer) -> Integer:
     """Return the class of a case."""
-    return np.int64(grown.codes[row, 0])
+    return np.int64(arrays.codes[row, 0])
 
 
 @internal
-def push_children(grown: Grown, node: Integer, to_finalise: Flags, stack: Positions, n: Integer) -> Integer:
+def push_children(arrays: TreeArrays, node: Integer, to_finalise: Flags, stack: Positions, n: Integer) -> Integer:
     """Push the children of a node that are not finalised on a stack of n nodes; return its new length."""
-    begin = grown.fields[node, CHILDREN_FIELD]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES_FIELD]):
-        if to_finalise[grown.children[edge]]:
-            stack[n] = grown.children[edge]
+    begin = arrays.fields[node, CHILDREN_FIELD]
+    for edge in range(begin, begin + arrays.fields[node, BRANCHES_FIELD]):
+        if to_finalise[arrays.children[edge]]:
+            stack[n] = arrays.children[edge]
             n += 1
     return n
 
 
-def grown_of(tree: Tree, dataset: Dataset) -> Grown:
+def tree_arrays(tree: Tree, dataset: Dataset) -> TreeArrays:
     """Collect the fields of the nodes, and the values of the attributes that the tree tests."""
     inner = tree.attribute != LEAF
     attributes = tree.schema.attributes
@@ -161,7 +161,7 @@ def grown_of(tree: Tree, dataset: Dataset) -> Grown:
     for index, a in enumerate(numeric):
         numbers[:, index] = dataset.columns[a]
     weights = np.zeros(0) if dataset.weights is None else np.asarray(dataset.weights, dtype=np.float64)
-    return Grown(fields, tree.cut, tree.children, tree.value_branch, tree.bounds, codes, numbers, weights)
+    return TreeArrays(fields, tree.cut, tree.children, tree.value_branch, tree.bounds, codes, numbers, weights)
 
 
 PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Stop.PRUNED))
@@ -228,14 +228,14 @@ def is_pure(counts: Statistics) -> Boolean:
 
 @internal
 def sum_of_children(
-    grown: Grown, node: Integer, sizes: Sizes, counts: Counts, estimates: Estimates
+    arrays: TreeArrays, node: Integer, sizes: Sizes, counts: Counts, estimates: Estimates
 ) -> tuple[Real, Integer]:
     """Return the summed estimates of the children of a node, and the heaviest child, -1 if none has cases."""
     as_tree = greatest = 0.0
     largest = np.int64(-1)
-    begin = grown.fields[node, CHILDREN_FIELD]
-    for edge in range(begin, begin + grown.fields[node, BRANCHES_FIELD]):
-        child = np.int64(grown.children[edge])
+    begin = arrays.fields[node, CHILDREN_FIELD]
+    for edge in range(begin, begin + arrays.fields[node, BRANCHES_FIELD]):
+        child = np.int64(arrays.children[edge])
         if sizes[child] == 0:
             continue
         as_tree += estimates[child]
@@ -300,8 +300,8 @@ class Buffers(NamedTuple):
 
 
 @inlined_kernel
-def _weight_of(grown: Grown, row: Integer) -> Real:
-    return grown.weights[row] if len(grown.weights) else 1.0
+def _weight_of(arrays: TreeArrays, row: Integer) -> Real:
+    return arrays.weights[row] if len(arrays.weights) else 1.0
 
 
 @kernel
@@ -318,7 +318,7 @@ def _set_slice(states: NodeStates, node: Integer, first: Integer, size: Integer,
 
 @kernel
 def _route_down(
-    states: NodeStates, top: Integer, rows: Rows, grown: Grown, buffers: Buffers, least: Integer
+    states: NodeStates, top: Integer, rows: Rows, arrays: TreeArrays, buffers: Buffers, least: Integer
 ) -> Positions:
     """Route the cases of a node to its descendants; descendants that receive the same cases again are left alone.
 
@@ -342,7 +342,7 @@ def _route_down(
         n -= 1
         node = stack[n]
         source_node = states.source[node]
-        if grown.fields[source_node, SLOT_FIELD] == LEAF:
+        if arrays.fields[source_node, SLOT_FIELD] == LEAF:
             continue
         first, size = states.first[node], states.size[node]
         if size <= least:
@@ -351,19 +351,19 @@ def _route_down(
             small_nodes[n_small] = node
             n_small += 1
             continue
-        begin = grown.fields[source_node, CHILDREN_FIELD]
-        branches = grown.fields[source_node, BRANCHES_FIELD]
+        begin = arrays.fields[source_node, CHILDREN_FIELD]
+        branches = arrays.fields[source_node, BRANCHES_FIELD]
         for branch in range(branches):
             sizes[branch] = 0
             for k in range(width):
                 branch_counts[branch, k] = 0.0
         for p in range(size):
             row = rows[first + p]
-            branch = branch_of_case(grown, source_node, row)
+            branch = branch_of_case(arrays, source_node, row)
             branch_of[p] = branch
             spare[p] = row
             sizes[branch] += 1
-            branch_counts[branch, class_of(grown, row)] += _weight_of(grown, row)
+            branch_counts[branch, class_of(arrays, row)] += _weight_of(arrays, row)
         start = first
         for branch in range(branches):
             at[branch] = start
@@ -375,12 +375,12 @@ def _route_down(
         if n + branches > len(stack):
             stack = longer(stack, 2 * (n + branches))
         for branch in range(branches):
-            child = grown.children[begin + branch]
+            child = arrays.children[begin + branch]
             if sizes[branch] == 0 or states.size[child] == sizes[branch]:
                 continue
             was_empty = states.size[child] == 0
             _set_slice(states, child, at[branch] - sizes[branch], sizes[branch], branch_counts[branch])
-            if grown.fields[states.source[child], SLOT_FIELD] != LEAF:
+            if arrays.fields[states.source[child], SLOT_FIELD] != LEAF:
                 stack[n] = child
                 n += 1
             elif states.stop[child] == EMPTY or not (was_empty or is_pure(branch_counts[branch])):
@@ -394,13 +394,13 @@ def _change_of_estimate(
     node: Integer,
     largest: Integer,
     rows: Rows,
-    grown: Grown,
+    arrays: TreeArrays,
     buffers: Buffers,
     confidence: Real,
     q: Real,
 ) -> Real:
     """Return the change of the estimate of a finalised branch if it also receives the cases of its siblings."""
-    if grown.fields[states.source[largest], SLOT_FIELD] == LEAF:  # all cases reach this one leaf
+    if arrays.fields[states.source[largest], SLOT_FIELD] == LEAF:  # all cases reach this one leaf
         return leaf_estimate(states.counts[node], confidence, q) - states.estimate[largest]
     source_node = states.source[node]
     width = states.counts.shape[1]
@@ -408,20 +408,20 @@ def _change_of_estimate(
     added = np.empty((64, width))
     slot_of = buffers.slot_of
     n = 0
-    begin = grown.fields[source_node, CHILDREN_FIELD]
+    begin = arrays.fields[source_node, CHILDREN_FIELD]
     # Invariant: `added[s]` holds the counts of leaf `touched[s]` plus the cases routed so far; `slot_of` inverts
     # `touched`.
-    for edge in range(begin, begin + grown.fields[source_node, BRANCHES_FIELD]):
-        child = grown.children[edge]
+    for edge in range(begin, begin + arrays.fields[source_node, BRANCHES_FIELD]):
+        child = arrays.children[edge]
         if child == largest:
             continue
         for p in range(states.first[child], states.first[child] + states.size[child]):
             row = rows[p]
             leaf = np.int64(largest)
             source = states.source[leaf]
-            while grown.fields[source, SLOT_FIELD] != LEAF:
+            while arrays.fields[source, SLOT_FIELD] != LEAF:
                 leaf = np.int64(
-                    grown.children[grown.fields[source, CHILDREN_FIELD] + branch_of_case(grown, source, row)]
+                    arrays.children[arrays.fields[source, CHILDREN_FIELD] + branch_of_case(arrays, source, row)]
                 )
                 source = states.source[leaf]
             slot = slot_of[leaf]
@@ -435,7 +435,7 @@ def _change_of_estimate(
                 for k in range(width):
                     added[n, k] = states.counts[leaf, k]
                 n += 1
-            added[slot, class_of(grown, row)] += _weight_of(grown, row)
+            added[slot, class_of(arrays, row)] += _weight_of(arrays, row)
     change = 0.0
     for slot in range(n):
         leaf = touched[slot]
@@ -445,16 +445,16 @@ def _change_of_estimate(
 
 
 @kernel
-def route_to_small_nodes(grown: Grown, states: NodeStates, rows: Rows, buffers: Buffers) -> Positions:
+def route_to_small_nodes(arrays: TreeArrays, states: NodeStates, rows: Rows, buffers: Buffers) -> Positions:
     """Route all cases from the root to nodes of at most `CACHED_CASES` cases; return these nodes."""
     n = len(rows)
     branch_counts = buffers.branch_counts[0]
     for k in range(len(branch_counts)):
         branch_counts[k] = 0.0
     for row in range(n):
-        branch_counts[class_of(grown, row)] += _weight_of(grown, row)
+        branch_counts[class_of(arrays, row)] += _weight_of(arrays, row)
     _set_slice(states, 0, 0, n, branch_counts)
-    return _route_down(states, 0, rows, grown, buffers, CACHED_CASES)
+    return _route_down(states, 0, rows, arrays, buffers, CACHED_CASES)
 
 
 @kernel
@@ -469,7 +469,7 @@ def reordered(table: Integers, rows: Rows) -> Integers:
 
 @kernel
 def prune_kernel(
-    grown: Grown,
+    arrays: TreeArrays,
     states: NodeStates,
     rows: Rows,
     small_nodes: Positions,
@@ -484,7 +484,7 @@ def prune_kernel(
     `leaf` is the number of some leaf: a node that becomes a leaf takes it as its source.
     """
     for one in range(len(small_nodes)):
-        _route_down(states, small_nodes[one], rows, grown, buffers, 0)
+        _route_down(states, small_nodes[one], rows, arrays, buffers, 0)
     end = len(rows)
     stack = np.empty(64, dtype=np.int64)  # a node; -1 - node where its children are finalised
     stack[0] = 0
@@ -494,24 +494,24 @@ def prune_kernel(
         n -= 1
         node = stack[n]
         if node >= 0:
-            branches = grown.fields[states.source[node], BRANCHES_FIELD]
+            branches = arrays.fields[states.source[node], BRANCHES_FIELD]
             if n + 1 + branches > len(stack):
                 stack = longer(stack, 2 * (n + 1 + branches))
             stack[n] = -1 - node
-            n = push_children(grown, states.source[node], states.to_finalise, stack, n + 1)
+            n = push_children(arrays, states.source[node], states.to_finalise, stack, n + 1)
             continue
         node = -1 - node
         source_node = states.source[node]
         as_leaf = leaf_estimate(states.counts[node], confidence, q)
         states.to_finalise[node] = False
-        if grown.fields[source_node, SLOT_FIELD] == LEAF:
+        if arrays.fields[source_node, SLOT_FIELD] == LEAF:
             states.estimate[node] = as_leaf
             continue
-        as_tree, largest = sum_of_children(grown, source_node, states.size, states.counts, states.estimate)
+        as_tree, largest = sum_of_children(arrays, source_node, states.size, states.counts, states.estimate)
         raised: Real = np.inf
         if raising and largest >= 0:
             raised = states.estimate[largest] + _change_of_estimate(
-                states, node, largest, rows, grown, buffers, confidence, q
+                states, node, largest, rows, arrays, buffers, confidence, q
             )
         if finalise(states, node, largest, leaf, as_leaf, as_tree, raised):
             size = states.size[node]
@@ -521,7 +521,7 @@ def prune_kernel(
                 rows[end + p] = rows[states.first[node] + p]
             _set_slice(states, node, end, size, states.counts[node])
             end += size
-            _route_down(states, node, rows, grown, buffers, 0)
+            _route_down(states, node, rows, arrays, buffers, 0)
             stack[n] = node
             n += 1
 
@@ -538,7 +538,7 @@ def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising
     confidence : float
     raising : bool
     """
-    grown = grown_of(tree, dataset)
+    arrays = tree_arrays(tree, dataset)
     n = tree.n_nodes
     states = NodeStates(
         np.arange(n, dtype=np.int32),
@@ -550,7 +550,7 @@ def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising
         np.zeros(n),
         np.zeros(n, dtype=np.bool_),
     )
-    most_branches = int(grown.fields[:, BRANCHES_FIELD].max())
+    most_branches = int(arrays.fields[:, BRANCHES_FIELD].max())
     buffers = Buffers(
         np.empty(dataset.n_rows, dtype=np.int32),
         np.empty(dataset.n_rows, dtype=np.int32),
@@ -560,16 +560,16 @@ def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising
         np.full(n, -1, dtype=np.int32),
     )
     rows = np.arange(dataset.n_rows, dtype=np.int32)
-    small_nodes = route_to_small_nodes(grown, states, rows, buffers)
+    small_nodes = route_to_small_nodes(arrays, states, rows, buffers)
     # The cases of deeper nodes are scattered over memory, so the table is reordered once, where nodes are small.
-    grown = grown._replace(
-        codes=reordered(grown.codes.view(np.int64), rows).view(grown.codes.dtype),
-        numbers=reordered(grown.numbers.view(np.int64), rows).view(np.float64),
-        weights=grown.weights[rows] if len(grown.weights) else grown.weights,
+    arrays = arrays._replace(
+        codes=reordered(arrays.codes.view(np.int64), rows).view(arrays.codes.dtype),
+        numbers=reordered(arrays.numbers.view(np.int64), rows).view(np.float64),
+        weights=arrays.weights[rows] if len(arrays.weights) else arrays.weights,
     )
     rows[:] = np.arange(dataset.n_rows, dtype=np.int32)
     leaf = int(np.argmax(tree.attribute == LEAF))
-    prune_kernel(grown, states, rows, small_nodes, buffers, leaf, raising, confidence, squared_deviate(confidence))
+    prune_kernel(arrays, states, rows, small_nodes, buffers, leaf, raising, confidence, squared_deviate(confidence))
     return rebuild_tree(
         tree,
         states.source,

@@ -81,7 +81,7 @@ def test_nothing_is_compiled_ahead_where_it_would_not_help_or_cannot_be(
 
 
 def test_a_growth_that_was_stopped_does_not_wait(tmp_path: Path) -> None:
-    one = compile_ahead.Ahead(_sleeper(600), tmp_path / "mark")
+    one = compile_ahead.CompileProcess(_sleeper(600), tmp_path / "mark")
     one.wait(np.ones(1, dtype=bool))
     one.stop()
     assert not (tmp_path / "mark").exists()
@@ -90,7 +90,7 @@ def test_a_growth_that_was_stopped_does_not_wait(tmp_path: Path) -> None:
 def test_a_process_that_does_not_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_ahead, "TIMEOUT", 0.2)
     sleeper = _sleeper(600)
-    compile_ahead.Ahead(sleeper, tmp_path / "mark").wait(NOT_STOPPED)
+    compile_ahead.CompileProcess(sleeper, tmp_path / "mark").wait(NOT_STOPPED)
     assert sleeper.returncode
     assert (tmp_path / "mark").exists()
 
@@ -98,7 +98,7 @@ def test_a_process_that_does_not_end_is_given_up(tmp_path: Path, monkeypatch: py
 def test_a_process_that_fails_does_no_harm(tmp_path: Path) -> None:
     process = compile_ahead._process({"recipe": "unknown"})
     assert process is not None
-    compile_ahead.Ahead(process, tmp_path / "mark").wait(NOT_STOPPED)
+    compile_ahead.CompileProcess(process, tmp_path / "mark").wait(NOT_STOPPED)
     assert process.returncode == 1
     assert (tmp_path / "mark").exists()
 
@@ -111,7 +111,7 @@ def test_a_process_that_ends_before_it_has_read_does_no_harm(tmp_path: Path, mon
     monkeypatch.setattr("sys.executable", str(ends))
     process = compile_ahead._process({"kinds": ["numeric"] * 100_000})  # more than a pipe holds
     assert process is not None
-    compile_ahead.Ahead(process, tmp_path / "mark").wait(NOT_STOPPED)
+    compile_ahead.CompileProcess(process, tmp_path / "mark").wait(NOT_STOPPED)
     assert process.returncode == 3
 
 

@@ -103,13 +103,13 @@ def cases_of(counts: Counts, cases: Sizes, code: Integer) -> Integer:
 
 
 @internal
-def impurity_of(statistics: Statistics, whole: Statistics, criterion: Integer, table: Logarithms) -> Real:
+def impurity_of(statistics: Statistics, whole: Statistics, criterion: Integer, nlogn: Logarithms) -> Real:
     """Return the impurity times the weight; for chi-square the Gini impurity with classes weighted by 1 / frequency.
 
     Pearson's statistic of two branches is the decrease of this impurity times the number of cases.
     """
     if criterion != CHI_SQUARE:
-        return impurity(statistics, criterion, table)
+        return impurity(statistics, criterion, nlogn)
     n = weight_of(statistics, criterion)
     total = 0.0
     for k in range(len(statistics)):
@@ -154,7 +154,7 @@ def score_borders(
     attributes: Attributes,
     gaps: Flags,
     opt: Options,
-    table: Logarithms,
+    nlogn: Logarithms,
     borders: Scores,
     bounds: Scores,
     statistics: AttributeStatistics,
@@ -171,7 +171,7 @@ def score_borders(
         First row of each attribute in `counts`; attributes to score.
     gaps : array of bool
         Whether the gap between the values beside each border is wide enough; empty where there is no minimum gap.
-    opt, table : array
+    opt, nlogn : array
     borders, bounds : array, turns x rows of `counts`
         Output; -inf where a border is not admissible or a bin has no threshold inside.
     statistics : array, attributes x `N_STATISTICS`
@@ -191,7 +191,7 @@ def score_borders(
         learn = o["missing"] == MISSING_LEARNED and n_missing > 0
         all_cases, last = sum_codes(own, own_cases, learn, whole)
         weight = weight_of(whole, criterion)
-        before = impurity_of(whole, whole, criterion, table)
+        before = impurity_of(whole, whole, criterion, nlogn)
         attribute_statistics[SCALE] = 1.0
         if o["missing"] != MISSING_LEARNED and n_missing > 0:
             unknown = weight_of(own[0], criterion)
@@ -211,7 +211,7 @@ def score_borders(
             cases_left = n_missing if turn == 1 else np.int64(0)
             for k in range(width):
                 left[k] = own[0, k] if turn == 1 else 0.0
-            below = impurity_of(left, whole, criterion, table)
+            below = impurity_of(left, whole, criterion, nlogn)
             # Invariant: `left` and `below` are the statistics of the codes before `code` and their impurity.
             for code in range(1, last + 1):
                 here = cases_of(own, own_cases, code)
@@ -222,12 +222,12 @@ def score_borders(
                 for k in range(width):
                     left[k] += own[code, k]
                     right[k] = whole[k] - left[k]
-                above = impurity_of(right, whole, criterion, table)
+                above = impurity_of(right, whole, criterion, nlogn)
                 if here > 1:
                     bound = bound_from(before, below + above, weight, criterion)
                     bounds[turn, first + code] = bound
                     attribute_statistics[UPPER_BOUND] = max(attribute_statistics[UPPER_BOUND], bound)
-                below = impurity_of(left, whole, criterion, table)
+                below = impurity_of(left, whole, criterion, nlogn)
                 if code == last and (turn == 1 or not learn):
                     break
                 if len(gaps) > 0 and not gaps[first + code]:
@@ -241,7 +241,7 @@ def score_borders(
                 ):
                     continue
                 if criterion == CHI_SQUARE:
-                    score = score_of_sides(left, right, before, weight, criterion, table)
+                    score = score_of_sides(left, right, before, weight, criterion, nlogn)
                 else:
                     added_up = whole[2] if criterion == VARIANCE else weight
                     score = decrease(before, below + above, weight, added_up)
@@ -258,7 +258,7 @@ def find_surviving_bins(
     single: Flags,
     limits: Scores,
     opt: Options,
-    table: Logarithms,
+    nlogn: Logarithms,
     bounds: Scores,
     statistics: AttributeStatistics,
     surviving: Flags,
@@ -269,7 +269,7 @@ def find_surviving_bins(
 
     Parameters
     ----------
-    counts, cases, starts, attributes, opt, table, bounds, statistics : array
+    counts, cases, starts, attributes, opt, nlogn, bounds, statistics : array
         As in `score_borders`; the upper bound of an attribute becomes that of its surviving bins and its borders.
     single : array of bool
         Of every attribute.
@@ -296,7 +296,7 @@ def find_surviving_bins(
         learn = attribute_statistics[TURNS] == 2
         all_cases, last = sum_codes(own, own_cases, learn, whole)
         weight = weight_of(whole, criterion)
-        before = impurity_of(whole, whole, criterion, table)
+        before = impurity_of(whole, whole, criterion, nlogn)
         for turn in range(2 if learn else 1):
             cases_left = np.int64(0)
             for k in range(width):
@@ -305,7 +305,7 @@ def find_surviving_bins(
                 here = cases_of(own, own_cases, code)
                 bound = bounds[turn, first + code]
                 if here > 1 and bound >= limits[one]:
-                    tight = tight_bound(left, own[code], whole, before, weight, criterion, table, corners, classes)
+                    tight = tight_bound(left, own[code], whole, before, weight, criterion, nlogn, corners, classes)
                     bound = min(bound, tight)
                     if bound >= limits[one]:
                         surviving[first + code] = True
@@ -340,7 +340,7 @@ def tight_bound(
     before: Real,
     weight: Real,
     criterion: Integer,
-    table: Logarithms,
+    nlogn: Logarithms,
     buffers: Counts,
     classes: Positions,
 ) -> Real:
@@ -378,7 +378,7 @@ def tight_bound(
                 corner[classes[j]] += in_bin[classes[j]]
         for k in range(width):
             right[k] = whole[k] - corner[k]
-        after = impurity_of(corner, whole, criterion, table) + impurity_of(right, whole, criterion, table)
+        after = impurity_of(corner, whole, criterion, nlogn) + impurity_of(right, whole, criterion, nlogn)
         best = max(best, bound_from(before, after, weight, criterion))
     return best
 
@@ -436,14 +436,14 @@ def score_multiway(
     starts: Starts,
     attributes: Attributes,
     opt: Options,
-    table: Logarithms,
+    nlogn: Logarithms,
     scores: Scores,
 ) -> None:
     """Score tests with one branch for each category.
 
     Parameters
     ----------
-    counts, cases, starts, attributes, opt, table : array
+    counts, cases, starts, attributes, opt, nlogn : array
         As in `score_borders`.
     scores : array, attributes x 2
         Output: the score, -inf where there is no valid test, and the split information.
@@ -457,7 +457,7 @@ def score_multiway(
         scores[one, 1] = 0.0
         if _is_test(own, own_cases, o["criterion"], o["min_branch"] * SHORT, o["min_leaf"]):
             n_values = end - first - 1
-            score = score_of_table(own[1:], n_values, o["criterion"], table, whole)
+            score = score_of_table(own[1:], n_values, o["criterion"], nlogn, whole)
             unknown = 0.0
             if cases_of(own, own_cases, 0) > 0:
                 unknown = weight_of(own[0], o["criterion"])
@@ -467,7 +467,7 @@ def score_multiway(
                 score *= known / (known + unknown)
             scores[one, 0] = score
             if o["choice"] != HIGHEST:
-                scores[one, 1] = branch_information(own[1:], n_values, unknown, table)
+                scores[one, 1] = branch_information(own[1:], n_values, unknown, nlogn)
 
 
 @internal

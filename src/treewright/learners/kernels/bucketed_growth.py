@@ -475,7 +475,7 @@ def grow_tree(
         ints[STOP] = stop_of(n_here, pure, level, weight, n_attributes, opt)
         if ints[STOP] >= 0:
             continue
-        before = impurity(summary, GINI, rules.table)
+        before = impurity(summary, GINI, rules.nlogn)
         here = Node(cases_of, first, n_here, summary[0], summary[1], before, max(opt["min_leaf"], 1), opt["least_side"])
         node_codes = NodeCodes(encoded.codes, encoded.values, spans.low[at], spans.high[at])
         evaluate_bucketed(here, node_codes, key, rules, buffers.order, cut_buffers, sets, found)

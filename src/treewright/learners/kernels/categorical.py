@@ -113,7 +113,7 @@ def evaluate_categories(
             found.missing_branch[a] = 0
             while weight_of(rows[found.missing_branch[a]], criterion) < heaviest * SHORT:
                 found.missing_branch[a] += 1
-        found.score[a] = score_of_table(rows, n_values, criterion, rules.table, buffers.whole)
+        found.score[a] = score_of_table(rows, n_values, criterion, rules.nlogn, buffers.whole)
         return n_missing
     learn = opt["missing"] == MISSING_LEARNED and n_missing > 0
     sides = found.sides[a]
@@ -159,7 +159,7 @@ def best_partition(
     of the `n_values` rows holds the missing values. `sides` becomes 1 for the categories on the left.
     """
     opt = rules.opt[0]
-    criterion, table = opt["criterion"], rules.table
+    criterion, nlogn = opt["criterion"], rules.nlogn
     rows, cases = buffers.rows, by_value.cases
     width = rows.shape[1]
     present, ranks = by_value.ranks[0], by_value.ranks[2:]
@@ -179,7 +179,7 @@ def best_partition(
         for k in range(width):
             whole[k] += rows[value, k]
     weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, table)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, nlogn)
     occurring = 0
     last_class = 0
     for k in range(width):
@@ -238,7 +238,7 @@ def best_partition(
             continue
         if weight_of(left, criterion) < opt["least_side"] or weight_of(right, criterion) < opt["least_side"]:
             continue
-        scores[candidate] = score_of_sides(left, right, before, weight, criterion, table)
+        scores[candidate] = score_of_sides(left, right, before, weight, criterion, nlogn)
     best = first_tied(scores, candidates)
     if best < 0:
         return -np.inf
@@ -334,9 +334,9 @@ def _score_in_order(
             rise = (weight - after) - kept
             bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
         elif with_first:
-            scores[start + cut] = score_of_sides(below, above, before, weight, criterion, rules.table)
+            scores[start + cut] = score_of_sides(below, above, before, weight, criterion, rules.nlogn)
         else:
-            scores[start + cut] = score_of_sides(above, below, before, weight, criterion, rules.table)
+            scores[start + cut] = score_of_sides(above, below, before, weight, criterion, rules.nlogn)
 
 
 @internal
@@ -407,10 +407,10 @@ def supports_unit_counts(opt: Options) -> Boolean:
 
 
 @internal
-def integer_nlogn(n: Integer, table: Logarithms) -> Real:
+def integer_nlogn(n: Integer, nlogn: Logarithms) -> Real:
     """Return n log2 n of an integer."""
-    if n < len(table):
-        return table[n]
+    if n < len(nlogn):
+        return nlogn[n]
     return n * log2(n)
 
 
@@ -442,7 +442,7 @@ def evaluate_multiway(
     state = HAS_MISSING
     if sizes[0] == 0:
         state = _score_counts(
-            n_values, width, size, before, opt, rules.table, tally, sizes, found.score[a:], found.info[a:]
+            n_values, width, size, before, opt, rules.nlogn, tally, sizes, found.score[a:], found.info[a:]
         )
         if state == 1:
             found.missing_branch[a] = -1 if opt["missing"] == MISSING_FRACTIONAL else _heaviest(n_values, sizes)
@@ -467,7 +467,7 @@ def _score_counts(
     size: Integer,
     before: Real,
     opt: Options,
-    table: Logarithms,
+    nlogn: Logarithms,
     tally: UnitCounts,
     sizes: UnitCounts,
     score: Scores,
@@ -489,14 +489,14 @@ def _score_counts(
             continue
         at = code * width
         if entropy:
-            own = integer_nlogn(n, table)
+            own = integer_nlogn(n, nlogn)
             logs += own
             total = 0.0
             for k in range(width):
-                total += table[tally[at + k]]
+                total += nlogn[tally[at + k]]
             after += own - total
         else:
-            logs += integer_nlogn(n, table)
+            logs += integer_nlogn(n, nlogn)
             squares = 0.0
             for k in range(width):
                 squares += float(tally[at + k]) * float(tally[at + k])
@@ -505,7 +505,7 @@ def _score_counts(
         return -1
     score[0] = decrease(before, after, float(size), float(size))
     if opt["choice"] != HIGHEST:
-        info[0] = (integer_nlogn(size, table) - logs) / size
+        info[0] = (integer_nlogn(size, nlogn) - logs) / size
     return 1
 
 

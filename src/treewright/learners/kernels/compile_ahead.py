@@ -39,10 +39,10 @@ POLL_INTERVAL = 0.1
 """Seconds between two checks whether the growth is cancelled."""
 
 _lock = threading.Lock()
-_started: dict[str, Ahead | None] = {}
+_started: dict[str, CompileProcess | None] = {}
 
 
-class Ahead:
+class CompileProcess:
     """A second process that compiles.
 
     Parameters
@@ -54,12 +54,12 @@ class Ahead:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: Path) -> None:
         self._process, self._mark = process, mark
-        self._over = False
+        self._has_ended = False
         atexit.register(self.stop)
 
     def wait(self, cancelled: npt.NDArray[np.bool_]) -> None:
         """Wait until it has ended, the growth is cancelled, or the timeout is over."""
-        if self._over:
+        if self._has_ended:
             return
         for _ in range(int(TIMEOUT / POLL_INTERVAL)):
             if cancelled[0]:
@@ -72,7 +72,7 @@ class Ahead:
         self.stop()
         with suppress(OSError):  # without the file the next process compiles ahead again
             self._mark.touch()
-        self._over = True
+        self._has_ended = True
 
     def stop(self) -> None:
         """Kill it if it still runs."""
@@ -81,7 +81,7 @@ class Ahead:
         atexit.unregister(self.stop)
 
 
-def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
+def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> CompileProcess | None:
     """Start a process that compiles the block kernels, unless they are compiled or it cannot be started.
 
     Parameters
@@ -99,7 +99,7 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> Ahead | None:
     with _lock:
         if kind not in _started:
             process = None if mark.exists() else _process(compile_request(dataset, recipe))
-            _started[kind] = None if process is None else Ahead(process, mark)
+            _started[kind] = None if process is None else CompileProcess(process, mark)
         return _started[kind]
 
 

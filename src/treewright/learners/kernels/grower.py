@@ -29,7 +29,7 @@ from treewright.learners.candidates import SplitEvaluator
 from treewright.learners.discretise import mdl_bounds
 from treewright.learners.kernels.assemble import Fragment, fragment_of, tree_of
 from treewright.learners.kernels.bucketed_growth import can_grow_bucketed, grow_bucketed
-from treewright.learners.kernels.compile_ahead import Ahead, compile_ahead
+from treewright.learners.kernels.compile_ahead import CompileProcess, compile_ahead
 from treewright.learners.kernels.encode import EncodedCases
 from treewright.learners.kernels.histogram_growth import BLOCK, GrowthNode, HistogramGrowth
 from treewright.learners.kernels.histogram_search import NO_WEIGHTS, Table
@@ -228,11 +228,11 @@ class _Growth:
             numeric = [column.is_numeric for column in self.schema.attributes]
             self._slots = np.where(numeric, np.cumsum(numeric) - 1, -1)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
-        self._table = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
+        self._nlogn = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = cancel_flag()
         self._pool: ThreadPoolExecutor | None = None
         self._helper: ThreadPoolExecutor | None = None
-        self._ahead: Ahead | None = None
+        self._ahead: CompileProcess | None = None
 
     def _is_bucketed(self, weights: Floats) -> bool:
         """Return True if the tree is grown by bucketed search, without sorting.
@@ -304,7 +304,7 @@ class _Growth:
             ranked=self._owner.encoded.ranked(binned) if needs_thresholds else {},
             target=self._target,
             options=self._options,
-            table=self._table,
+            nlogn=self._nlogn,
             tests=self._tests,
             examiner=lambda: SplitEvaluator(recipe, data_values, self._bounds, self._total),
             regression=self._regression,
@@ -372,7 +372,7 @@ class _Growth:
         """Return the rules of a block with these values and this number of bits for a case."""
         bits = np.array([shift], dtype=np.int64)
         return Rules(
-            self._options, self._tests, self._values, self._high_cardinality, self._slots, numbers, self._table, bits
+            self._options, self._tests, self._values, self._high_cardinality, self._slots, numbers, self._nlogn, bits
         )
 
     def _entries(self, n: int) -> list[tuple[type[np.integer[Any]], int]]:

@@ -90,8 +90,8 @@ class Table:
         The binned attributes, where the recipe needs their thresholds.
     target : array
         Class codes, or numbers to predict.
-    options, table : array
-        For kernels.
+    options, nlogn : array
+        For kernels: the options of the recipe, and n log2 n.
     tests : array of int
     examiner : callable
         Makes a `SplitEvaluator`.
@@ -113,7 +113,7 @@ class Table:
     ranked: dict[int, Ranked]
     target: npt.NDArray[Any]
     options: npt.NDArray[Any]
-    table: Floats
+    nlogn: Floats
     tests: Ints
     examiner: Callable[[], SplitEvaluator]
     regression: bool
@@ -198,7 +198,7 @@ NO_FLAGS: Flags = np.zeros(0, dtype=bool)
 
 
 @dataclass(frozen=True)
-class Cutting:
+class BestThreshold:
     """The best threshold of an attribute: its bin, the values on both sides, and the statistics on its left."""
 
     turn: int
@@ -232,7 +232,7 @@ class Search:
         self.histogram = histogram
         target = NO_CLASSES if table.regression else table.target
         self._cases = Cases(rows, weights, target, deviation)
-        self._cuts: dict[int, tuple[Histogram, Cutting]] = {}
+        self._cuts: dict[int, tuple[Histogram, BestThreshold]] = {}
         opt = table.options[0]
         self._needs_all = bool(opt["choice"] != HIGHEST or opt["correction"])
 
@@ -289,7 +289,7 @@ class Search:
             return {}
         t = self._t
         scores = np.empty((len(attributes), 2))
-        score_multiway(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.table, scores)
+        score_multiway(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.nlogn, scores)
         return {
             attribute: _candidate(attribute, score, information)
             for attribute, (score, information) in zip(attributes.tolist(), scores.tolist(), strict=True)
@@ -323,7 +323,7 @@ class Search:
         statistics = np.empty((len(attributes), N_STATISTICS))
         opt = t.options[0]
         inner, gaps = self._thresholds(attributes, histogram)
-        rules = (t.options, t.table)
+        rules = (t.options, t.nlogn)
         buffers, classes = np.empty((STATISTICS_ROWS, t.width)), np.empty(t.width, dtype=np.int64)
         score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, statistics, buffers)
         scale = statistics[:, SCALE]
@@ -364,7 +364,7 @@ class Search:
             )
             if code < 0:
                 continue
-            self._cuts[attribute] = histogram, Cutting(int(turn), int(code), float(low), float(high), left)
+            self._cuts[attribute] = histogram, BestThreshold(int(turn), int(code), float(low), float(high), left)
             found[attribute] = self._cut_candidate(attribute, histogram, left, float(score) * float(scale[one]), tries)
             best = max(best, found[attribute].score)
         return found
@@ -420,7 +420,7 @@ class Search:
         at = slice(0, 1) if t.regression else slice(None)
         unknown = float(counts[0, at].sum())
         if not t.regression:
-            information = float(branch_information(np.stack((left, right)), 2, unknown, t.table))
+            information = float(branch_information(np.stack((left, right)), 2, unknown, t.nlogn))
         if t.options["correction"][0]:
             score -= log2(tries) / (float(left[at].sum()) + float(right[at].sum()) + unknown)
             if score <= 0:

@@ -149,7 +149,7 @@ def evaluate_attributes(
             order[index] = index
     weight = weight_of(summary, criterion)
     counts_units = by_value is not None and supports_unit_counts(opt)
-    before = impurity(summary, criterion, rules.table)
+    before = impurity(summary, criterion, rules.nlogn)
     # Integers are added without rounding, so the impurity of pure branches is exactly zero.
     is_exact = opt["choice"] == HIGHEST and opt["integer_weights"] == 1 and criterion in (GINI, ENTROPY)
     perfect = decrease(before, 0.0, weight, weight) if is_exact else np.inf
@@ -187,7 +187,7 @@ def evaluate_attributes(
         considered = considered or found.state[a] == 1
         if opt["choice"] != HIGHEST:
             branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
-            found.info[a] = branch_information(buffers.rows, branches, unknown, rules.table)
+            found.info[a] = branch_information(buffers.rows, branches, unknown, rules.nlogn)
         if found.score[a] >= perfect:
             break
     return perfect

@@ -178,7 +178,7 @@ def refine_bins(
     node: Cases,
     limit: Real,
     opt: Options,
-    table: Logarithms,
+    nlogn: Logarithms,
     left_out: Statistics,
     buffers: RefineBuffers,
 ) -> tuple[Real, Integer, Integer, Real, Real, Integer]:
@@ -192,7 +192,7 @@ def refine_bins(
     node : Cases
     limit : float
         Lower scores do not matter.
-    opt, table : array
+    opt, nlogn : array
     left_out : array
         Output: the statistics of the known cases on the left.
     buffers : RefineBuffers
@@ -227,7 +227,7 @@ def refine_bins(
     )
     found = tries = np.int64(0)
     weight = weight_of(whole, criterion)
-    before = impurity_of(whole, whole, criterion, table)
+    before = impurity_of(whole, whole, criterion, nlogn)
     unit = len(node.weights) == 0
     regression = criterion == VARIANCE
     w = 1.0
@@ -266,11 +266,11 @@ def refine_bins(
                         _add(ahead, item, w, node, regression)
                     for k in range(width):
                         right[k] = whole[k] - left[k] - ahead[k]
-                    after = impurity_of(left, whole, criterion, table) + impurity_of(right, whole, criterion, table)
+                    after = impurity_of(left, whole, criterion, nlogn) + impurity_of(right, whole, criterion, nlogn)
                     gain = bound_from(before, after, weight, criterion) >= limit
                     if gain:
                         tight = tight_bound(
-                            left, ahead, whole, before, weight, criterion, table, scratch, buffers.classes
+                            left, ahead, whole, before, weight, criterion, nlogn, scratch, buffers.classes
                         )
                         gain = tight >= limit
                     if not gain and len(binned.inner) == 0:  # `tries` is not needed
@@ -302,7 +302,7 @@ def refine_bins(
                             continue
                         for k in range(width):
                             right[k] = whole[k] - left[k]
-                        score = score_of_sides(left, right, before, weight, criterion, table)
+                        score = score_of_sides(left, right, before, weight, criterion, nlogn)
                         if score >= limit:
                             scores[found] = score
                             turn_of[found], code_of[found], position_of[found] = turn, code, p

@@ -2,7 +2,7 @@
 
 The kernels follow the arithmetic of `treewright.learners.criteria`, operation for operation. The statistics of a set of
 cases are the weight of each class; for a numeric target the weight, the sum and the sum of squares of the deviations
-from the mean of the node. `table` holds n log2 n of the integers; other arguments are computed by the same scalar
+from the mean of the node. `nlogn` holds n log2 n of the integers; other arguments are computed by the same scalar
 logarithm. Invariant: the order of additions is that of `treewright.learners.criteria`.
 
 A user's criterion is compiled together with a loop that scores tables of two branches by it. It is compiled again in
@@ -37,18 +37,18 @@ QUICK_ERROR = 2e-7
 
 
 @no_alloc_kernel
-def fill_nlogn(table: Logarithms, start: Integer) -> None:
+def fill_nlogn(nlogn: Logarithms, start: Integer) -> None:
     """Write n log2 n into a table from index `start` on."""
-    for n in range(max(start, 1), len(table)):
-        table[n] = n * log2(n)
+    for n in range(max(start, 1), len(nlogn)):
+        nlogn[n] = n * log2(n)
 
 
 @no_alloc_kernel
-def nlogn_of(x: Real, table: Logarithms) -> Real:
+def nlogn_of(x: Real, nlogn: Logarithms) -> Real:
     """Return x log2 x, 0 for 0."""
     whole = np.int64(x)
-    if whole == x and 0 <= whole < len(table):
-        return table[whole]
+    if whole == x and 0 <= whole < len(nlogn):
+        return nlogn[whole]
     return x * log2(x) if x > 0 else 0.0
 
 
@@ -76,7 +76,7 @@ def weight_of(statistics: Statistics, criterion: Integer) -> Real:
 
 
 @internal
-def impurity(statistics: Statistics, criterion: Integer, table: Logarithms) -> Real:
+def impurity(statistics: Statistics, criterion: Integer, nlogn: Logarithms) -> Real:
     """Return the impurity of a set of cases times its weight."""
     if criterion == VARIANCE:
         n = statistics[0]
@@ -89,8 +89,8 @@ def impurity(statistics: Statistics, criterion: Integer, table: Logarithms) -> R
             total += statistics[k] * statistics[k]
         return n - (total / n if n > 0 else 0.0)
     for k in range(len(statistics)):
-        total += nlogn_of(statistics[k], table)
-    return nlogn_of(n, table) - total
+        total += nlogn_of(statistics[k], nlogn)
+    return nlogn_of(n, nlogn) - total
 
 
 @internal
@@ -149,7 +149,7 @@ def decrease(before: Real, after: Real, weight: Real, added_up: Real) -> Real:
 
 
 @no_alloc_kernel
-def score_of_table(rows: Counts, n_rows: Integer, criterion: Integer, table: Logarithms, whole: Statistics) -> Real:
+def score_of_table(rows: Counts, n_rows: Integer, criterion: Integer, nlogn: Logarithms, whole: Statistics) -> Real:
     """Score a table of branches; `whole` becomes the sum of its rows."""
     if criterion == CHI_SQUARE:
         return chi_square_of(rows, n_rows, whole)
@@ -163,34 +163,34 @@ def score_of_table(rows: Counts, n_rows: Integer, criterion: Integer, table: Log
         return 0.0
     after = 0.0
     for row in range(n_rows):
-        after += impurity(rows[row], criterion, table)
+        after += impurity(rows[row], criterion, nlogn)
     added_up = whole[2] if criterion == VARIANCE else weight
-    return decrease(impurity(whole, criterion, table), after, weight, added_up)
+    return decrease(impurity(whole, criterion, nlogn), after, weight, added_up)
 
 
 @internal
 def score_of_sides(
-    left: Statistics, right: Statistics, before: Real, weight: Real, criterion: Integer, table: Logarithms
+    left: Statistics, right: Statistics, before: Real, weight: Real, criterion: Integer, nlogn: Logarithms
 ) -> Real:
     """Score two branches."""
     if criterion == CHI_SQUARE:
         return chi_square_of_sides(left, right)
     added_up = left[2] + right[2] if criterion == VARIANCE else weight
-    return decrease(before, impurity(left, criterion, table) + impurity(right, criterion, table), weight, added_up)
+    return decrease(before, impurity(left, criterion, nlogn) + impurity(right, criterion, nlogn), weight, added_up)
 
 
 @no_alloc_kernel
-def branch_information(rows: Counts, n_rows: Integer, unknown: Real, table: Logarithms) -> Real:
+def branch_information(rows: Counts, n_rows: Integer, unknown: Real, nlogn: Logarithms) -> Real:
     """Return C4.5's split information; cases with a missing value count as one more branch."""
     total = unknown
-    logs = nlogn_of(unknown, table) if unknown > 0 else 0.0
+    logs = nlogn_of(unknown, nlogn) if unknown > 0 else 0.0
     for row in range(n_rows):
         weight = 0.0
         for k in range(rows.shape[1]):
             weight += rows[row, k]
         total += weight
-        logs += nlogn_of(weight, table)
-    return (nlogn_of(total, table) - logs) / total if total > 0 else 0.0
+        logs += nlogn_of(weight, nlogn)
+    return (nlogn_of(total, nlogn) - logs) / total if total > 0 else 0.0
 
 
 @no_alloc_kernel

@@ -84,7 +84,7 @@ def scan_cuts(
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.nlogn)
     right = buffers.right
     least = max(opt["least_side"], side)
     # Integers are added without rounding, so the sums of squares are updated incrementally.
@@ -152,7 +152,7 @@ def scan_cuts(
             if by_logs and before - _quick_entropy(left, right, weight_left, weight_right) + slack < bound:
                 scores[filled] = -np.inf
             else:
-                scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.table)
+                scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.nlogn)
                 bound = max(bound, scores[filled] * weight * (1 - 4e-9))
         positions[filled] = position
         buffers.lefts[filled] = weight_left
@@ -331,7 +331,7 @@ def random_threshold(
     known_cases = end - begin
     cases_all = known_cases + n_missing if learn else known_cases
     weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.table)
+    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.nlogn)
     found_scores = np.int64(0)
     for variant in range(3 if learn else 1):
         cases_left = at + 1 - begin
@@ -355,7 +355,7 @@ def random_threshold(
             continue
         for k in range(width):
             right[k] = whole[k] - left[k]
-        buffers.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.table)
+        buffers.scores[found_scores] = score_of_sides(left, right, before, weight, criterion, rules.nlogn)
         buffers.lefts[found_scores] = weight_left
         buffers.positions[found_scores] = end - 1 if variant == 1 else at if variant == 0 else at + known_cases
         found_scores += 1

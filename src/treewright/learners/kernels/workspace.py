@@ -86,7 +86,7 @@ class Rules(NamedTuple):
     slots : array of int
         Row of each attribute in `order` and `numbers`, -1 where it has none.
     numbers : array, sorted attributes x codes
-    table : array
+    nlogn : array
         n log2 n.
     shift : array of one int
         Number of bits of the case in an entry of `order`.
@@ -98,7 +98,7 @@ class Rules(NamedTuple):
     high_cardinality: Flags
     slots: Positions
     numbers: Numbers
-    table: Logarithms
+    nlogn: Logarithms
     shift: Integers
 
 
