@@ -161,6 +161,7 @@ def _encode(
                 codes[row] = 0 if np.isnan(number) else below + 1
             return
     shift = np.int64(1)  # a difference of halves does not overflow
+    # Find the least shift, from 1 on, with which the keys fit into `CELLS` cells.
     while n > 0 and (keys[n - 1] >> shift) - (keys[0] >> shift) >= CELLS:
         shift += 1
     start = keys[0] >> shift if n > 0 else np.int64(0)
@@ -219,6 +220,7 @@ def _key_of(bits: Integer) -> Integer:
 def _prefix_sums(below_cell: Sizes) -> Integer:
     """Turn the number of borders per cell (shifted by one) into prefix sums; return the greatest number in a cell."""
     fullest = np.int64(0)
+    # Invariant: entries up to `cell` are the numbers of borders in all earlier cells.
     for cell in range(len(below_cell) - 1):
         fullest = max(fullest, below_cell[cell + 1])
         below_cell[cell + 1] += below_cell[cell]
@@ -411,6 +413,7 @@ def count_numbers(
     """
     n = len(rows)
     unit = len(weights) == 0
+    # Invariant: `counts` holds all cases of the node for the attributes before `one`.
     for one in range(len(attributes)):
         a = attributes[one]
         start = np.uint64(starts[a])
@@ -428,6 +431,7 @@ def count_numbers(
 def count_cases(codes: Codes, rows: Rows, attributes: Attributes, starts: Starts, cases: Sizes) -> None:
     """Count the cases of each code regardless of their weights."""
     fours = len(attributes) // 4 * 4
+    # A row is read once for four attributes. Invariant: `cases` holds all rows for the attributes before `one`.
     for one in range(0, fours, 4):
         a, b, c, d = attributes[one], attributes[one + 1], attributes[one + 2], attributes[one + 3]
         codes_a, codes_b, codes_c, codes_d = codes[a], codes[b], codes[c], codes[d]

@@ -47,6 +47,7 @@ from treewright.pruning.error_based_kernels import (
     PRUNED,
     PURE,
     SLOT_FIELD,
+    Limits,
     TreeArrays,
     branch_of_case,
     class_of,
@@ -170,13 +171,6 @@ class NodeStates(NamedTuple):
     staying_estimate: Estimates
 
 
-class Limits(NamedTuple):
-    """The confidence level and the square of its normal deviate."""
-
-    confidence: float
-    squared: float
-
-
 @kernel
 def _estimate_of_class(counts: Statistics, outcome: Integer, limits: Limits) -> Real:
     """Return the estimated errors of cases for which this class is predicted."""
@@ -251,7 +245,7 @@ def _estimate_with(
         source = states.source[node]
         count_classes(cases, first, size, arrays, buffers.counts[0])
         if arrays.fields[source, SLOT_FIELD] == LEAF:
-            total += leaf_estimate(buffers.counts[0], limits.confidence, limits.squared)
+            total += leaf_estimate(buffers.counts[0], limits)
             end = first
             continue
         spare, _ = partition_cases(arrays, source, cases, first, size, spare, buffers)
@@ -311,7 +305,7 @@ def prune_fractional_kernel(
         source, size = states.source[node], states.size[node]
         first = end - size
         if arrays.fields[source, SLOT_FIELD] == LEAF:
-            states.estimate[node] = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
+            states.estimate[node] = leaf_estimate(states.counts[node], limits)
             end = first
             continue
         if is_new:
@@ -322,7 +316,7 @@ def prune_fractional_kernel(
             spare, shared = partition_cases(arrays, source, cases, first, size, spare, buffers)
             cases, end, n = _send_down(states, node, shared, cases, end, spare, arrays, buffers, limits, stack, n + 1)
             continue
-        as_leaf = leaf_estimate(states.counts[node], limits.confidence, limits.squared)
+        as_leaf = leaf_estimate(states.counts[node], limits)
         as_tree, largest = sum_of_children(arrays, source, states.size, states.counts, states.estimate)
         as_tree += states.staying_estimate[node]
         raised = np.inf
@@ -359,6 +353,8 @@ def _send_down(
     begin, branches = arrays.fields[source, CHILDREN_FIELD], arrays.fields[source, BRANCHES_FIELD]
     fractional = states.fractional[node] or shared
     start = 0
+    # Invariant: the cases of `branch` begin at `start` of `spare`; the n nodes on the stack have their cases, which end
+    # at `end`.
     for branch in range(branches):
         child, size = arrays.children[begin + branch], buffers.size[branch]
         if size > 0 and _set_cases(states, child, spare, start, size, fractional, arrays):

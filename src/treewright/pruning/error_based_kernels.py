@@ -168,6 +168,13 @@ PURE, EMPTY, PRUNED = (STOPS.index(stop) for stop in (Stop.PURE, Stop.EMPTY, Sto
 ESTIMATE_SLACK, WEIGHT_TOLERANCE = 0.1, 1e-9
 
 
+class Limits(NamedTuple):
+    """The confidence level and the square of its normal deviate."""
+
+    confidence: float
+    squared: float
+
+
 @kernel
 def extra_errors_of(n: Real, errors: Real, confidence: Real, q: Real) -> Real:
     """Return C4.5's extra errors of a leaf (upper confidence limit minus errors), in double precision."""
@@ -187,7 +194,7 @@ def extra_errors_of(n: Real, errors: Real, confidence: Real, q: Real) -> Real:
 
 
 @kernel
-def leaf_estimate(counts: Statistics, confidence: Real, q: Real) -> Real:
+def leaf_estimate(counts: Statistics, limits: Limits) -> Real:
     """Return the estimated errors of a leaf."""
     weight = 0.0
     most = counts[0]
@@ -195,7 +202,7 @@ def leaf_estimate(counts: Statistics, confidence: Real, q: Real) -> Real:
         weight += counts[k]
         most = max(most, counts[k])
     errors = max(weight - most, 0.0)
-    return errors + extra_errors_of(weight, errors, confidence, q)
+    return errors + extra_errors_of(weight, errors, limits.confidence, limits.squared)
 
 
 @kernel
@@ -234,6 +241,7 @@ def sum_of_children(
     as_tree = greatest = 0.0
     largest = np.int64(-1)
     begin = arrays.fields[node, CHILDREN_FIELD]
+    # Invariant: `largest` is the heaviest child before `edge`, the last of those that tie.
     for edge in range(begin, begin + arrays.fields[node, BRANCHES_FIELD]):
         child = np.int64(arrays.children[edge])
         if sizes[child] == 0:
@@ -396,12 +404,11 @@ def _change_of_estimate(
     rows: Rows,
     arrays: TreeArrays,
     buffers: Buffers,
-    confidence: Real,
-    q: Real,
+    limits: Limits,
 ) -> Real:
     """Return the change of the estimate of a finalised branch if it also receives the cases of its siblings."""
     if arrays.fields[states.source[largest], SLOT_FIELD] == LEAF:  # all cases reach this one leaf
-        return leaf_estimate(states.counts[node], confidence, q) - states.estimate[largest]
+        return leaf_estimate(states.counts[node], limits) - states.estimate[largest]
     source_node = states.source[node]
     width = states.counts.shape[1]
     touched = np.empty(64, dtype=np.int64)
@@ -439,7 +446,7 @@ def _change_of_estimate(
     change = 0.0
     for slot in range(n):
         leaf = touched[slot]
-        change += leaf_estimate(added[slot], confidence, q) - states.estimate[leaf]
+        change += leaf_estimate(added[slot], limits) - states.estimate[leaf]
         slot_of[leaf] = -1
     return change
 
@@ -476,8 +483,7 @@ def prune_kernel(
     buffers: Buffers,
     leaf: Integer,
     raising: bool,
-    confidence: Real,
-    q: Real,
+    limits: Limits,
 ) -> None:
     """Route the cases of the nodes `small_nodes` to the leaves, and finalise every node that has cases, children first.
 
@@ -502,7 +508,7 @@ def prune_kernel(
             continue
         node = -1 - node
         source_node = states.source[node]
-        as_leaf = leaf_estimate(states.counts[node], confidence, q)
+        as_leaf = leaf_estimate(states.counts[node], limits)
         states.to_finalise[node] = False
         if arrays.fields[source_node, SLOT_FIELD] == LEAF:
             states.estimate[node] = as_leaf
@@ -511,7 +517,7 @@ def prune_kernel(
         raised: Real = np.inf
         if raising and largest >= 0:
             raised = states.estimate[largest] + _change_of_estimate(
-                states, node, largest, rows, arrays, buffers, confidence, q
+                states, node, largest, rows, arrays, buffers, limits
             )
         if finalise(states, node, largest, leaf, as_leaf, as_tree, raised):
             size = states.size[node]
@@ -569,7 +575,8 @@ def prune_unit_cases(tree: Tree, dataset: Dataset, confidence: float, *, raising
     )
     rows[:] = np.arange(dataset.n_rows, dtype=np.int32)
     leaf = int(np.argmax(tree.attribute == LEAF))
-    prune_kernel(arrays, states, rows, small_nodes, buffers, leaf, raising, confidence, squared_deviate(confidence))
+    limits = Limits(float(confidence), squared_deviate(confidence))
+    prune_kernel(arrays, states, rows, small_nodes, buffers, leaf, raising, limits)
     return rebuild_tree(
         tree,
         states.source,

@@ -253,6 +253,7 @@ def sum_leaf_values(
     sums : array, cases x outputs
         Zeros.
     """
+    # Invariant: `sums` holds the predictions of the trees before `tree`.
     for tree in range(found.shape[0]):
         weight = weights[tree]
         for case in range(found.shape[1]):
@@ -263,10 +264,7 @@ def sum_leaf_values(
 
 @no_alloc_kernel
 def lay_out_steps(
-    attribute: NodeIntegers,
-    cut: Thresholds,
-    child_start: Offsets,
-    children: NodeIndices,
+    nodes: Nodes,
     roots: Positions,
     attribute_step: Integer,
     position: Positions,
@@ -277,8 +275,8 @@ def lay_out_steps(
 
     Parameters
     ----------
-    attribute, cut, child_start, children : array
-        As in `Tree`; every test has two branches.
+    nodes : Nodes
+        Every test has two branches.
     roots : array
     attribute_step : int
         Distance in memory between the values of neighbouring attributes.
@@ -288,6 +286,7 @@ def lay_out_steps(
         Output: the node at every position.
     steps : array of `STEP`
     """
+    attribute, cut, child_start, children = nodes.attribute, nodes.cut, nodes.child_start, nodes.children
     for tree in range(len(roots)):
         position[roots[tree]] = tree
     below = len(roots)
@@ -395,9 +394,7 @@ def _steps(
     """Return the steps, the node at each position, and the positions of the roots."""
     n = len(nodes.attribute)
     index, node_at, steps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=STEP)
-    lay_out_steps(
-        nodes.attribute, nodes.cut, nodes.child_start, nodes.children, roots, attribute_stride, index, node_at, steps
-    )
+    lay_out_steps(nodes, roots, attribute_stride, index, node_at, steps)
     return steps, node_at, index[roots]
 
 

@@ -136,6 +136,7 @@ def sum_codes(counts: Counts, cases: Sizes, learn: bool, whole: Statistics) -> t
     last = np.int64(0)
     for k in range(len(whole)):
         whole[k] = 0.0
+    # Invariant: `n`, `last` and `whole` describe the codes before `code`.
     for code in range(0 if learn else 1, counts.shape[0]):
         here = cases_of(counts, cases, code)
         n += here
@@ -301,6 +302,7 @@ def find_surviving_bins(
             cases_left = np.int64(0)
             for k in range(width):
                 left[k] = own[0, k] if turn == 1 else 0.0
+            # Invariant: `left` and `cases_left` describe the codes before `code`; their surviving bins are flagged.
             for code in range(1, last + 1):
                 here = cases_of(own, own_cases, code)
                 bound = bounds[turn, first + code]
@@ -389,6 +391,8 @@ def _gini_bound(
 ) -> Real:
     """Return the same bound for the Gini impurity, all sums of a corner in one loop; n classes are in the bin."""
     most = 0.0
+    # The bits of `choice` are the classes of the bin on the left. Invariant: `most` is the greatest sum of squares over
+    # weight of the corners before `choice`.
     for choice in range(1 << n):
         weight_left = weight_right = squares_left = squares_right = 0.0
         j = 0
@@ -418,6 +422,7 @@ def _octagon_bound(left: Statistics, in_bin: Statistics, whole: Statistics, befo
     mean = in_bin[1] / in_bin[0]
     deviation = sqrt(max(in_bin[2] / in_bin[0] - mean * mean, 0.0))
     explained = 0.0
+    # Invariant: `explained` is the greatest explained sum of squares of the corners so far.
     for share, offset in OCTAGON:
         added_weight = in_bin[0] * share
         added_sum = in_bin[0] * (mean * share + deviation * offset)
@@ -485,6 +490,7 @@ def _is_test(counts: Counts, cases: Sizes, criterion: Integer, least: Real, min_
 def values_beside(codes: Codes, column: Numbers, rows: Rows, code: Integer, following: Integer) -> tuple[Real, Real]:
     """Return the greatest value of one bin and the least of another, among the cases of a node."""
     low, high = -np.inf, np.inf
+    # Invariant: `low` and `high` are those of the cases before i.
     for i in range(len(rows)):
         row = rows[i]
         if codes[row] == code:

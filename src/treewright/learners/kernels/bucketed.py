@@ -363,6 +363,7 @@ def finalise(
         best = max(best, scores[k])
     limit = best - 1e-9 * abs(best)
     lowest = -1
+    # Invariant: `lowest` is the lowest cut among the candidates before k that tie with the best, -1 if there is none.
     for k in range(n_candidates):
         if scores[k] >= limit and (lowest < 0 or cuts[k] < cuts[lowest]):
             lowest = k
@@ -402,6 +403,7 @@ def count_buckets(
         Output: rows of the buffers of these names.
     buffers : CutBuffers
     """
+    # At most 2 ** bits buckets have about 2 ** PER_BUCKET cases each; the bucket of a code leaves out `shift` low bits.
     bits = shift = np.int64(0)
     while node.size >> (bits + PER_BUCKET) > 0 and bits < MOST_BITS:
         bits += 1
@@ -414,6 +416,7 @@ def count_buckets(
         for bucket in range(n):
             buffers.tally[bucket] = 0
         _count(codes, low, shift, node, buffers.narrow, buffers.tally)
+        # Invariant: `before` is the sum of the counts of the buckets before `bucket`; in the other branch, too.
         for bucket in range(n):
             before += widened(buffers.tally[bucket])
             sums[bucket + 1] = before
@@ -446,6 +449,9 @@ def _find_surviving_buckets(sums: WideCounts, n: Integer, limit: Real, node: Nod
     """Flag the buckets of more than one case with a cut that may reach a limit; return their number."""
     weight = node.one + node.two
     found = np.int64(0)
+    # In a bucket the weights of both classes on the left lie in a rectangle, and the greatest gain is at a corner. Two
+    # corners are the borders of the bucket; at the others all cases of one class are on the left and none of the other.
+    # Invariant: `found` buckets before `bucket` survive.
     for bucket in range(n):
         begin, end = sums[bucket], sums[bucket + 1]
         low_one, low_two = weights_in(begin)
@@ -532,6 +538,7 @@ def _gather_surviving(
         positions[bucket] = total
         if surviving[bucket]:
             total += cases_in(sums[bucket + 1]) - cases_in(sums[bucket])
+    # Invariant: the next case of a surviving bucket goes to index `positions` of that bucket.
     for p in range(node.size):
         code = codes[np.uint64(node.cases[np.uint64(node.first + p)])]
         own = np.uint64((np.int64(code) - low) >> shift)

@@ -39,6 +39,7 @@ from treewright.learners.kernels.bucketed import (
     weights_in_narrow,
     widened,
 )
+from treewright.learners.kernels.options import MISSING_FRACTIONAL
 from treewright.learners.kernels.workspace import BestTests, Rules
 
 MOST_VALUES = 255
@@ -104,7 +105,6 @@ def best_partition_by_share(
     column: Codes,
     limit: Real,
     node: Node,
-    fractional: bool,
     rules: Rules,
     buffers: CutBuffers,
     sets: SubsetBuffers,
@@ -120,9 +120,8 @@ def best_partition_by_share(
     limit : float
         A partition with a lower gain cannot be chosen.
     node : Node
-    fractional : bool
-        Whether a missing value becomes fractional cases at prediction; no value is missing here.
     rules, buffers, sets, found
+        No value is missing here; at prediction a missing value follows the rules.
 
     Returns
     -------
@@ -155,7 +154,7 @@ def best_partition_by_share(
         _separate_equal(n, narrow, sets)
         _compare(n, narrow, node, sets)
         n_candidates = _collect_candidates(n, limit, narrow, node, buffers, sets)
-    _finalise(a, n, n_candidates, node, fractional, narrow, rules, buffers, sets, found)
+    _finalise(a, n, n_candidates, node, rules, buffers, sets, found)
     return True, limit
 
 
@@ -217,6 +216,7 @@ def _key(k: Integer, narrow: bool, sets: SubsetBuffers) -> Integer:
 def _separate_equal(n: Integer, narrow: bool, sets: SubsetBuffers) -> None:
     """Give all n categories distinct keys, by old key and then by position."""
     ranks = sets.wide_lefts  # which are recomputed afterwards
+    # The rank of a category is the number of categories that precede it.
     for k in range(n):
         own, rank = _key(k, narrow, sets), np.int64(0)
         for other in range(n):
@@ -249,6 +249,7 @@ def _compare(n: Integer, narrow: bool, node: Node, sets: SubsetBuffers) -> Integ
             greatest = max(greatest, gains[k])
         return greatest
     wide_keys, wide_tally = sets.wide_keys, sets.wide_tally
+    # Invariant: `gains[:k]` are known and `greatest` is their maximum.
     for k in range(n):
         own_key, left = wide_keys[k], np.int64(0)
         for other in range(n):
@@ -299,8 +300,6 @@ def _finalise(
     n: Integer,
     n_candidates: Integer,
     node: Node,
-    fractional: bool,
-    narrow: bool,
     rules: Rules,
     buffers: CutBuffers,
     sets: SubsetBuffers,
@@ -309,10 +308,12 @@ def _finalise(
     """Write the first of the candidates that tie with the best to `found`."""
     scores, cuts, sides = buffers.scores, buffers.cuts, found.sides[a]
     weight = node.one + node.two
+    narrow = is_narrow(node.size, weight)
     best = scores[0]
     for k in range(1, n_candidates):
         best = max(best, scores[k])
     chosen = -1
+    # Invariant: `chosen` comes first among the candidates before k that tie with the best, -1 if there is none.
     for k in range(n_candidates):
         if scores[k] >= best - 1e-9 * abs(best) and (
             chosen < 0 or (cuts[k] != cuts[chosen] and _comes_first(cuts[k], cuts[chosen], n, narrow, sets))
@@ -325,7 +326,7 @@ def _finalise(
     found.state[a] = 1
     found.score[a] = scores[chosen]
     heavier = np.int64(0) if left >= (weight - left) * SHORT else np.int64(1)
-    found.missing_branch[a] = np.int64(-1) if fractional else heavier
+    found.missing_branch[a] = np.int64(-1) if rules.opt[0]["missing"] == MISSING_FRACTIONAL else heavier
     for value in range(rules.n_values[a]):
         sides[value] = np.int8(-1)
     for k in range(n):

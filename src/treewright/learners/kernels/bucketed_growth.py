@@ -183,7 +183,7 @@ def _evaluate_small_node(
             continue
         if sets is not None and rules.tests[a] != CUT:
             column = node_codes.values[sets.slots[a]]
-            any_, limit = best_partition_by_share(a, column, limit, node, fractional, rules, buffers, sets, found)
+            any_, limit = best_partition_by_share(a, column, limit, node, rules, buffers, sets, found)
             considered = considered or any_
         elif node_codes.low[a] < node_codes.high[a]:
             numbers = node_codes.codes[rules.slots[a]]
@@ -225,6 +225,7 @@ def _evaluate_large_node(
     greatest = buffers.greatest
     first = np.int64(0)
     considered = False
+    # Invariant: attribute `first` has the greatest gain of a cut between buckets among those before k.
     for k in range(end - start):
         a = order[start + k]
         greatest[k] = -1
@@ -232,7 +233,7 @@ def _evaluate_large_node(
             continue
         if sets is not None and rules.tests[a] != CUT:
             column = node_codes.values[sets.slots[a]]
-            any_, limit = best_partition_by_share(a, column, limit, node, fractional, rules, buffers, sets, found)
+            any_, limit = best_partition_by_share(a, column, limit, node, rules, buffers, sets, found)
             considered = considered or any_
         elif node_codes.low[a] < node_codes.high[a]:
             numbers, low, high = (
@@ -247,6 +248,8 @@ def _evaluate_large_node(
             first = np.int64(k)
     if greatest[first] >= 0:
         limit = max(limit, threshold(number_of(greatest[first]), node))
+    # The attribute with the greatest gain comes first: its exact gain raises the limit for all others.
+    # Invariant: no test with a gain below `limit` can be chosen.
     for turn in range(end - start):
         own = (first + turn) % (end - start)
         a = order[start + own]
@@ -497,7 +500,7 @@ def grow_tree(
             below = at + 1 - branch
             begin = first if branch == 0 else middle
             size = middle - first if branch == 0 else first + n_here - middle
-            set_frame(frames.fields, below, begin, size, level + 1, node, ints[OUTCOME], unused, unused)
+            set_frame(frames.fields[below], begin, size, level + 1, node, ints[OUTCOME], unused, unused)
             frames.keys[below] = child_key(key, branch)
         waiting += 2
     state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
@@ -526,6 +529,7 @@ def _partition_by_category(values: Codes, sides: Sides, node: Node, spare: Rows)
     """Partition the cases of a node stably by category; return the first index of the second branch."""
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
+    # Invariant: the cases of the left branch before p end at `here`, those of the right branch are `spare[:there]`.
     for p in range(node.first, node.first + node.size):
         case = cases[np.uint64(p)]
         right = np.int64(sides[np.uint64(values[np.uint64(case)]) - np.uint64(1)])
@@ -547,6 +551,7 @@ def _partition_by_cut(codes: Codes, cut: Integer, node: Node, spare: Rows, found
     cases = node.cases
     here, there = np.int64(node.first), np.int64(0)
     low, high = np.int64(0), np.int64(0x7FFFFFFF)
+    # Invariant: as in `_partition_by_category`; `low` and `high` are the codes next to the cut in the cases before p.
     for p in range(node.first, node.first + node.size):
         # Written to both, and only one index advances: no branch to mispredict.
         case = cases[np.uint64(p)]

@@ -24,7 +24,6 @@ from treewright.arrays import (
     Positions,
     Real,
     Rows,
-    Scores,
     Sides,
     UnitCounts,
 )
@@ -81,6 +80,7 @@ def evaluate_categories(
     for value in range(n_values + 1):
         cases[value] = 0
     own = codes[a]
+    # Invariant: `rows` and `cases` hold the cases of the slice before p.
     for p in range(first, first + size):
         i = np.uint64(visits[p])
         code = np.int64(own[i])
@@ -124,6 +124,7 @@ def evaluate_categories(
     found.score[a] = score
     for k in range(width):
         buffers.left[k] = buffers.known[k] = 0.0
+    # Sums of the categories on the left and on the right, in `left` and `known`.
     for value in range(n_values):
         on_left = np.float64(sides[value])
         for k in range(width):
@@ -248,6 +249,7 @@ def best_partition(
             score = max(score, scores[candidate])
         bound = score - 1e-9 * abs(score)
         score = scores[best]
+        # Invariant: `best` precedes all candidates before `candidate` that tie with the best.
         for candidate in range(best + 1, candidates):
             if scores[candidate] >= bound and _comes_first(candidate, best, n, ranks):
                 best = candidate
@@ -389,6 +391,7 @@ def _comes_first(one: Integer, other: Integer, n: Integer, ranks: Positions) -> 
     own_ranks, other_ranks = ranks[one // (n - 1)], ranks[other // (n - 1)]
     cut, other_cut = one % (n - 1), other % (n - 1)
     first_left, other_first_left = own_ranks[0] <= cut, other_ranks[0] <= other_cut
+    # Invariant: both partitions agree on the categories before `index`.
     for index in range(1, n):
         on_side = (own_ranks[index] <= cut) == first_left
         if on_side != ((other_ranks[index] <= other_cut) == other_first_left):
@@ -434,6 +437,7 @@ def evaluate_multiway(
     codes, target, tally, sizes = block.codes[a], block.target, by_value.tally, by_value.sizes
     width = opt["width"]
     n_values = rules.n_values[a]
+    # Invariant: `sizes` and `tally` hold the cases of the slice before p.
     for p in range(first, first + size):
         i = visits[p]
         code = codes[i]
@@ -441,11 +445,10 @@ def evaluate_multiway(
         tally[code * width + target[i]] += 1
     state = HAS_MISSING
     if sizes[0] == 0:
-        state = _score_counts(
-            n_values, width, size, before, opt, rules.nlogn, tally, sizes, found.score[a:], found.info[a:]
-        )
+        state = _score_counts(a, size, before, rules, found, by_value)
         if state == 1:
             found.missing_branch[a] = -1 if opt["missing"] == MISSING_FRACTIONAL else _heaviest(n_values, sizes)
+    # The buffers are reset by case or by cell, whichever are fewer.
     if size < (n_values + 1) * width:
         for p in range(first, first + size):
             i = visits[p]
@@ -462,18 +465,11 @@ def evaluate_multiway(
 
 @internal
 def _score_counts(
-    n_values: Integer,
-    width: Integer,
-    size: Integer,
-    before: Real,
-    opt: Options,
-    nlogn: Logarithms,
-    tally: UnitCounts,
-    sizes: UnitCounts,
-    score: Scores,
-    info: Scores,
+    a: Integer, size: Integer, before: Real, rules: Rules, found: BestTests, by_value: CategoryBuffers
 ) -> Integer:
     """Write score and split information of a table; return 1, or -1 if it is no valid test."""
+    opt, nlogn, tally, sizes = rules.opt[0], rules.nlogn, by_value.tally, by_value.sizes
+    n_values, width = rules.n_values[a], opt["width"]
     least, min_leaf = opt["min_branch"] * SHORT, opt["min_leaf"]
     entropy = opt["criterion"] == ENTROPY
     enough = 0
@@ -503,9 +499,9 @@ def _score_counts(
             after += n - squares / n
     if enough < 2:
         return -1
-    score[0] = decrease(before, after, float(size), float(size))
+    found.score[a] = decrease(before, after, float(size), float(size))
     if opt["choice"] != HIGHEST:
-        info[0] = (integer_nlogn(size, nlogn) - logs) / size
+        found.info[a] = (integer_nlogn(size, nlogn) - logs) / size
     return 1
 
 

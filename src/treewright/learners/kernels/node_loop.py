@@ -22,7 +22,6 @@ import numpy as np
 
 from treewright.arrays import (
     Attributes,
-    Branches,
     Flags,
     FrameFields,
     Integer,
@@ -172,9 +171,7 @@ def evaluate_attributes(
         cut = rules.tests[a] == CUT
         n_missing: Integer = np.int64(-1)
         if cut:
-            n_missing = evaluate_thresholds(
-                a, first, size, summary, key, block, rules, buffers, found, cuts, visits, lazy_sort
-            )
+            n_missing = evaluate_thresholds(a, first, size, key, block, rules, buffers, found, cuts, visits, lazy_sort)
         elif by_value is not None:
             n_missing = evaluate_categories(a, visits, first, size, block, rules, buffers, found, by_value)
         if n_missing < 0:
@@ -250,14 +247,13 @@ def branch_of_code(code: Integer, ints: NodeIntegers, test: Integer, sides: Side
 
 @internal
 def assign_branches(
-    visits: Rows,
+    visits: Visits,
     first: Integer,
     size: Integer,
     ints: NodeIntegers,
     block: Block,
     rules: Rules,
     sides: Sides,
-    branch_of: Branches,
     sizes: Sizes,
 ) -> Integer:
     """Write the branch of every case (-1: fractional) and the branch sizes; return the number of fractional cases."""
@@ -266,27 +262,27 @@ def assign_branches(
     for branch in range(ints[BRANCHES]):
         sizes[branch] = 0
     n_missing = 0
+    # Invariant: `sizes` counts the cases before p that have a branch, `n_missing` the others.
     for p in range(first, first + size):
-        i = visits[p]
+        i = visits.cases[p]
         branch = branch_of_code(np.int64(block.codes[a, i]), ints, test, sides)
         if branch < 0:
             branch = ints[MISSING]
             if branch < 0:
-                branch_of[i] = -1
+                visits.branch_of[i] = -1
                 n_missing += 1
                 continue
-        branch_of[i] = branch
+        visits.branch_of[i] = branch
         sizes[branch] += 1
     return n_missing
 
 
 @internal
 def copy_fractional(
-    visits: Rows,
+    visits: Visits,
     first: Integer,
     size: Integer,
     branches: Integer,
-    branch_of: Branches,
     copies: Rows,
     top: Integer,
     cases: Integer,
@@ -299,10 +295,8 @@ def copy_fractional(
     Parameters
     ----------
     visits, first, size
-        The slice of the node.
+        The slice of the node; ``visits.branch_of`` is -1 where a case becomes fractional.
     branches : int
-    branch_of : array of int
-        Of each case, -1 where it becomes fractional.
     copies : array of int
         Output: the first copy of each fractional case.
     top, cases : int
@@ -311,14 +305,16 @@ def copy_fractional(
     buffers : Buffers
         ``buffers.starts`` holds the sizes of the branches; it becomes their starts, and the end of the last one.
     """
+    cases_of, branch_of = visits.cases, visits.branch_of
     regression = rules.opt[0]["criterion"] == VARIANCE
     starts, shares, occurring = buffers.starts, buffers.scores, buffers.positions
     known = 0.0
     for branch in range(branches):
         shares[branch] = 0.0
     n_missing = 0
+    # Invariant: `shares` and `known` are the weights of the cases before p that have a branch.
     for p in range(first, first + size):
-        i = visits[p]
+        i = cases_of[p]
         if branch_of[i] < 0:
             n_missing += 1
             continue
@@ -337,10 +333,10 @@ def copy_fractional(
     made = np.int64(cases)
     # Invariant: `starts[b]` is the next free index of branch b; the copies of earlier cases end at `made`.
     for p in range(first, first + size):
-        i = visits[p]
+        i = cases_of[p]
         own = np.int64(branch_of[i])
         if own >= 0:
-            visits[starts[own]] = i
+            cases_of[starts[own]] = i
             starts[own] += 1
             continue
         copies[i] = made
@@ -350,7 +346,7 @@ def copy_fractional(
                 block.codes[other, copy] = code
         for k in range(n_occurring):
             branch = occurring[k]
-            visits[starts[branch]] = made
+            cases_of[starts[branch]] = made
             starts[branch] += 1
             block.weights[made] = block.weights[i] * shares[branch]
             if regression:
@@ -360,6 +356,7 @@ def copy_fractional(
             made += 1
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
+    # Every order is partitioned in the same way. A case and its copies have equal codes, so the order is kept.
     for slot in range(block.order.shape[0]):
         order = block.order[slot]
         _reset_starts(starts, branches, top)
@@ -478,9 +475,7 @@ def grow_nodes(
         n_sides = write_test(ints, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
             reals[RANDOM_CUT] = cuts[a]
-        n_missing = assign_branches(
-            cases_of, first, n_here, ints, block, rules, written.sides, visits.branch_of, starts
-        )
+        n_missing = assign_branches(visits, first, n_here, ints, block, rules, written.sides, starts)
         if copies is not None and n_missing > 0:
             made = n_missing * _occurring(starts, branches)
             if max(top, cases) + n_here + made > size:
@@ -489,12 +484,11 @@ def grow_nodes(
                 waiting, n_nodes, n_sides = at + 1, node, sides_before
                 status = MORE_CASES
                 break
-            copy_fractional(
-                cases_of, first, n_here, branches, visits.branch_of, copies, top, cases, block, rules, buffers
-            )
+            copy_fractional(visits, first, n_here, branches, copies, top, cases, block, rules, buffers)
             top, cases = starts[branches], cases + made
         else:
             begin = first
+            # The sizes of the branches become their starts.
             for branch in range(branches):
                 here = starts[branch]
                 starts[branch] = begin
@@ -509,10 +503,11 @@ def grow_nodes(
         key = frames.keys[at]
         if opt["once_per_path"] and rules.tests[a] == MULTIWAY:
             frames.used[at, a] = True
+        # The first branch is on top of the stack. The frame of the parent, at `at`, is overwritten last.
         for below in range(at + branches - 1, at - 1, -1):
             branch = at + branches - 1 - below
             n_below = starts[branch + 1] - starts[branch]
-            set_frame(frames.fields, below, starts[branch], n_below, level + 1, node, ints[OUTCOME], top, cases)
+            set_frame(frames.fields[below], starts[branch], n_below, level + 1, node, ints[OUTCOME], top, cases)
             frames.keys[below] = child_key(key, branch)
             if below > at:
                 _copy_flags(frames.used, at, below)
@@ -523,8 +518,7 @@ def grow_nodes(
 
 @internal
 def set_frame(
-    frames: FrameFields,
-    at: Integer,
+    fields: FrameFields,
     first: Integer,
     size: Integer,
     level: Integer,
@@ -534,13 +528,13 @@ def set_frame(
     cases: Integer,
 ) -> None:
     """Write the stack frame of a node."""
-    frames[at, FIRST] = first
-    frames[at, SIZE] = size
-    frames[at, LEVEL] = level
-    frames[at, PARENT_NODE] = parent
-    frames[at, PARENT_OUTCOME] = parent_outcome
-    frames[at, SLICES_END] = top
-    frames[at, CASES_END] = cases
+    fields[FIRST] = first
+    fields[SIZE] = size
+    fields[LEVEL] = level
+    fields[PARENT_NODE] = parent
+    fields[PARENT_OUTCOME] = parent_outcome
+    fields[SLICES_END] = top
+    fields[CASES_END] = cases
 
 
 @internal

@@ -280,6 +280,8 @@ def refine_bins(
                         so_far += until - at
                         at = until
                         continue
+                    # Invariant: `left`, `weight_left` and `so_far` describe the cases before p. After p there
+                    # is a threshold if the next value differs.
                     for p in range(at, until):
                         w = passed_weights[p - at]
                         _add(left, passed[p - at], w, node, regression)
@@ -374,6 +376,7 @@ def _sort_surviving(
     """Write the sorted entries of the n cases in surviving bins to ``buffers.entries``."""
     kept, entries = buffers.kept, buffers.entries
     at = 0
+    # Invariant: `kept[:at]` are the cases before i in surviving bins.
     if n > 0:
         for i in range(len(node.rows)):
             row = np.uint64(node.rows[i])

@@ -105,6 +105,7 @@ def chi_square_of(rows: Counts, n_rows: Integer, columns: Statistics) -> Real:
             columns[k] += rows[row, k]
             whole += rows[row, k]
     statistic = 0.0
+    # Invariant: `statistic` is the sum over the cells of the rows before `row`.
     for row in range(n_rows):
         total = 0.0
         for k in range(width):

@@ -61,6 +61,7 @@ def sort_numbers(
     """
     keys, cases = buffers.keys, buffers.cases
     n_missing = known = np.int64(0)
+    # Keys order like the doubles. Invariant: the missing values before i are `order[:n_missing]`, the others have keys.
     for i in range(n):
         v = values[i] + 0.0  # no negative zero
         if np.isnan(v):
@@ -318,6 +319,7 @@ def select_cases(
         Output, from `first` on.
     """
     at = np.uint64(first)
+    # A slice with at least one case for each word reads all words; a smaller one reads only those flagged in `groups`.
     if size >= len(words):
         for p in range(first, first + size):
             position = np.uint64(positions[visits[p]])
@@ -330,6 +332,7 @@ def select_cases(
         index = position >> _WORD
         words[index] |= _ONE << (position & _ALL)
         groups[index >> _WORD] |= _ONE << (index & _ALL)
+    # Invariant: the entries of all groups before this one are written and end at `at`; their words are zero.
     for index_of_group in range(len(groups)):
         group = groups[index_of_group]
         groups[index_of_group] = _ZERO
@@ -452,6 +455,7 @@ def _by_digit(
     """Distribute entries stably by a digit whose histogram is in `counts`."""
     mask = (np.int64(1) << digit) - 1
     at = np.int64(position)
+    # The histogram becomes the index of the next entry of each digit.
     for value in range(mask + 1):
         here = counts[value]
         counts[value] = at

@@ -174,7 +174,6 @@ def evaluate_thresholds(
     a: Integer,
     first: Integer,
     size: Integer,
-    summary: Statistics,
     key: np.uint64,
     block: Block,
     rules: Rules,
@@ -201,12 +200,13 @@ def evaluate_thresholds(
         order = lazy_sort.entries
     else:
         order = block.order[slot]
+    unknown, known, left, rows, summary = buffers.unknown, buffers.known, buffers.left, buffers.rows, buffers.summary
     width = len(summary)
-    unknown, known, left, rows = buffers.unknown, buffers.known, buffers.left, buffers.rows
     for k in range(width):
         unknown[k] = 0.0
         left[k] = 0.0
     n_missing = nothing = np.int64(0)
+    # Missing values have code 0, so they come first. Invariant: `unknown` holds the first `n_missing` cases.
     while n_missing < size and np.int64(order[first + n_missing]) >> shift == 0:
         add_case(unknown, np.int64(order[first + n_missing]) & mask, block, regression)
         n_missing += 1
@@ -333,6 +333,8 @@ def random_threshold(
     weight = weight_of(whole, criterion)
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.nlogn)
     found_scores = np.int64(0)
+    # Variants: missing values on the right; known against missing; missing values on the left.
+    # Invariant: the admissible variants before `variant` have their scores.
     for variant in range(3 if learn else 1):
         cases_left = at + 1 - begin
         if variant == 1:

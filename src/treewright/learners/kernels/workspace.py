@@ -303,6 +303,7 @@ def summarise(
     lowest = highest = block.values[visits[first]]
     weight = 0.0
     total = 0.0
+    # Invariant: the extremes and the sums are those of the cases before p.
     for p in range(first, first + size):
         i = visits[p]
         number = block.values[i]
@@ -314,6 +315,7 @@ def summarise(
     if lowest == highest:
         return True, lowest, weight
     mean = total / weight
+    # The sum of the deviations corrects the rounding of the mean.
     rest = 0.0
     for p in range(first, first + size):
         i = visits[p]
@@ -354,6 +356,7 @@ def spread(
         for p in range(there):
             entries[here + p] = spare[p]
         return
+    # Invariant of the second loop: `starts[b]` is the next free index of branch b.
     for p in range(size):
         spare[p] = entries[first + p]
     for p in range(size):
