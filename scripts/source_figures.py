@@ -22,18 +22,18 @@ from pathlib import Path
 LEARNERS = frozenset(
     re.findall(
         r"\w+",
-        """Plan RulePlan ForestPlan BoostPlan EnsemblePlan Recipe CHAID CAL2 CAL3 Release8 J48 RpartLearner MedianLearner
-        CartProgram TreeLearner Learner CaseByCaseLearner""",
+        """Plan RulePlan ForestPlan BoostPlan EnsemblePlan Recipe CHAID CAL2 CAL3 Release8 J48 RpartLearner
+        MedianLearner CartProgram TreeLearner Learner CaseByCaseLearner""",
     )
 )
 
 PRIVATE = frozenset(
     re.findall(
         r"\w+",
-        """room rooms grove divide divides divided division divisions hole holes home stretch judge judged judges verdict
-        told tell tells say says said hear heard truth settle settled spliced piece pieces alive reach facts outside
-        distant bag bags residue twin sketch sketched tidy gauge barred apart watched stopper price worth place places
-        examined examiner declared""",
+        """room rooms grove divide divides divided division divisions hole holes home stretch judge judged judges
+        verdict told tell tells say says said hear heard truth settle settled spliced piece pieces alive reach facts
+        outside distant bag bags residue twin sketch sketched tidy gauge barred apart watched stopper price worth
+        place places examined examiner declared""",
     )
 )
 
