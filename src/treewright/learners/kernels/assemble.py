@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from treewright.arrays import NodeDoubles, NodeIntegers, Sides, Thresholds
 from treewright.data.schema import Schema, Task
 from treewright.learners.candidates import midpoints
 from treewright.learners.kernels.options import CUT, MULTIWAY
@@ -53,11 +53,11 @@ class Fragment:
         Branches of the categories of binary nominal tests; the nodes hold the offsets.
     """
 
-    integers: Ints
-    doubles: Floats
-    low: Floats
-    high: Floats
-    sides: npt.NDArray[np.int8]
+    integers: NodeIntegers
+    doubles: NodeDoubles
+    low: Thresholds
+    high: Thresholds
+    sides: Sides
 
     @property
     def n_nodes(self) -> int:
@@ -65,7 +65,9 @@ class Fragment:
         return len(self.integers)
 
 
-def fragment_of(written: tuple[Any, Any, Any, int], slots: npt.NDArray[np.int64], numbers: Floats) -> Fragment:
+def fragment_of(
+    written: tuple[NodeIntegers, NodeDoubles, Sides, int], slots: npt.NDArray[np.int64], numbers: Floats
+) -> Fragment:
     """Trim the output of a kernel and look up the values of its codes."""
     integers, doubles, sides, n = written
     integers, doubles = integers[:n].copy(), doubles[:n].copy()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import Codes, Numbers, Ranks, Rows
+from treewright.arrays import Codes, Entries, Numbers, Ranks
 from treewright.counting.numba import CodedColumn, code_table, count_cases
 from treewright.data.dataset import Dataset
 from treewright.learners.criteria import LARGEST_TABLE
@@ -74,7 +74,7 @@ class EncodedCases:
         self._values: Codes | None = None
         self._by_rank: ByRank | None = None
         self._nlogn: Floats = np.zeros(2)
-        self._entries: dict[int, Rows] = {}
+        self._entries: dict[int, Entries] = {}
         self._uses: dict[int, int] = {}
 
     def coded(self) -> tuple[Codes, tuple[CodedColumn, ...]]:
@@ -117,7 +117,7 @@ class EncodedCases:
                 self._cases = codes, cases
             return self._cases[1]
 
-    def entries(self, attribute: int) -> Rows:
+    def entries(self, attribute: int) -> Entries:
         """Return the entries of all cases in the order of a binned attribute (see `refine`), empty the first few times.
 
         Trees that differ only in weights refine the same column again and again; for one tree sorting all of it costs

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import Rows
+from treewright.arrays import Branches, Flags, Rows, Statistics, Weights
 from treewright.counting.numba import partition_rows, route_and_count, route_rows, sum_class_weights
 from treewright.learners.base import Progress
 from treewright.learners.kernels.assemble import Fragment, concatenate
@@ -78,21 +78,21 @@ class GrowthNode:
     """
 
     rows: Rows
-    weights: Floats
+    weights: Weights
     depth: int
-    used: npt.NDArray[np.bool_]
+    used: Flags
     key: int
     outcome: int = 0
     mean: float = 0.0
     histogram: Histogram | None = None
-    counts: Floats = field(default_factory=lambda: NO_WEIGHTS)
+    counts: Statistics = field(default_factory=lambda: NO_WEIGHTS)
     weight: float = 0.0
     sse: float = 0.0
     stop: int = -1
     split: Split | None = None
     children: list[GrowthNode] = field(default_factory=list)
     fragment: Fragment | None = None
-    branches: Rows | None = None
+    branches: Branches | None = None
 
 
 class HistogramGrowth:

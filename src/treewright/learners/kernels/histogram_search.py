@@ -18,7 +18,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import Flags, Rows
+from treewright.arrays import (
+    Codes,
+    Counts,
+    Entries,
+    Flags,
+    Integers,
+    Logarithms,
+    Numbers,
+    Options,
+    Ranks,
+    Rows,
+    Sizes,
+    Starts,
+    Statistics,
+)
 from treewright.counting.numba import CodedColumn, count_cases, count_classes, count_numbers
 from treewright.counting.table import FrequencyTable
 from treewright.data.schema import Schema
@@ -69,9 +83,9 @@ class Ranked:
         One more than the last rank of each code.
     """
 
-    ranks: npt.NDArray[np.int32]
-    numbers: Floats
-    ends: Ints
+    ranks: Ranks
+    numbers: Numbers
+    ends: Starts
 
 
 @dataclass(frozen=True)
@@ -107,24 +121,24 @@ class Table:
 
     schema: Schema
     recipe: Recipe
-    codes: npt.NDArray[Any]
+    codes: Codes
     columns: tuple[npt.NDArray[Any], ...]
     coded: tuple[CodedColumn, ...]
     ranked: dict[int, Ranked]
     target: npt.NDArray[Any]
-    options: npt.NDArray[Any]
-    nlogn: Floats
-    tests: Ints
+    options: Options
+    nlogn: Logarithms
+    tests: Integers
     examiner: Callable[[], SplitEvaluator]
     regression: bool
     whole: bool
-    all_cases: Callable[[], Ints]
-    entries: Callable[[int], Rows]
+    all_cases: Callable[[], Sizes]
+    entries: Callable[[int], Entries]
     n_cases: int
     n_jobs: int
     pool: ThreadPoolExecutor | None
     helper: ThreadPoolExecutor | None
-    sizes: Ints = field(init=False)
+    sizes: Sizes = field(init=False)
     single: Flags = field(init=False)
 
     def __post_init__(self) -> None:
@@ -155,9 +169,9 @@ class Histogram:
         Numbers of cases, empty where each case weighs one.
     """
 
-    starts: Ints
-    counts: Floats
-    cases: Ints
+    starts: Starts
+    counts: Counts
+    cases: Sizes
 
     def of(self, attribute: int) -> slice:
         """Return the bins of an attribute."""
@@ -205,7 +219,7 @@ class BestThreshold:
     code: int
     low: float
     high: float
-    left: Floats
+    left: Statistics
 
 
 class Search:
