@@ -16,7 +16,7 @@ from treewright.counting.numpy import engine_for
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Grown, Run, TreeLearner, Working, as_tuples
+from treewright.learners.base import Abilities, Grown, Run, SplitTraces, TreeLearner, as_tuples
 from treewright.learners.criteria import CriterionFunction
 from treewright.learners.grower import trace_tree
 from treewright.learners.median_cart import MedianCart, grow_median_cart
@@ -55,7 +55,7 @@ class CartProgram(TreeLearner):
         """The name for people."""
         return "CART"
 
-    def trace(self, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> Working:
+    def trace(self, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> SplitTraces:
         """Return the split traces, with the cases sent where the tree sends them, also by its surrogates."""
         return trace_tree(engine_for(cases, tree, fractional=False), self.reference(task), tree)
 

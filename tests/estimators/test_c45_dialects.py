@@ -142,7 +142,7 @@ def test_the_working_of_a_pruned_tree_belongs_to_its_own_nodes() -> None:
     data = treewright.read("sample:contact-lenses")
     for dialect in ("c45", "r8", "j48"):
         model = treewright.C45Classifier(dialect=dialect).fit(data.X, data.y).model_
-        for node, entries in model.working.items():
+        for node, entries in model.trace.items():
             split = model.tree.split(node)
             chosen = [one for one in entries if one.status == "chosen"]
             assert [one.split for one in chosen] == ([split] if split is not None else [])

@@ -266,7 +266,7 @@ def test_the_estimator_and_the_plain_function_make_the_same_model() -> None:
         assert fitted.tree_.to_dict() == plain.tree.to_dict()
         assert fitted.model_.recipe == plain.recipe
         assert fitted.model_.provenance == plain.provenance
-        assert fitted.model_.working.keys() == plain.working.keys()
+        assert fitted.model_.trace.keys() == plain.trace.keys()
 
 
 # -- explanations ----------------------------------------------------------------------------------------------------

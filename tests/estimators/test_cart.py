@@ -98,8 +98,8 @@ def test_the_working_of_every_node_counts_the_cases_that_came_there() -> None:
     for extra in extras:
         model = CARTClassifier(missing="surrogate", **extra).fit(X, y).model_
         assert model.tree.surrogates
-        assert len(model.working) > 5
-        for node, examined in model.working.items():
+        assert len(model.trace) > 5
+        for node, examined in model.trace.items():
             for one in examined:
                 if one.split is not None:
                     counted = one.counts.sum(axis=0) + one.unknown

@@ -103,7 +103,7 @@ def test_by_chi_square_attributes_stand_in_its_order() -> None:
 )
 def test_counting_again_gives_the_kept_working_at_every_node(data: Dataset, recipe: Recipe) -> None:
     model = fit(data, recipe)
-    forgetful = replace(model, working={})
+    forgetful = replace(model, trace={})
     for node in range(model.tree.n_nodes):
         kept, again = explain_node(model, node), explain_node(forgetful, node, data)
         _check_equal(kept, again)
@@ -113,7 +113,7 @@ def test_counting_again_gives_the_kept_working_at_every_node(data: Dataset, reci
 @given(tables(missing=True, regression=True))
 def test_counting_again_gives_the_kept_working_of_a_numeric_target(data: Dataset) -> None:
     model = fit(data, CART())
-    forgetful = replace(model, working={})
+    forgetful = replace(model, trace={})
     for node in range(model.tree.n_nodes):
         _check_equal(explain_node(model, node), explain_node(forgetful, node, data))
 
@@ -179,7 +179,7 @@ def test_the_path_reads_like_conditions() -> None:
 
 def test_a_node_without_working_needs_the_data() -> None:
     data = sample("play-tennis")
-    forgetful = replace(fit(data, ID3()), working={})
+    forgetful = replace(fit(data, ID3()), trace={})
     with pytest.raises(ParameterError, match="give the training data again"):
         explain_node(forgetful)
     with pytest.raises(ParameterError, match="not of the model's schema"):

@@ -177,7 +177,7 @@ def test_branch_of_missing_values_is_named_in_every_language() -> None:
 def test_working_counted_again_is_the_working_that_was_kept(plan: Any) -> None:
     data = noisy()
     model = fit(data, plan)
-    forgetful = replace(model, working={})
+    forgetful = replace(model, trace={})
     inner = [node for node in range(model.tree.n_nodes) if model.tree.attribute[node] != LEAF]
     assert inner
     for node in inner:
@@ -194,7 +194,7 @@ def test_working_counted_again_is_the_working_that_was_kept(plan: Any) -> None:
 def test_chaid_leaves_are_counted_again_with_their_groups() -> None:
     data = noisy()
     model = fit(data, chaid())
-    forgetful = replace(model, working={})
+    forgetful = replace(model, trace={})
     for node in range(model.tree.n_nodes):
         again = explain_node(forgetful, node, data)
         kept = explain_node(model, node)
@@ -207,7 +207,7 @@ def test_pruned_chaid_leaf_shows_the_best_test_as_pruned() -> None:
     data = noisy()
     model = fit(data, chaid(prune="chi_square", significance=1e-12))
     assert model.tree.n_nodes == 1
-    told = explain_node(replace(model, working={}), 0, data)
+    told = explain_node(replace(model, trace={}), 0, data)
     assert told.attributes[0].verdict is SplitStatus.PRUNED
     assert told.attributes[0].adjusted_p is not None
 
@@ -216,14 +216,14 @@ def test_class_weights_are_recorded_and_count_again() -> None:
     model = fit(TENNIS, c45(), class_weights={"No": 3.0})
     assert model.provenance["class_weights"] == {"No": 3.0}
     assert model.tree.counts[0].tolist() == [9, 15]
-    again = explain_node(replace(model, working={}), 0, TENNIS)
+    again = explain_node(replace(model, trace={}), 0, TENNIS)
     assert again.notes == ()
     assert again.table == explain_node(model).table
 
 
 def test_weights_that_are_not_recorded_are_said_to_be_missing() -> None:
     weighted = replace(TENNIS, weights=np.where(TENNIS.target == 1, 3.0, 1.0))
-    model = replace(fit(weighted, c45()), working={})
+    model = replace(fit(weighted, c45()), trace={})
     told = explain_node(model, 0, TENNIS)
     assert told.notes == ("class_weights_unrecorded",)
     assert "trained with weights that it does not store" in told.to_text()
@@ -235,5 +235,5 @@ def test_leaf_that_the_judge_would_divide_was_not_pruned() -> None:
     data = noisy()
     model = fit(data, ID3(max_leaves=4))
     leaves = [node for node in range(model.tree.n_nodes) if str(model.tree.node(node).stop) == "leaf limit"]
-    told = explain_node(replace(model, working={}), leaves[0], data)
+    told = explain_node(replace(model, trace={}), leaves[0], data)
     assert SplitStatus.PRUNED not in {one.verdict for one in told.attributes}

@@ -78,7 +78,7 @@ def test_root_with_very_many_branches_is_cut_short() -> None:
 
 
 def test_working_that_was_not_kept_leaves_dashes() -> None:
-    told = explain_tree(replace(fit(TENNIS, id3()), working={}))
+    told = explain_tree(replace(fit(TENNIS, id3()), trace={}))
     assert (told.tests[0].chosen, told.tests[0].worth, told.tests[0].runner_up) == ("Outlook", None, None)
     assert re.search(r"^0 +14 +Outlook  -          -       -  root$", told.to_text(), re.MULTILINE)
 
@@ -178,7 +178,7 @@ def test_damaged_model_is_refused_with_one_error(damage: dict[str, Any]) -> None
 
 def test_damaged_class_weights_are_refused() -> None:
     model = fit(TENNIS, c45())
-    damaged = replace(model, working={}, provenance={**model.provenance, "class_weights": {"No": "x"}})
+    damaged = replace(model, trace={}, provenance={**model.provenance, "class_weights": {"No": "x"}})
     with pytest.raises(ModelFormatError, match="class weights in the model cannot be understood"):
         damaged.explain(node=0, data=TENNIS)
 

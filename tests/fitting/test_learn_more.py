@@ -144,7 +144,7 @@ def test_learning_can_go_on_from_a_model() -> None:
     later = model_so_far(learner, cal2())
     assert later.provenance["rows"] == steps + 1
     assert later.tree.weight[0] == model.tree.weight[0] + 1
-    assert later.working == {}
+    assert later.trace == {}
 
 
 def test_only_cal_learns_case_by_case() -> None:

@@ -31,7 +31,7 @@ def test_every_number_of_explain_is_there(plan: plans.Plan) -> None:
     data = random_cases(np.random.default_rng(8), 150, 0.1)
     model = fit(data, plan)
     found = explanations(model)
-    assert set(found) == {str(node) for node in model.working}
+    assert set(found) == {str(node) for node in model.trace}
     json.dumps(found, allow_nan=False)
     for node, told in found.items():
         whole = explain_node(model, int(node))
@@ -63,7 +63,7 @@ def test_the_top_of_the_tree_comes_first_when_room_ends() -> None:
 def test_upper_nodes_without_working_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     data = random_cases(np.random.default_rng(10), 200)
     model = fit(data, plans.id3())
-    bare = replace(model, working={})
+    bare = replace(model, trace={})
     assert explanations(bare) == {}
     inner = {str(node.index) for node in model.tree if not node.is_leaf}
     again = explanations(bare, data)
@@ -105,4 +105,4 @@ def test_the_pruning_decision_is_told_line_by_line() -> None:
     assert len(again["0"]) >= len(lines["0"])
     assert not any("--data" in line for told in lines.values() for line in told)
     assert pruning_lines(model, room=0) == {}
-    assert pruning_lines(replace(model, working={})) == {}
+    assert pruning_lines(replace(model, trace={})) == {}

@@ -100,10 +100,10 @@ def test_a_recipe_that_kernels_leave_to_the_grower_is_counted_by_kernels() -> No
 
 def test_the_working_is_found_out_when_it_is_asked_for_and_survives_pickling() -> None:
     model = fit(sample("play-tennis"), CART(), engine="compiled")
-    assert isinstance(model.working, LazyTrace)
-    again = pickle.loads(pickle.dumps(model.working))  # noqa: S301 - our own bytes
-    grown = fit(sample("play-tennis"), CART(), engine="interpreted").working
-    assert list(again) == list(model.working) == list(grown)
+    assert isinstance(model.trace, LazyTrace)
+    again = pickle.loads(pickle.dumps(model.trace))  # noqa: S301 - our own bytes
+    grown = fit(sample("play-tennis"), CART(), engine="interpreted").trace
+    assert list(again) == list(model.trace) == list(grown)
     assert [one.status for one in again[0]] == [one.status for one in grown[0]]
 
 

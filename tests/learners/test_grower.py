@@ -383,8 +383,8 @@ def test_small_gain_and_what_the_working_says_about_it() -> None:
     assert not kept.node(0).is_leaf
     model = fit(data, CART(stopping=Stopping(min_decrease=0.11)))
     assert model.tree.node(0).stop is Stop.SMALL_GAIN
-    assert SplitStatus.SMALL_GAIN in {one.status for one in model.working[0]}
-    assert SplitStatus.CHOSEN not in {one.status for one in model.working[0]}
+    assert SplitStatus.SMALL_GAIN in {one.status for one in model.trace[0]}
+    assert SplitStatus.CHOSEN not in {one.status for one in model.trace[0]}
 
 
 def test_min_decrease_weighs_a_node_by_its_share_of_the_cases() -> None:
@@ -453,7 +453,7 @@ def test_a_limit_no_test_can_keep_leaves_one_leaf() -> None:
 
 def test_the_working_of_a_node_cut_off_by_the_leaf_limit_names_no_winner() -> None:
     model = fit(sample("play-tennis"), ID3(max_leaves=2))
-    assert SplitStatus.CHOSEN not in {one.status for one in model.working[0]}
+    assert SplitStatus.CHOSEN not in {one.status for one in model.trace[0]}
 
 
 # -- ties ------------------------------------------------------------------------------------------------------------
@@ -692,7 +692,7 @@ def test_alternating_labels_grow_as_deep_as_there_are_rows() -> None:
 
 def test_only_drawn_attributes_are_looked_at() -> None:
     model = fit(sample("restaurant"), CART(draw=Draw(3, 1)))
-    statuses = [one.status for one in model.working[0]]
+    statuses = [one.status for one in model.trace[0]]
     assert statuses.count(SplitStatus.NOT_DRAWN) == 7
     assert statuses.count(SplitStatus.CHOSEN) == 1
 
@@ -752,7 +752,7 @@ def test_growing_stops_where_the_best_test_is_not_significant() -> None:
     assert stopped.n_nodes == 1
     assert stopped.node(0).stop is Stop.NOT_SIGNIFICANT
     assert fit(weather, ID3(significance=0.2)).tree.n_nodes == 8
-    [root] = fit(weather, ID3(significance=0.05)).working.values()
+    [root] = fit(weather, ID3(significance=0.05)).trace.values()
     assert [str(one.status) for one in root if one.attribute == 0] == ["best, but not significant"]
     with pytest.raises(ParameterError, match="significance"):
         ID3(significance=1.5)

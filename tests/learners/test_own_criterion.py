@@ -96,7 +96,7 @@ def test_no_score_above_zero_means_a_leaf() -> None:
     for engine in ("interpreted", "compiled"):
         model = fit(weather, cart(criterion=own_criteria.always_none), engine=engine)
         assert model.tree.n_nodes == 1
-        assert {str(one.status) for one in model.working[0]} == {"no gain"}
+        assert {str(one.status) for one in model.trace[0]} == {"no gain"}
 
 
 def test_all_divisions_of_values_are_compared_also_for_two_classes() -> None:
@@ -239,8 +239,8 @@ def test_a_loaded_model_says_that_it_cannot_score_anew() -> None:
 
 def test_a_damaged_score_in_a_model_is_refused() -> None:
     model = fit(weather, id3(criterion=hellinger))
-    plain = [evaluated_split_to_plain(one) for one in model.working[0]]
-    assert trace_from_plain(model.tree, {"0": plain})[0][0].own_score == model.working[0][0].own_score
+    plain = [evaluated_split_to_plain(one) for one in model.trace[0]]
+    assert trace_from_plain(model.tree, {"0": plain})[0][0].own_score == model.trace[0][0].own_score
     for damaged in ("NaN", "Infinity", "much", True, None):
         plain[0]["own_score"] = damaged
         with pytest.raises(ModelFormatError):
@@ -250,10 +250,10 @@ def test_a_damaged_score_in_a_model_is_refused() -> None:
 def test_pruned_trees_keep_the_scores_of_the_tests_that_they_have() -> None:
     table = _whole(made_table(8, rows=200))
     model = fit(table, c45(criterion=hellinger))
-    inner = [node for node in model.working if not model.tree.node(node).is_leaf]
+    inner = [node for node in model.trace if not model.tree.node(node).is_leaf]
     assert inner
     for node in inner:
-        chosen = [one for one in model.working[node] if one.status.name == "CHOSEN"]
+        chosen = [one for one in model.trace[node] if one.status.name == "CHOSEN"]
         assert [one.own_score is not None for one in chosen] == [True]
 
 

@@ -73,7 +73,7 @@ def test_c45_counts_no_node_again_that_pruning_left_alone(monkeypatch: pytest.Mo
     pruned = fit(lenses, c45(confidence=0.01))
     assert pruned.tree.n_nodes < grown.tree.n_nodes
     assert sum(counted) == to_grow
-    assert set(pruned.working) == {0, 2, 3, 4}
+    assert set(pruned.trace) == {0, 2, 3, 4}
 
 
 def test_nodes_below_a_raised_branch_are_counted_again() -> None:

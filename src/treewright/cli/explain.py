@@ -178,8 +178,8 @@ def _nodes(model: TreeModel, chosen: Sequence[int], data: Dataset | None, *, pru
 
 
 def _chosen(model: TreeModel, nodes: tuple[str, ...], everything: bool) -> list[int]:
-    if everything and model.working:
-        return sorted(model.working)
+    if everything and model.trace:
+        return sorted(model.trace)
     return [_number(model, node) for node in nodes or ("root",)]
 
 

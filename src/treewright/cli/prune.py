@@ -135,4 +135,4 @@ def _pruned(model: TreeModel, method: str, given: dict[str, Any], data: Dataset 
     tree, plain = prune(model.tree, chosen, data, data), chosen.to_dict()
     recipe = {**model.recipe, "pruning": [*model.recipe.get("pruning", []), plain]}
     # The numbers of the nodes have changed; `explain --data` counts again.
-    return replace(model, tree=tree, recipe=recipe, working={} if tree.n_nodes < model.tree.n_nodes else model.working)
+    return replace(model, tree=tree, recipe=recipe, trace={} if tree.n_nodes < model.tree.n_nodes else model.trace)

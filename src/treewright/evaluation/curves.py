@@ -376,7 +376,7 @@ def _methods(model: TreeModel, along: Along, points: int) -> Sequence[CostComple
 
 def _pruned(model: TreeModel, methods: Sequence[CostComplexity | ErrorBased], training: Dataset) -> Iterator[TreeModel]:
     for method in methods:
-        yield replace(model, tree=prune(model.tree, method, training), working={})
+        yield replace(model, tree=prune(model.tree, method, training), trace={})
 
 
 def _losses(model: TreeModel, cases: Dataset) -> Floats:

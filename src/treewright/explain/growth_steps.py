@@ -193,10 +193,10 @@ def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[s
     tree = grown_again(model, data)
     own = learner_of(model).trace_grown(cases, tree)
     if own is not None:
-        return replace(model, tree=tree, working=own), notes
+        return replace(model, tree=tree, trace=own), notes
     recipe = recipe_from_dict(model.recipe)
     engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    return replace(model, tree=tree, working=trace_tree(engine, recipe, tree)), notes
+    return replace(model, tree=tree, trace=trace_tree(engine, recipe, tree)), notes
 
 
 def _order(model: TreeModel) -> str:
@@ -383,7 +383,7 @@ def _grown(growth: Growth, step: GrowthStep, say: Words) -> list[Block]:
     line = f"{place}{told}. {say(f'steps.{step.event}', **places)} {state}"
     blocks: list[Block] = [Heading(line, 3)]
     model = growth.source
-    if step.event == "split" and model is not None and step.node in model.working:
+    if step.event == "split" and model is not None and step.node in model.trace:
         blocks += choice_blocks(explain_node(model, step.node), say)
     return blocks
 

@@ -181,7 +181,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    working, notes = model.working.get(node), learner_of(model).trace_notes()
+    working, notes = model.trace.get(node), learner_of(model).trace_notes()
     if working is None and (data is not None or view.stop is None):
         working, further = counted_again(model, recipe, node, data)
         notes += further

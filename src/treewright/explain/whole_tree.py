@@ -193,7 +193,7 @@ def _outline_line(tree: Tree, node: int, depth: int) -> OutlineLine:
 def _test(model: TreeModel, node: int) -> TestLine:
     view = model.tree.node(node)
     known: dict[str, Any] = {}
-    if node in model.working:
+    if node in model.trace:
         told = explain_node(model, node)
         chosen = next((one for one in told.attributes if one.name == told.chosen), None)
         known = {"worth": told.worth, "runner_up": told.runner_up, "margin": told.margin}

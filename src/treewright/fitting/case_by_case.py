@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treewright.data.dataset import Dataset
 from treewright.fitting.learn import require_something, warn_of_names
-from treewright.learners.base import TreeLearner, Working
+from treewright.learners.base import SplitTraces, TreeLearner
 from treewright.learners.cal.growing import CaseByCase
 from treewright.learners.tracing import counted_traces
 from treewright.plans import Plan, as_plan, provenance, provenance_of
@@ -85,7 +85,7 @@ def model_so_far(
     for method in plan.pruning:
         tree = prune(tree, method, data)
     origin = provenance(learner.learner.steps, None)
-    working: Working = {}
+    working: SplitTraces = {}
     if data is not None:
         origin = provenance_of(data)
         working = counted_traces(plan.learner, data, tree, plan.task)

@@ -82,7 +82,7 @@ def explanations(model: TreeModel, data: Dataset | None = None, room: int = ROOM
     """
     result: dict[str, Any] = {}
     again = _counted_again(model, data)
-    for node in _from_the_top(model, {*model.working, *again}):
+    for node in _from_the_top(model, {*model.trace, *again}):
         told = _node(model, node, data if node in again else None)
         room -= len(json.dumps(told, ensure_ascii=False))
         if room < 0:
@@ -100,7 +100,7 @@ def _counted_again(model: TreeModel, data: Dataset | None) -> set[int]:
     """Choose upper nodes without working that can be counted again."""
     if data is None:
         return set()
-    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.working))
+    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.trace))
     many = RECOUNTED_CELLS // max(1, data.n_rows * len(data.columns))
     return set(lacking[:many])
 
@@ -172,9 +172,9 @@ def pruning_lines(
     >>> pruning_lines(fit(weather, c45()), weather)["0"][-1]
     'Result: the split was kept.'
     """
-    again = data if data is not None and data.n_rows * len(model.working) <= PRUNED_AGAIN else None
+    again = data if data is not None and data.n_rows * len(model.trace) <= PRUNED_AGAIN else None
     result: dict[str, list[str]] = {}
-    for node in _from_the_top(model, model.working):
+    for node in _from_the_top(model, model.trace):
         told = replace(explain_pruning(model, node, again), notes=())  # notes are about the command line
         if not any(stage.estimates for stage in told.stages):
             continue

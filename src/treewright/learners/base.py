@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Called with the cases (of a forest: the trees) done and in all."""
 
-Working = Mapping[int, tuple[EvaluatedSplit, ...]]
+SplitTraces = Mapping[int, tuple[EvaluatedSplit, ...]]
 """Split traces by node: what was weighed there, and what was chosen."""
 
 
@@ -123,7 +123,7 @@ class Grown:
     """
 
     tree: Tree
-    working: Working = field(default_factory=dict)
+    working: SplitTraces = field(default_factory=dict)
     traced: bool = True
     cases: Dataset | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
@@ -312,13 +312,13 @@ class TreeLearner(ABC):
 
     # -- what it reports -----------------------------------------------------------------------------------------------
 
-    def trace(self, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> Working:
+    def trace(self, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> SplitTraces:
         """Return the split traces of a tree that was grown by this learner, and perhaps pruned."""
         from treewright.learners.tracing import traces_of
 
         return traces_of(self, grown, cases, tree, task, run)
 
-    def trace_grown(self, cases: Dataset, tree: Tree) -> Working | None:
+    def trace_grown(self, cases: Dataset, tree: Tree) -> SplitTraces | None:
         """Return the traces of the tree that this learner grows from the cases; None: count by the reference recipe."""
         return None
 

@@ -102,7 +102,7 @@ def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]
     >>> from treewright.fitting.learn import fit
     >>> from treewright.pruning.collapse import collapse
     >>> lenses = fit(sample("contact-lenses"), C45())
-    >>> reusable = reusable_traces(lenses.tree, lenses.working, collapse(lenses.tree))
+    >>> reusable = reusable_traces(lenses.tree, lenses.trace, collapse(lenses.tree))
     >>> sorted(reusable.traces), reusable.known == set(range(7))
     ([0, 2, 3, 4], True)
     """

@@ -578,7 +578,7 @@ class GrowthFile:
             bounds = {int(attribute): tuple(map(float, some)) for attribute, some in growing["bounds"].items()}
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ModelFormatError(f"{self._path}: the open nodes cannot be understood: {error!r:.100}") from error
-        return GrowthState(records, nodes, dict(model.working), bounds)
+        return GrowthState(records, nodes, dict(model.trace), bounds)
 
     def remove(self) -> None:
         """Remove the file: the tree is complete."""

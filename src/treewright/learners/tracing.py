@@ -7,7 +7,7 @@ from dataclasses import replace
 from treewright.counting.numpy import engine_for
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.learners.base import Grown, Run, TreeLearner, Working
+from treewright.learners.base import Grown, Run, SplitTraces, TreeLearner
 from treewright.learners.discretise import in_bins
 from treewright.learners.grower import counting_engine, is_compiled, keeps_traces, trace_tree, with_compiled_criterion
 from treewright.learners.recipe import MissingPolicy, Recipe
@@ -18,7 +18,7 @@ CELLS_KEPT = 5_000_000
 """Cells of a table that a model may keep until its split traces are asked for."""
 
 
-def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> Working:
+def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> SplitTraces:
     """Return the split traces of a tree, those of growing where it is still the tree that was grown.
 
     Traces of a tree that kernels grew are put off until somebody asks: they take longer than the tree. Until then the
@@ -39,7 +39,7 @@ def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, ta
 
 def counted_traces(
     learner: TreeLearner, cases: Dataset, tree: Tree, task: Task, engine: str = "auto", grown: Grown | None = None
-) -> Working:
+) -> SplitTraces:
     """Count the tables of a tree again and return what a learner could see in them, as it decided.
 
     Traces of the grown tree are reused for the nodes that pruning left alone.
@@ -52,7 +52,7 @@ def counted_traces(
     return corrected_traces(learner, working, tree)
 
 
-def corrected_traces(learner: TreeLearner, working: Working, tree: Tree) -> Working:
+def corrected_traces(learner: TreeLearner, working: SplitTraces, tree: Tree) -> SplitTraces:
     """Return traces by the reference recipe as the learner decided."""
     return {
         node: tuple(learner.corrected(entry, tree.node(node).stop) for entry in entries)

@@ -8,6 +8,7 @@ The tree model: a tree with everything needed to predict classes, probabilities 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -119,7 +120,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         How it was grown, as plain data.
     provenance : dict
         What it was grown from, as plain data.
-    working : dict of int to tuple of EvaluatedSplit
+    trace : dict of int to tuple of EvaluatedSplit
         The split trace, for the nodes whose trace was kept.
     smoothing : None, "laplace" or float
         How class probabilities are estimated from the cases of a leaf.
@@ -142,7 +143,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     tree: Tree
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    working: Mapping[int, tuple[EvaluatedSplit, ...]] = field(default_factory=dict)
+    trace: Mapping[int, tuple[EvaluatedSplit, ...]] = field(default_factory=dict)
     smoothing: Smoothing = None
     voting: Voting = Voting.SHARES
     costs: tuple[tuple[float, ...], ...] | None = None
@@ -158,6 +159,12 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     def schema(self) -> Schema:
         """The schema the tree was grown with."""
         return self.tree.schema
+
+    @property
+    def working(self) -> Mapping[int, tuple[EvaluatedSplit, ...]]:
+        """The split trace; deprecated, use `trace`."""
+        warnings.warn("TreeModel.working is now TreeModel.trace", DeprecationWarning, stacklevel=2)
+        return self.trace
 
     def predict_proba(self, data: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, columns in the order of `classes_`."""

@@ -139,9 +139,9 @@ def test_any_tree_comes_back_and_predicts_the_same(pair: Any) -> None:
 def test_the_kept_working_comes_back() -> None:
     again = model_from_json(model_to_json(TENNIS))
     assert isinstance(again, TreeModel)
-    assert set(again.working) == set(TENNIS.working)
-    for node, entries in TENNIS.working.items():
-        for one, other in zip(entries, again.working[node], strict=True):
+    assert set(again.trace) == set(TENNIS.trace)
+    for node, entries in TENNIS.trace.items():
+        for one, other in zip(entries, again.trace[node], strict=True):
             assert (one.attribute, one.status, one.split, one.tries) == (
                 other.attribute,
                 other.status,

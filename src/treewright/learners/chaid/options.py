@@ -12,7 +12,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Grown, Progress, Run, TreeLearner, Working
+from treewright.learners.base import Abilities, Grown, Progress, Run, SplitTraces, TreeLearner
 from treewright.tree.split import EvaluatedSplit, SplitStatus
 from treewright.tree.tree import Stop, Tree
 
@@ -149,12 +149,12 @@ class CHAID(TreeLearner):
         growth = grow_chaid_over(engine, self)
         return Grown(growth.tree, chaid_traces_over(engine, growth) if keep_trace else {})
 
-    def trace_over(self, engine: Any, tree: Tree, task: Task) -> Working:
+    def trace_over(self, engine: Any, tree: Tree, task: Task) -> SplitTraces:
         """Return the split traces of a tree; its intervals are those of the whole table, the reference cuts numbers."""
         engine.use_numbers()
         return super().trace_over(engine, tree, task)
 
-    def trace_grown(self, cases: Dataset, tree: Tree) -> Working:
+    def trace_grown(self, cases: Dataset, tree: Tree) -> SplitTraces:
         """Return the traces of the groups that were merged."""
         return self.grow(cases, Run()).working
 

@@ -87,7 +87,7 @@ def _parts(model: Predictor) -> dict[str, Any]:
         "costs": None if model.costs is None else [list(row) for row in model.costs],
         "tree": tree_to_plain(model.tree),
         "working": {
-            str(node): [evaluated_split_to_plain(one) for one in model.working[node]] for node in sorted(model.working)
+            str(node): [evaluated_split_to_plain(one) for one in model.trace[node]] for node in sorted(model.trace)
         },
     }
 
