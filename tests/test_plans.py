@@ -90,7 +90,7 @@ def test_an_option_of_pruning_implies_its_method_or_is_refused() -> None:
             refused()
     with pytest.raises(ParameterError, match="needs alpha"):
         cart(prune="cost_complexity")
-    with pytest.raises(ParameterError, match="different prunings"):
+    with pytest.raises(ParameterError, match="different pruning methods"):
         cart(alpha=0.1, significance=0.01)
 
 

@@ -196,7 +196,7 @@ def cart(*, prune: str | Method | None = None, alpha: float | None = None, **opt
     Examples
     --------
     >>> cart(prune="cost_complexity", alpha=0.1).describe(), cart(missing="surrogate", cp=0.01).describe()
-    ('gini, pruned at a price of 0.1 a leaf', 'gini, 5 surrogates at most, cp 0.01')
+    ('gini, pruned at ccp_alpha 0.1', 'gini, 5 surrogates at most, cp 0.01')
     """
     own = {key: options.pop(key) for key in ("significance", "bonferroni", "confidence", "raising") if key in options}
     pruning = pruning_from(prune, alpha=alpha, criterion=options.get("criterion", "gini"), **own)

@@ -1,23 +1,21 @@
-"""Numeric attributes made nominal: entropy, equal width, equal frequency, ChiMerge, and bins.
+"""Discretisation of numeric attributes: entropy, equal width, equal frequency, ChiMerge, and bins.
 
-Numeric attributes made nominal by their entropy tables (Fayyad and Irani 1993). The best cut by entropy divides the
-numbers in two; it is accepted if the description length falls: its gain must exceed (log2(N - 1) + log2(3^k - 2) - k H
-+ k1 H1 + k2 H2) / N, where N is the weight, k the number of classes that occur, H the entropy, and 1 and 2 are the two
-sides. Accepted sides are divided further in the same way.
+Every method takes the frequency table of a numeric attribute and returns ascending bounds; no interval is empty, and
+missing values are not used.
 
-Numeric attributes made nominal without entropy: equal widths, equal weights, and ChiMerge. Invariants: Every function
-takes the frequency table of a numeric attribute and returns ascending bounds; no interval is empty. Missing values have
-no part in it. The entropy method is `treewright.learners.discretise`.
+Entropy (`mdl_bounds`, Fayyad and Irani 1993): the cut of highest information gain is accepted if it shortens the
+description, that is, if its gain exceeds (log2(N - 1) + log2(3^k - 2) - k H + k1 H1 + k2 H2) / N, where N is the
+weight, k the number of classes with cases, H the entropy, and 1 and 2 are the two sides. Accepted sides are split
+further in the same way.
 
-Numbers for learners that know declared values only: intervals before learning, and the numbers' own tests after it.
-Invariants: Interval columns have the name and the place of the numeric ones, so attributes keep their numbers; all
-other columns stay as they are. A tree that `with_intervals` has turned back sends every case where the first one sent
-it.
+Intervals (`as_nominal`, `with_intervals`): learners for nominal attributes learn from intervals, and the finished tree
+tests the numbers again. Invariants: an interval column has the name and the index of its numeric column; all other
+columns are unchanged. The tree that `with_intervals` returns routes every case as the tree over intervals did.
 
-Numbers put into bins before growing, where the user asks for it: only the borders of bins are tried as cuts. A number
-becomes the highest number of its bin. The bins of a column have about as many cases each; a column of no more different
-numbers than bins stays as it is. Cuts are put at the highest number of a bin, so the tree sends the numbers themselves
-as it sends those that stand for them: whoever grows it, it is grown and read without knowing of bins.
+Bins (`in_bins`): with the option `bins` only the borders of bins are tried as cuts. Each number is replaced by the
+highest number of its bin. The bins of a column have about equal numbers of cases; a column with no more distinct
+numbers than bins is unchanged. Cuts lie at the highest number of a bin, so the tree routes original numbers and their
+replacements alike, and neither growing nor prediction needs to know about bins.
 """
 
 from __future__ import annotations
@@ -59,24 +57,24 @@ def mdl_bounds(table: FrequencyTable) -> tuple[float, ...]:
     waiting = [(0, len(values))]
     while waiting:
         first, end = waiting.pop()
-        place = _accepted_cut(table.counts[first:end])
-        if place is None:
+        cut = _accepted_cut(table.counts[first:end])
+        if cut is None:
             continue
-        middle = first + place + 1
+        middle = first + cut + 1
         bounds.append(midpoint(float(values[middle - 1]), float(values[middle])))
         waiting += [(first, middle), (middle, end)]
     return tuple(sorted(bounds))
 
 
 def _accepted_cut(counts: Counts) -> int | None:
-    """Return the place of the best cut if it pays, else None."""
+    """Return the index of the best cut if it is accepted, else None."""
     if len(counts) < 2:
         return None
     whole = counts.sum(axis=0)
     left: Counts = np.cumsum(counts, axis=0)[:-1]
     gains = ENTROPY.of_cuts(left, whole - left)
-    place = first_of_ties(gains)
-    low, high = left[place], whole - left[place]
+    cut = first_of_ties(gains)
+    low, high = left[cut], whole - left[cut]
     n = float(whole.sum())
     if n <= 1:
         return None
@@ -84,14 +82,14 @@ def _accepted_cut(counts: Counts) -> int | None:
     delta = log2(3**classes - 2) - (
         classes * entropy(whole) - classes_low * entropy(low) - classes_high * entropy(high)
     )
-    return place if gains[place] > (log2(n - 1) + delta) / n else None
+    return cut if gains[cut] > (log2(n - 1) + delta) / n else None
 
 
 Floats = npt.NDArray[np.float64]
 
 
 def equal_width_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...]:
-    """Divide the range from the least to the greatest number into bins of the same width.
+    """Return the bounds of bins of equal width over the range of the numbers.
 
     A border between two numbers is moved to their midpoint, which changes no interval of the table.
 
@@ -113,7 +111,7 @@ def equal_width_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...]:
     _check_bins(bins)
     if len(values) < 2:
         return ()
-    # Halves, because the width of a range of very large numbers is beyond the doubles.
+    # Halved, because the width of a range of very large numbers overflows a double.
     low, high = values[0] / 2, values[-1] / 2
     borders = 2 * (low + (high - low) * (np.arange(1, bins) / bins))
     below = np.searchsorted(values, borders, side="right")
@@ -121,10 +119,10 @@ def equal_width_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...]:
 
 
 def equal_frequency_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...]:
-    """Divide the numbers into bins of about the same weight.
+    """Return the bounds of bins of about equal weight.
 
-    A border stands after the first number up to which the weight reaches 1, 2, ... parts of `bins`. Borders that fall
-    on the same number are one, so a number of great weight makes fewer bins.
+    A border follows the first number at which the weight reaches 1, 2, ... parts of `bins`. Borders at the same number
+    coincide, so a heavy number makes fewer bins.
 
     Parameters
     ----------
@@ -146,7 +144,7 @@ def equal_frequency_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...
         return ()
     reached = np.cumsum(table.counts.sum(axis=1))
     wanted = reached[-1] * (np.arange(1, bins) / bins)
-    # A sum of broken weights may miss its part by rounding; that must not move the border by one number.
+    # A sum of fractional weights may fall short by rounding; that must not move the border by one number.
     below = np.searchsorted(reached, wanted * (1 - 1e-12), side="left") + 1
     return _midpoints(values, below)
 
@@ -156,10 +154,10 @@ def chi_merge_bounds(
 ) -> tuple[float, ...]:
     """Merge neighbouring intervals whose classes do not differ significantly (ChiMerge).
 
-    At first every number is an interval. The neighbours with the smallest chi-square (the first pair of equals) are
-    merged, again and again, while it is below the critical value for `significance` and (classes - 1) degrees of
-    freedom, or while there are more than `max_intervals`. Classes of the whole table count, also where a pair lacks
-    some, so that one critical value serves for all.
+    Initially every number is an interval. The neighbours with the smallest chi-square (the first pair of equals) are
+    merged repeatedly, while it is below the critical value for `significance` and (classes - 1) degrees of freedom, or
+    while there are more than `max_intervals`. All classes of the table count, even if a pair lacks some, so that one
+    critical value applies to all pairs.
 
     Parameters
     ----------
@@ -196,8 +194,8 @@ def chi_merge_bounds(
 
 
 def _merged(counts: Counts, critical: float, most: int) -> list[int]:
-    """Return the first outcome of each interval that remains."""
-    groups = {place: row for place, row in enumerate(counts.astype(np.float64)) if row.sum() > 0}
+    """Return the index of the first number of each remaining interval."""
+    groups = {index: row for index, row in enumerate(counts.astype(np.float64)) if row.sum() > 0}
     starts = list(groups)
     after = dict(zip(starts, [*starts[1:], -1], strict=False))
     before = dict(zip(starts, [-1, *starts[:-1]], strict=False))
@@ -229,14 +227,14 @@ def _difference(groups: dict[int, Floats], one: int, other: int) -> float:
 
 def _numbers(table: FrequencyTable) -> Floats:
     if table.values is None:
-        raise ParameterError("bounds are made for numeric attributes, and this table has declared values")
+        raise ParameterError("bounds need the table of a numeric attribute, and this one has categories")
     return table.values
 
 
 def _midpoints(values: Floats, below: npt.NDArray[np.intp]) -> tuple[float, ...]:
-    """Return the bounds that leave so many numbers below them; none where all or no numbers are."""
-    places = np.unique(below[(below > 0) & (below < len(values))])
-    return tuple((values[places - 1] / 2 + values[places] / 2).tolist())
+    """Return the bounds with these counts of numbers below them, except those with all or no numbers below."""
+    positions = np.unique(below[(below > 0) & (below < len(values))])
+    return tuple((values[positions - 1] / 2 + values[positions] / 2).tolist())
 
 
 def _check_bins(bins: int, name: str = "bins") -> None:
@@ -245,11 +243,11 @@ def _check_bins(bins: int, name: str = "bins") -> None:
 
 
 Bounds = Mapping[int, tuple[float, ...]]
-"""Bounds by attribute; attributes that are not numeric are not in it."""
+"""Bounds by numeric attribute."""
 
 
 def as_nominal(dataset: Dataset) -> tuple[Dataset, Bounds]:
-    """Replace the numeric columns by intervals that the classes ask for.
+    """Replace the numeric columns by intervals, discretised by entropy.
 
     Parameters
     ----------
@@ -259,7 +257,7 @@ def as_nominal(dataset: Dataset) -> tuple[Dataset, Bounds]:
     Returns
     -------
     dataset : Dataset
-        The same cases without numbers.
+        The same cases with nominal columns only.
     bounds : dict of int to tuple of float
         For `in_intervals` and `with_intervals`.
 
@@ -274,7 +272,7 @@ def as_nominal(dataset: Dataset) -> tuple[Dataset, Bounds]:
     """
     if dataset.schema.task is Task.REGRESSION:
         raise ParameterError(f"intervals are made for classes, and the target {dataset.schema.target!r} is a number")
-    numeric = [place for place, column in enumerate(dataset.schema.attributes) if column.is_numeric]
+    numeric = [attribute for attribute, column in enumerate(dataset.schema.attributes) if column.is_numeric]
     if not numeric:
         return dataset, {}
     engine = MemoryEngine(dataset)
@@ -302,16 +300,16 @@ def in_intervals(dataset: Dataset, bounds: Bounds) -> Dataset:
     if not bounds:
         return dataset
     columns = tuple(
-        _interval_codes(column, bounds[place]) if place in bounds else column
-        for place, column in enumerate(dataset.columns)
+        _interval_codes(column, bounds[attribute]) if attribute in bounds else column
+        for attribute, column in enumerate(dataset.columns)
     )
     return replace(dataset, schema=interval_schema(dataset.schema, bounds), columns=columns)
 
 
 def interval_schema(schema: Schema, bounds: Bounds) -> Schema:
     """Return the schema with interval columns in place of the numeric ones."""
-    for place, inner in bounds.items():
-        name = schema.attributes[place].name
+    for attribute, inner in bounds.items():
+        name = schema.attributes[attribute].name
         schema = schema.with_column(Column(name, Kind.NOMINAL, interval_labels(inner)))
     return schema
 
@@ -331,7 +329,7 @@ def interval_labels(bounds: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def with_intervals(tree: Tree, schema: Schema, bounds: Bounds) -> Tree:
-    """Turn the tests of interval columns back into tests of the numbers.
+    """Convert the tests of interval columns into tests of the numbers.
 
     Parameters
     ----------
@@ -344,7 +342,7 @@ def with_intervals(tree: Tree, schema: Schema, bounds: Bounds) -> Tree:
     Returns
     -------
     Tree
-        With the same nodes, counts and reasons.
+        With the same nodes, counts and stop reasons.
 
     Examples
     --------
@@ -373,7 +371,7 @@ def _interval_codes(column: Codes | Floats, bounds: tuple[float, ...]) -> Codes:
 
 
 def in_bins(dataset: Dataset, learner: TreeLearner) -> Dataset:
-    """Return the cases with their numbers in bins, if the learner asks for that; otherwise the dataset itself.
+    """Return the cases with binned numbers if the learner has the option `bins`, otherwise the dataset itself.
 
     Examples
     --------

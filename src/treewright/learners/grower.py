@@ -389,7 +389,7 @@ class _Grower(Decider):
             low, high = (summary.mean for summary in summaries)
         else:
             low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
-        return node.span.divided(sign, low, high)
+        return node.span.split(sign, low, high)
 
     def _excludes_attribute(self, test: Test) -> bool:
         return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}

@@ -1,11 +1,11 @@
-"""CART for numbers by absolute error: leaves say the median, tests lower the sum of absolute deviations.
+"""CART for regression by absolute error: leaves predict the median, splits lower the sum of absolute deviations.
 
-A median cannot be had from sums that add up, so this learner goes by rows, not by frequency tables.
+Medians do not follow from additive statistics, so this learner works on rows, not on frequency tables.
 
 Invariants
 ----------
-Numeric and ordinal attributes are searched exactly. The values of nominal ones are ordered by their medians and cut
-there, which finds good divisions, not always the best. Ties go to the earlier attribute and the lower cut.
+Numeric and ordinal attributes are searched exactly. Categories of nominal attributes are ordered by their medians and
+split in that order, which finds good subsets, not always the best. Ties go to the earlier attribute and the lower cut.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MedianCart:
     stopping : Stopping
         `min_decrease` is a decrease of the mean absolute deviation.
     missing : MissingPolicy
-        Cases without a value go to the side where they cost least, or to the heavier one.
+        Cases with a missing value take the branch where their cost is least, or the heavier branch.
     """
 
     stopping: Stopping = field(default_factory=Stopping)
@@ -50,12 +50,12 @@ class MedianCart:
 
     def __post_init__(self) -> None:
         if self.missing is MissingPolicy.FRACTIONAL:
-            raise ParameterError("cases are not divided where leaves say a median")
+            raise ParameterError("a median needs unit-weight cases: missing values cannot be fractional")
 
 
 @dataclass(frozen=True)
 class MedianGrowth:
-    """A grown tree and, for each attribute, by how much its tests lowered the cost."""
+    """A grown tree, and the decrease of the cost by the splits of each attribute."""
 
     tree: Tree
     importance: Floats
@@ -99,15 +99,15 @@ def weighted_median(numbers: Floats, weights: Floats) -> float:
     order = np.argsort(numbers, kind="stable")
     reached = np.cumsum(weights[order])
     half = reached[-1] / 2
-    place = min(int(np.searchsorted(reached, half * (1 - 1e-12))), len(order) - 1)
-    low = float(numbers[order[place]])
-    if place + 1 < len(order) and reached[place] <= half * (1 + 1e-12):
-        return low / 2 + float(numbers[order[place + 1]]) / 2
+    position = min(int(np.searchsorted(reached, half * (1 - 1e-12))), len(order) - 1)
+    low = float(numbers[order[position]])
+    if position + 1 < len(order) and reached[position] <= half * (1 + 1e-12):
+        return low / 2 + float(numbers[order[position + 1]]) / 2
     return low
 
 
 def running_costs(numbers: Floats, weights: Floats, first: tuple[Floats, Floats] | None = None) -> Floats:
-    """Return the cost of the first case, of the first two, and so on.
+    """Return the absolute error around the median of the first case, of the first two, and so on.
 
     Two heaps hold the cases up to the median and those above it, with their weights and sums.
 
@@ -115,7 +115,7 @@ def running_costs(numbers: Floats, weights: Floats, first: tuple[Floats, Floats]
     ----------
     numbers, weights : array
     first : pair of arrays or None
-        Numbers and weights of cases that are there before the first one.
+        Numbers and weights of cases that belong to every prefix.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def running_costs(numbers: Floats, weights: Floats, first: tuple[Floats, Floats]
         before = len(first[0])
         numbers, weights = np.concatenate((first[0], numbers)), np.concatenate((first[1], weights))
     costs = np.zeros(len(numbers))
-    for place, (number, weight) in enumerate(zip(numbers.tolist(), weights.tolist(), strict=True)):
+    for position, (number, weight) in enumerate(zip(numbers.tolist(), weights.tolist(), strict=True)):
         if low and number <= -low[0][0]:
             heapq.heappush(low, (-number, weight))
             low_weight, low_sum = low_weight + weight, low_sum + weight * number
@@ -148,7 +148,7 @@ def running_costs(numbers: Floats, weights: Floats, first: tuple[Floats, Floats]
             low_weight, low_sum = low_weight - mass, low_sum + mass * turned
             high_weight, high_sum = high_weight + mass, high_sum - mass * turned
         median = -low[0][0]
-        costs[place] = (high_sum - median * high_weight) + (median * low_weight - low_sum)
+        costs[position] = (high_sum - median * high_weight) + (median * low_weight - low_sum)
     return np.maximum(costs[before:], 0.0)
 
 
@@ -175,7 +175,7 @@ class _Grower:
         if np.abs(self._y).max() > LARGEST_TARGET:
             raise DataError("the numbers are too large to be squared", column=dataset.schema.target)
         self._w = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
-        # Sums are made around the median of all: a large one costs no digits.
+        # Sums are taken around the overall median, so that a large one loses no digits.
         self._centre = weighted_median(self._y, self._w)
         self._records: list[NodeRecord] = []
         self._importance = np.zeros(len(dataset.schema.attributes))
@@ -200,7 +200,7 @@ class _Grower:
                     self._records[node.record].become_leaf(Stop.LEAVES)
                     continue
                 leaves += 1
-                fresh = self._divided(node, test)
+                fresh = self._partition(node, test)
         return MedianGrowth(build_tree(self._data.schema, self._records)[0], self._importance)
 
     def _opened(self, rows: Rows, depth: int) -> _Open:
@@ -212,7 +212,7 @@ class _Grower:
         self._records.append(NodeRecord(weight, np.zeros(0), median, sse=squares))
         return _Open(len(self._records) - 1, rows, depth, float((np.abs(y - median) * w).sum()))
 
-    def _divided(self, node: _Open, test: _Test) -> list[_Open]:
+    def _partition(self, node: _Open, test: _Test) -> list[_Open]:
         record = self._records[node.record]
         record.split = test.split
         self._importance[test.split.attribute] += max(test.saved, 0.0)
@@ -238,10 +238,12 @@ class _Grower:
             or weight < max(stopping.min_weight, 2 * stopping.min_share * self._total * (1 - 1e-12))
         ):
             return Stop.TOO_FEW
-        tests = [test for place in range(len(self._data.columns)) if (test := self._best(place, node)) is not None]
+        tests = [
+            test for attribute in range(len(self._data.columns)) if (test := self._best(attribute, node)) is not None
+        ]
         if not tests:
             return Stop.NO_GAIN
-        # Compared by what the branches cost: what is saved may be next to nothing, and then rounding would decide.
+        # Compared by the cost of the branches: the decrease may be tiny, and rounding would then decide.
         best = tests[first_of_ties(np.array([test.saved - node.cost for test in tests]))]
         if best.saved / self._total < stopping.min_decrease * (1 - 1e-12):
             return Stop.SMALL_GAIN
@@ -250,69 +252,72 @@ class _Grower:
     # -- one attribute -----------------------------------------------------------------------------------------------
 
     def _best(self, attribute: int, node: _Open) -> _Test | None:
-        """Return the best test of an attribute at a node."""
+        """Return the best split of an attribute at a node."""
         column = self._data.columns[attribute][node.rows]
-        lost = np.isnan(column) if column.dtype.kind == "f" else column < 0
-        known = node.rows[~lost]
-        values = column[~lost].astype(np.float64)
+        missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
+        known = node.rows[~missing]
+        values = column[~missing].astype(np.float64)
         kind = self._data.schema.attributes[attribute].kind
-        heights = self._heights(values, known) if kind is Kind.NOMINAL else values
-        order = np.argsort(heights, kind="stable")
-        found = list(self._sides(known[order], heights[order], node.rows[lost], numeric=kind is Kind.NUMERIC))
+        keys = self._sort_keys(values, known) if kind is Kind.NOMINAL else values
+        order = np.argsort(keys, kind="stable")
+        found = list(self._sides(known[order], keys[order], node.rows[missing], numeric=kind is Kind.NUMERIC))
         if not found:
             return None
-        cost, place, home = found[first_of_ties(np.array([-cost for cost, _, _ in found]))]
-        split = self._split(attribute, kind, values[order], place, home)
+        cost, position, default = found[first_of_ties(np.array([-cost for cost, _, _ in found]))]
+        split = self._split(attribute, kind, values[order], position, default)
         return _Test(split, node.cost - cost)
 
-    def _heights(self, values: Floats, rows: Rows) -> Floats:
-        """Return for each case the rank of its nominal value by the median (equal ones: in declared order)."""
+    def _sort_keys(self, values: Floats, rows: Rows) -> Floats:
+        """Return for each case the rank of its category by median (ties in category order)."""
         occurring = np.unique(values)
         medians = [weighted_median(self._y[rows[values == one]], self._w[rows[values == one]]) for one in occurring]
         rank = np.empty(len(occurring))
         rank[np.argsort(medians, kind="stable")] = np.arange(len(occurring))
         return rank[np.searchsorted(occurring, values)]
 
-    def _sides(self, rows: Rows, heights: Floats, lost: Rows, *, numeric: bool) -> Iterator[tuple[float, int, int]]:
-        """Yield cost, last place on the left and home for every division that is large enough."""
+    def _sides(self, rows: Rows, keys: Floats, missing: Rows, *, numeric: bool) -> Iterator[tuple[float, int, int]]:
+        """Yield cost, last position on the left and default branch for every admissible split."""
         n = len(rows)
         y, w = self._y[rows] - self._centre, self._w[rows]
-        lost_pair = (self._y[lost] - self._centre, self._w[lost])
-        nobody = (np.zeros(0), np.zeros(0))
+        missing_cases = (self._y[missing] - self._centre, self._w[missing])
+        no_cases = (np.zeros(0), np.zeros(0))
         low = np.concatenate(([0.0], np.cumsum(w)))
-        cuts = [place for place in range(n - 1) if heights[place] < heights[place + 1]]
+        cuts = [position for position in range(n - 1) if keys[position] < keys[position + 1]]
         learned = self._options.missing is MissingPolicy.LEARNED
-        for home in (1, 0) if len(lost) else (1,):
-            on_left, on_right = (lost_pair, nobody) if home == 0 else (nobody, lost_pair)
+        for default in (1, 0) if len(missing) else (1,):
+            on_left, on_right = (missing_cases, no_cases) if default == 0 else (no_cases, missing_cases)
             left = running_costs(y, w, on_left)
             right = running_costs(y[::-1], w[::-1], on_right)[::-1]
-            for place in cuts:
-                if len(lost) and not learned and home != int(low[-1] - low[place + 1] > low[place + 1]):
+            for position in cuts:
+                if len(missing) and not learned and default != int(low[-1] - low[position + 1] > low[position + 1]):
                     continue
-                sizes = (place + 1 + len(on_left[0]), n - place - 1 + len(on_right[0]))
-                weights = (low[place + 1] + on_left[1].sum(), low[-1] - low[place + 1] + on_right[1].sum())
+                sizes = (position + 1 + len(on_left[0]), n - position - 1 + len(on_right[0]))
+                weights = (low[position + 1] + on_left[1].sum(), low[-1] - low[position + 1] + on_right[1].sum())
                 if self._enough(sizes, weights):
-                    yield float(left[place] + right[place + 1]), place, home
-            if home == 1 and len(lost) and n and learned and numeric:
-                gone = float(running_costs(*lost_pair)[-1])
-                if self._enough((n, len(lost)), (low[-1], lost_pair[1].sum())):
-                    yield float(left[-1]) + gone, n - 1, 1
+                    yield float(left[position] + right[position + 1]), position, default
+            if default == 1 and len(missing) and n and learned and numeric:
+                missing_cost = float(running_costs(*missing_cases)[-1])
+                if self._enough((n, len(missing)), (low[-1], missing_cases[1].sum())):
+                    yield float(left[-1]) + missing_cost, n - 1, 1
 
     def _enough(self, sizes: tuple[int, int], weights: tuple[float, float]) -> bool:
         stopping = self._options.stopping
         least = max(stopping.min_share * self._total, stopping.min_branch) * (1 - 1e-12)
         return min(sizes) >= stopping.min_leaf and min(weights) >= least
 
-    def _split(self, attribute: int, kind: Kind, values: Floats, place: int, home: int) -> Split:
-        """Return the test that puts the ordered values up to a place on the left."""
+    def _split(self, attribute: int, kind: Kind, values: Floats, position: int, default: int) -> Split:
+        """Return the split that sends the sorted values up to a position to the left."""
         if kind is not Kind.NUMERIC:
             n_values = len(self._data.schema.attributes[attribute].values)
             if kind is Kind.ORDINAL:
-                middle = (values[place] + values[place + 1]) / 2
-                return Split.subsets(attribute, [int(code > middle) for code in range(n_values)], home)
-            left, right = set(values[: place + 1].astype(int).tolist()), set(values[place + 1 :].astype(int).tolist())
+                middle = (values[position] + values[position + 1]) / 2
+                return Split.subsets(attribute, [int(code > middle) for code in range(n_values)], default)
+            left, right = (
+                set(values[: position + 1].astype(int).tolist()),
+                set(values[position + 1 :].astype(int).tolist()),
+            )
             sides = [0 if code in left else 1 if code in right else -1 for code in range(n_values)]
-            return Split.subsets(attribute, sides, home)
-        if place == len(values) - 1:
-            return Split.threshold(attribute, KNOWN, home)
-        return Split.threshold(attribute, midpoint(float(values[place]), float(values[place + 1])), home)
+            return Split.subsets(attribute, sides, default)
+        if position == len(values) - 1:
+            return Split.threshold(attribute, KNOWN, default)
+        return Split.threshold(attribute, midpoint(float(values[position]), float(values[position + 1])), default)

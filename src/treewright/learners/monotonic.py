@@ -1,10 +1,10 @@
-"""Monotonic constraints: what a tree predicts may only rise, or only fall, with an attribute.
+"""Monotonic constraints: the prediction may only increase, or only decrease, with an attribute.
 
 Invariants
 ----------
-A test of a constrained attribute puts its branches in order, and the middle between their values becomes a bound of
-both spans; every node below keeps to its span. So all cases on the lower side get at most (or at least) what all on the
-higher side get, however the tree goes on, and also after pruning.
+A split on a constrained attribute orders its branches, and the midpoint between their values becomes a bound of both
+spans; every node below stays within its span. So the predictions on the lower side are at most (or at least) those on
+the higher side, in every subtree and after pruning.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from treewright.wording import did_you_mean
 Floats = npt.NDArray[np.float64]
 
 Constraints = tuple[tuple[str | int, int], ...]
-"""Pairs of an attribute (its name, or its place where every attribute has a pair) and a sign."""
+"""Pairs of an attribute (its name, or its index if every attribute is listed) and a sign."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """The values that a node may have.
+    """The interval of values that a node may predict.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Span:
 
     Examples
     --------
-    >>> Span(0.0, 8.0).divided(1, 2.0, 5.0)
+    >>> Span(0.0, 8.0).split(1, 2.0, 5.0)
     (Span(low=0.0, high=3.5), Span(low=3.5, high=8.0))
     """
 
@@ -46,27 +46,27 @@ class Span:
     high: float = inf
 
     def shifted(self, by: float) -> Span:
-        """Return the span on a scale that begins elsewhere."""
+        """Return the span shifted by a constant."""
         return Span(self.low + by, self.high + by)
 
     def clipped(self, value: float) -> float:
-        """Return the nearest value inside."""
+        """Return the nearest value within the span."""
         return min(max(value, self.low), self.high)
 
-    def divided(self, sign: int, lower: float, higher: float) -> tuple[Span, Span]:
-        """Return the spans of the lower and the higher branch of a constrained test, given their values."""
+    def split(self, sign: int, lower: float, higher: float) -> tuple[Span, Span]:
+        """Return the spans of the lower and the higher branch of a constrained split, given their values."""
         middle = self.clipped(lower / 2 + higher / 2)
         below, above = Span(self.low, middle), Span(middle, self.high)
         return (below, above) if sign > 0 else (above, below)
 
     def admits(self, left: Floats, right: Floats, sign: int) -> npt.NDArray[np.bool_]:
-        """Say of many pairs of branches whether their values are inside, and in the order of the sign."""
+        """Return a mask of candidate splits whose branch values are within the span and in the order of the sign."""
         fits: npt.NDArray[np.bool_] = (np.minimum(left, right) >= self.low) & (np.maximum(left, right) <= self.high)
         return fits & (sign * (right - left) >= 0) if sign else fits
 
 
 UNBOUNDED = Span()
-"""The span of a node that nothing above restricts."""
+"""The span of a node without a constrained split above."""
 
 
 def values_of(rows: Counts, *, classification: bool) -> Floats:
@@ -103,20 +103,20 @@ def constraints_from(given: Any) -> Constraints:
 
 
 def signs_for(constraints: Constraints, schema: Schema) -> dict[int, int]:
-    """Return the sign of each constrained attribute, after checking that the data can have constraints."""
+    """Return the sign of each constrained attribute, after checking the constraints against the schema."""
     signs: dict[int, int] = {}
     names = schema.attribute_names
-    by_place = [name for name, _ in constraints if isinstance(name, int)]
-    if by_place and by_place != list(range(len(names))):
+    by_position = [name for name, _ in constraints if isinstance(name, int)]
+    if by_position and by_position != list(range(len(names))):
         raise ParameterError(f"monotonic must hold {len(names)} numbers, one for each column, not {len(constraints)}")
     for name, sign in constraints:
         if isinstance(name, str) and name not in names:
-            raise ParameterError(f"monotonic speaks of {name!r}, which is no column{did_you_mean(name, names)}")
-        place = name if isinstance(name, int) else names.index(name)
-        if sign and schema.attributes[place].kind is Kind.NOMINAL:
-            raise ParameterError(f"monotonic is for numeric and ordinal columns, and {names[place]!r} is nominal")
+            raise ParameterError(f"monotonic names {name!r}, which is no column{did_you_mean(name, names)}")
+        attribute = name if isinstance(name, int) else names.index(name)
+        if sign and schema.attributes[attribute].kind is Kind.NOMINAL:
+            raise ParameterError(f"monotonic is for numeric and ordinal columns, and {names[attribute]!r} is nominal")
         if sign:
-            signs[place] = sign
+            signs[attribute] = sign
     if signs and len(schema.classes) > 2:
         raise ParameterError(f"monotonic is for numbers and for two classes, and {schema.target!r} has more classes")
     return signs

@@ -1,7 +1,7 @@
-"""How many more errors C4.5 expects of a leaf than it made on the training cases.
+"""The extra errors that C4.5 adds to the training errors of a leaf.
 
-There are two versions with the same table and the same cases: `extra_errors` in double, and `extra_errors_single`
-in the 32-bit arithmetic of Release 8, which rounds at the places where the original does.
+Two versions use the same table and the same formulas: `extra_errors` in double, and `extra_errors_single` in the 32-bit
+arithmetic of Release 8, which rounds wherever the original does.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ DEVIATES = (
 """Confidence levels and normal deviates."""
 
 NO_ERROR = 1e-6
-"""Fewer errors than this are none."""
+"""Fewer errors than this count as none."""
 
 ONE_ERROR = 0.9999
-"""Below this, the errors are interpolated between none and one."""
+"""Below this, the extra errors are interpolated between those of no error and of one."""
 
 NEARLY_ALL = 0.67
-"""Share of the correct cases that is added where nearly all are errors."""
+"""Share of the correct cases that is added if nearly all cases are errors."""
 
 
 def extra_errors(n: float, errors: float, confidence: float = 0.25) -> float:
@@ -43,7 +43,7 @@ def extra_errors(n: float, errors: float, confidence: float = 0.25) -> float:
     n : float
         Weight of the cases of the leaf; 0 gives 0.
     errors : float
-        Weight of those that are not of its class.
+        Weight of the misclassified ones.
     confidence : float
         CF, above 0 and up to 1; smaller prunes more.
 
@@ -102,7 +102,7 @@ def _extra(n: float, errors: float, confidence: float) -> float:
 
 
 def single_confidence(confidence: float) -> float:
-    """Return the confidence level as Release 8 has it: a percentage as a 32-bit float, divided by 100."""
+    """Return the confidence level as Release 8 stores it: a percentage as a 32-bit float, divided by 100."""
     return single(single(confidence * 100.0) / 100.0)
 
 
@@ -115,8 +115,8 @@ def squared_deviate(confidence: float) -> float:
     0.6925
     """
     _check(confidence)
-    upper = next(i for i, (level, _) in enumerate(DEVIATES) if level >= confidence)
-    (low, z_low), (high, z_high) = DEVIATES[upper - 1], DEVIATES[upper]
+    row = next(i for i, (level, _) in enumerate(DEVIATES) if level >= confidence)
+    (low, z_low), (high, z_high) = DEVIATES[row - 1], DEVIATES[row]
     z = z_low + (z_high - z_low) * (confidence - low) / (high - low)
     return z * z
 
@@ -136,8 +136,8 @@ def squared_deviate_single(confidence: float) -> float:
 @lru_cache(maxsize=64)
 def _squared_deviate_single(confidence: float) -> float:
     table = [(single(level), single(z)) for level, z in DEVIATES]
-    upper = next(i for i, (level, _) in enumerate(table) if level >= confidence)
-    (low, z_low), (high, z_high) = table[upper - 1], table[upper]
+    row = next(i for i, (level, _) in enumerate(table) if level >= confidence)
+    (low, z_low), (high, z_high) = table[row - 1], table[row]
     rise = single(single(z_high - z_low) * single(confidence - low))
     z = single(z_low + single(rise / single(high - low)))
     return single(z * z)

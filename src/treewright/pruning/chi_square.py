@@ -1,4 +1,4 @@
-"""Chi-square pruning: a test at the bottom of the tree stays only if its branches differ more than chance explains.
+"""Chi-square pruning: a lowest split of the tree is kept only if its branches differ significantly.
 
 On pure noise (200 cases, 4 attributes of 4 values, 6 classes, 1,000 trees of ID3) 91 % of the trees are cut to a
 single leaf at 1 %, and 89 % at 5 % with Bonferroni.
@@ -20,7 +20,7 @@ from treewright.tree.tree import LEAF, Stop, Tree
 
 
 def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool = False) -> Tree:
-    """Return the tree without the lowest tests that are not significant.
+    """Return the tree without the lowest splits that are not significant.
 
     From the leaves up, a node whose children are all leaves becomes a leaf unless Pearson's test of its table has a
     p-value of at most `significance`.
@@ -37,8 +37,8 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
     Returns
     -------
     Tree
-        With the `p_value` by which it was decided: on inner nodes that of their test, on leaves that were pruned that
-        of the test they lost.
+        With the `p_value` of every decision: on inner nodes that of their split, on pruned leaves that of the removed
+        split.
 
     Examples
     --------
@@ -70,6 +70,6 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
 
 
 def table_p(table: Counts) -> float:
-    """Return the p-value of a table, 1 where it has fewer cases than cells."""
+    """Return the p-value of a table, 1 if it has fewer cases than cells."""
     cells = np.count_nonzero(table.sum(axis=1)) * np.count_nonzero(table.sum(axis=0))
     return chi_square(table).p if table.sum() >= cells else 1.0

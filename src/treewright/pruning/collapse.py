@@ -1,12 +1,11 @@
 """Turning inner nodes into leaves: by training error, and where all leaves below agree.
 
-Turning inner nodes into leaves, and C4.5's first rule for it: a test that saves no training error goes. Invariants: A
-tree is never changed; what is cut keeps its weight, its counts, its outcome and its p-value. Numbers of nodes count
-upwards from parent to child, so one pass backward sees the branches before their node and nothing recurses.
+`collapse` is C4.5's first rule: a split that saves no training error is removed. Invariants: a tree is never changed; a
+pruned node keeps its weight, its counts, its outcome and its p-value. A child has a higher index than its parent, so
+one backward pass visits the branches before their node and nothing recurses.
 
-Taking out the tests that decide nothing: all leaves below say the same. Whole cases get the same answer as before; the
-probabilities that a leaf gives become those of all the cases below, and so may the answer for a case that is divided
-because a value is missing.
+`simplify` removes the splits whose leaves all predict the same outcome. Unit-weight cases keep their prediction. The
+class probabilities become those of all cases below, which may change the prediction of a fractional case.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from treewright.tree.split import STAY
 from treewright.tree.tree import LEAF, STOPS, Floats, Stop, Tree
 
 COLLAPSE_SLACK = 1e-3
-"""A test must save more training errors than this."""
+"""A split must save more training errors than this."""
 
 
 def collapse(tree: Tree) -> Tree:
-    """Return the tree without the tests that save no training errors (C4.5, Quinlan 1993).
+    """Return the tree without the splits that save no training errors (C4.5, Quinlan 1993).
 
     From the leaves up, a node becomes a leaf when the errors below it sum to at least its own errors less 0.001. The
-    errors below a node that was cut remain what they were, as in C4.5.
+    errors below a pruned node remain unchanged, as in C4.5.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def cut_at(tree: Tree, nodes: Collection[int] | npt.NDArray[np.intp]) -> Tree:
 
 
 def end_of_subtree(tree: Tree, node: int) -> int:
-    """Return the number after the last node below a node: they are numbered in one run.
+    """Return the index after the last node of a subtree; the nodes of a subtree have consecutive indices.
 
     Examples
     --------
@@ -91,12 +90,12 @@ def end_of_subtree(tree: Tree, node: int) -> int:
     >>> [end_of_subtree(fit(sample("play-tennis"), ID3()).tree, node) for node in (0, 1, 4)]
     [8, 4, 5]
     """
-    outside = np.flatnonzero(tree.depths[node + 1 :] <= tree.depths[node])
-    return node + 1 + int(outside[0]) if len(outside) else tree.n_nodes
+    not_below = np.flatnonzero(tree.depths[node + 1 :] <= tree.depths[node])
+    return node + 1 + int(not_below[0]) if len(not_below) else tree.n_nodes
 
 
 def staying_errors(tree: Tree, node: int) -> float:
-    """Return the training errors among the cases that go no further than an inner node."""
+    """Return the training errors among the cases that stay at an inner node."""
     if tree.missing[node] != STAY:
         return 0.0
     staying = staying_counts(tree, node)
@@ -110,10 +109,10 @@ def staying_counts(tree: Tree, node: int) -> Floats:
 
 
 def simplify(tree: Tree) -> Tree:
-    """Return the tree without the tests all of whose leaves say the same outcome.
+    """Return the tree without the splits whose leaves all predict the same outcome.
 
-    The new leaf says what they said. An empty leaf counts with what it says, and a node where cases without a value
-    stay with what it says itself.
+    The new leaf predicts this outcome. Empty leaves count as well; so does the node itself if cases with a missing
+    value stay there.
 
     Examples
     --------
@@ -129,10 +128,10 @@ def simplify(tree: Tree) -> Tree:
         if record.split is None:
             continue
         leaves = [records[child] for child in record.children]
-        said = {leaf.outcome for leaf in leaves}
+        outcomes = {leaf.outcome for leaf in leaves}
         if record.split.missing == STAY:
-            said.add(record.outcome)
-        if len(said) == 1 and all(leaf.split is None for leaf in leaves):
-            record.outcome = said.pop()
+            outcomes.add(record.outcome)
+        if len(outcomes) == 1 and all(leaf.split is None for leaf in leaves):
+            record.outcome = outcomes.pop()
             record.become_leaf(Stop.PRUNED)
     return build_tree(tree.schema, records)[0]

@@ -1,9 +1,9 @@
-"""Cost-complexity pruning: the weakest link goes first (Breiman, Friedman, Olshen and Stone 1984, chapter 3).
+"""Cost-complexity pruning: the weakest link is cut first (Breiman, Friedman, Olshen and Stone 1984, chapter 3).
 
 Invariants
 ----------
-The weakest link (the first in the order of the nodes, if several are equally weak) is cut, strengths above it are
-computed anew, and so on up to the root; strengths never fall on the way. So for every alpha there is one smallest tree
+The weakest link (the first in node order, if several are equally weak) is cut, the strengths of its ancestors are
+computed again, and so on up to the root; strengths never decrease. So for every alpha there is one smallest tree
 of least risk + alpha * leaves, and these trees are nested. Cases that stay at an inner node (`STAY`) have the risk
 that the node has with them.
 """
@@ -26,30 +26,30 @@ Risk = Literal["impurity", "errors"]
 Impurity = Literal["gini", "entropy"]
 
 RISKS = ("impurity", "errors")
-"""The measures of a node's risk."""
+"""The allowed measures of a node's risk."""
 
 IMPURITIES = {"gini": total_gini, "entropy": total_entropy}
 """Impurity times weight, by name."""
 
 STRENGTH_TOLERANCE = 1e-12
-"""Strengths that differ by less than this share of alpha are not above it."""
+"""A strength within this share of alpha counts as equal to alpha."""
 
 
 class PruningPath(NamedTuple):
-    """The trees on the way from the whole tree to its root.
+    """The sequence of pruned trees from the whole tree to its root.
 
     Parameters
     ----------
     alphas : array of float
-        Ascending, the first 0: from this alpha on the tree is not larger than this. Equal ones follow each other, one
-        for each cut; where a node and one below it are equally weak, the upper one is cut at once, while scikit-learn
-        may list both.
+        Ascending, the first 0: the least alpha at which the tree is this small. Each cut has an entry, also of equal
+        alpha; if a node and one below it are equally weak, the upper one is cut at once, while scikit-learn may list
+        both.
     risks : array of float
         Total risk of the leaves.
     leaves : array of int
         Number of leaves.
     nodes : array of int
-        The node of the whole tree that was made a leaf last, -1 at the beginning.
+        The node of the whole tree that the last cut made a leaf, -1 for the whole tree.
     """
 
     alphas: Floats
@@ -103,7 +103,7 @@ def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", cri
     ----------
     tree : Tree
     alpha : float
-        At least 0; 0 cuts only tests that lower no risk.
+        At least 0; 0 cuts only splits that do not lower the risk.
     risk, criterion
         As in `cost_complexity_path`.
 
@@ -127,7 +127,7 @@ def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", cri
 
 
 def check_measure(risk: str, criterion: str) -> None:
-    """Raise unless these are names of a risk and of an impurity."""
+    """Raise `ParameterError` unless these are names of a risk and of an impurity."""
     for what, name, allowed in (("risk", risk, RISKS), ("criterion", criterion, tuple(IMPURITIES))):
         if name not in allowed:
             names = ", ".join(repr(one) for one in allowed)
@@ -135,7 +135,7 @@ def check_measure(risk: str, criterion: str) -> None:
 
 
 def node_risks(tree: Tree, risk: str, criterion: str = "gini") -> tuple[Floats, Floats]:
-    """Return the risk of each node as a leaf, and that of the cases which stay there though it is none."""
+    """Return the risk of each node as a leaf, and the risk of the cases that stay at each inner node."""
     check_measure(risk, criterion)
     staying = np.zeros(tree.n_nodes)
     stay_at = np.flatnonzero((tree.attribute != LEAF) & (tree.missing == STAY)).tolist()
@@ -147,16 +147,16 @@ def node_risks(tree: Tree, risk: str, criterion: str = "gini") -> tuple[Floats, 
             staying[node] = _staying_squares(tree, tree.sse, node)
         return tree.sse / total, staying / total
     counts = tree.counts * (tree.weight > 0)[:, None]
-    apart = np.array([staying_counts(tree, node) for node in stay_at]).reshape(-1, counts.shape[1])
+    staying_weights = np.array([staying_counts(tree, node) for node in stay_at]).reshape(-1, counts.shape[1])
     if risk == "errors":
-        staying[stay_at] = apart.sum(axis=1) - apart[np.arange(len(stay_at)), tree.outcome[stay_at]]
+        staying[stay_at] = staying_weights.sum(axis=1) - staying_weights[np.arange(len(stay_at)), tree.outcome[stay_at]]
         return tree.errors / total, staying / total
-    staying[stay_at] = IMPURITIES[criterion](apart)
+    staying[stay_at] = IMPURITIES[criterion](staying_weights)
     return IMPURITIES[criterion](counts) / total, staying / total
 
 
 def _staying_squares(tree: Tree, squares: Floats, node: int) -> float:
-    """Return the squares, around the mean of a node, of the cases that stay there."""
+    """Return the squared deviations, from the mean of a node, of the cases that stay there."""
     children = tree.children_of(node)
     shift = tree.outcome[children] - tree.outcome[node]
     gone = float((squares[children] + tree.weight[children] * shift**2).sum())
@@ -175,7 +175,7 @@ def _below(tree: Tree, risks: Floats, staying: Floats) -> tuple[Floats, Ints]:
 
 
 class Link(NamedTuple):
-    """A node whose strength is asked for: its risk as a leaf, that of the leaves below, their number, the strength."""
+    """An inner node as a link: its risk as a leaf, the risk and the number of the leaves below, the strength."""
 
     own: float
     below: float
@@ -184,7 +184,7 @@ class Link(NamedTuple):
 
 
 def link_at(tree: Tree, node: int, risks: Floats, staying: Floats) -> Link:
-    """Return the strength of an inner node as it is in a tree.
+    """Return the strength of an inner node of a tree.
 
     Examples
     --------
@@ -197,13 +197,13 @@ def link_at(tree: Tree, node: int, risks: Floats, staying: Floats) -> Link:
     """
     end = end_of_subtree(tree, node)
     leaf = tree.attribute[node:end] == LEAF
-    own, many = float(risks[node]), int(np.count_nonzero(leaf))
+    own, n_leaves = float(risks[node]), int(np.count_nonzero(leaf))
     below = float(np.where(leaf, risks[node:end], staying[node:end]).sum())
-    return Link(own, below, many, (own - below) / (many - 1))
+    return Link(own, below, n_leaves, (own - below) / (n_leaves - 1))
 
 
 def cut_before(tree: Tree, node: int, risks: Floats, staying: Floats) -> Tree | None:
-    """Return the tree in which a node is the weakest link; None if it goes with one above it."""
+    """Return the pruned tree in which a node is the weakest link; None if it is cut with an ancestor."""
     cut: list[int] = []
     for step in _weakest_links(tree, risks, staying):
         if step.node == node:
@@ -217,9 +217,9 @@ def _total(tree: Tree, risks: Floats, staying: Floats) -> float:
 
 
 def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[_Step]:
-    """Yield the cuts in their order, with the risk and the leaves that remain after each."""
+    """Yield the cuts in order, with the risk and the number of leaves after each."""
     risk, leaves = _below(tree, risks, staying)
-    end = np.arange(1, tree.n_nodes + 1)  # the nodes below a node are those from its own number up to this
+    end = np.arange(1, tree.n_nodes + 1)  # the nodes of a subtree are those from its root up to this
     for node in range(tree.n_nodes - 1, 0, -1):
         end[tree.parent[node]] = max(end[tree.parent[node]], end[node])
     inner = tree.attribute != LEAF
@@ -228,7 +228,7 @@ def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[_Step
     least = 0.0
     while strength[0] < np.inf:
         node = int(np.argmin(strength))
-        least = max(least, float(strength[node]))  # only rounding could make them fall
+        least = max(least, float(strength[node]))  # only rounding could make strengths decrease
         above = _ancestors(tree, node)
         risk[above] += risks[node] - risk[node]
         leaves[above] -= leaves[node] - 1

@@ -1,14 +1,12 @@
-"""One run of error-based pruning: a subtree stays, becomes a leaf, or gives way to its largest branch.
+"""Error-based pruning: a subtree is kept, replaced by a leaf, or replaced by its largest branch.
 
-Invariants: The rules are those of C4.5 (Quinlan 1993, chapter 4) without the 32-bit rounding of Release 8: comparisons
-are made with a relative tolerance of 1e-9, so that rounding decides nothing. Branches are settled before their node. A
-settled subtree whose cases do not change stays as it is when it is pruned again, so that after raising only the nodes
-that got other cases are looked at once more. Cases keep one order, which depends on what they are and not on where they
-stand. Nothing here recurses.
+Invariants: the rules are those of C4.5 (Quinlan 1993, chapter 4) without the 32-bit rounding of Release 8: comparisons
+use a relative tolerance of 1e-9, so that rounding decides nothing. Branches are decided before their node. Pruning a
+decided subtree again with the same cases changes nothing, so after raising only the nodes whose cases changed are
+decided again. Cases have a canonical order, which depends on their values and not on their rows. Nothing recurses.
 
-Error-based pruning in double precision: a subtree stays, becomes a leaf, or gives way to its largest branch.
-
-Many cases are pruned by a kernel, few by `error_based_pruner`, which has the words for it; both decide alike.
+Large data is pruned by a kernel, small data by `ErrorBasedPruner`, which is the readable reference; both give the same
+tree.
 """
 
 from __future__ import annotations
@@ -30,22 +28,22 @@ from treewright.tree.split import FRACTIONAL, Split
 from treewright.tree.tree import Floats, Stop, Tree
 
 PRUNING_SLACK = 0.1
-"""A simpler tree is taken when it expects at most this many errors more."""
+"""A simpler tree is chosen if its expected errors are at most this much higher."""
 
 TOLERANCE = 1e-9
 """Numbers that differ by less than this share of themselves are equal."""
 
 FEW_CASES = 8
-"""Up to so many cases are cheaper to route one by one than as arrays."""
+"""Up to this many cases are faster to route one by one than as arrays."""
 
 Rows = npt.NDArray[np.intp]
 
 Part = tuple[Rows, Floats | None]
-"""Cases and the weights they have here; None where each has its own weight, undivided."""
+"""Cases and their weights at a node; None if every case has its full weight there."""
 
 
 def canonical_order(cases: Dataset) -> Rows:
-    """Return an order of cases that follows from what they are, not from where they stand."""
+    """Return an order of cases that depends on their values, not on the order of the rows."""
     keys: list[npt.NDArray[np.generic]] = list(cases.columns[::-1])
     weights = () if cases.weights is None else (cases.weights,)
     return np.lexsort((*keys, *weights, np.asarray(cases.target)))
@@ -53,23 +51,23 @@ def canonical_order(cases: Dataset) -> Rows:
 
 @dataclass(frozen=True)
 class PruningDecision:
-    """What was compared at a node, and what came of it.
+    """The comparison at a node, and its result.
 
     Parameters
     ----------
     node : int
-        In the tree that was to be pruned.
+        Index in the unpruned tree.
     counts : tuple of float
-        Of the cases that the node had.
+        Class weights of the cases of the node.
     as_leaf, as_tree : float
-        Errors expected of the node as a leaf, and of its branches together.
+        Expected errors of the node as a leaf, and of its branches together.
     branches : tuple of float
-        Errors expected of each branch that has cases.
+        Expected errors of each branch that has cases.
     raised : float or None
-        Errors expected of the largest branch in place of the node; None where that was not tried.
+        Expected errors of the largest branch in place of the node; None if raising was not tried.
     outcome : {"kept", "pruned", "raised"}
     heir : int or None
-        The largest branch, in the numbers of the tree that was to be pruned.
+        The largest branch, as its index in the unpruned tree.
     """
 
     node: int
@@ -83,7 +81,7 @@ class PruningDecision:
 
 
 class ErrorBasedPruner:
-    """The state of one run: records that are changed, and the cases that each node has."""
+    """The state of one run: records, changed in place, and the cases of each node."""
 
     def __init__(
         self,
@@ -117,11 +115,11 @@ class ErrorBasedPruner:
 
     @property
     def records(self) -> list[NodeRecord]:
-        """The nodes as they are now, in the numbers of the tree that was given."""
+        """The present nodes, with the indices of the unpruned tree."""
         return self._records
 
     def run(self) -> Tree:
-        """Settle every node that has cases, branches first, and build what remains."""
+        """Decide every node that has cases, branches first, and build the pruned tree."""
         waiting = [(0, False)]
         while waiting:
             node, branches_decided = waiting.pop()
@@ -138,7 +136,7 @@ class ErrorBasedPruner:
     # -- the decision ------------------------------------------------------------------------------------------
 
     def _decide(self, node: int) -> bool:
-        """Decide about a node whose branches are settled; return False if a branch took its place."""
+        """Decide about a node whose branches are decided; return False if a branch replaced it."""
         record = self._records[node]
         as_leaf = self._as_leaf(self._counts[node])
         if record.split is None:
@@ -171,7 +169,7 @@ class ErrorBasedPruner:
         return True
 
     def _as_leaf(self, counts: Floats, outcome: int | None = None) -> float:
-        """Return the errors that a leaf with these cases expects, saying its own class or the most frequent one."""
+        """Return the expected errors of a leaf with these cases that predicts `outcome` or the most frequent class."""
         weight = float(counts.sum())
         errors = max(weight - float(counts.max() if outcome is None else counts[outcome]), 0.0)
         return errors + self._extra(weight, errors, self._confidence)
@@ -190,14 +188,14 @@ class ErrorBasedPruner:
     # -- raising -----------------------------------------------------------------------------------------------
 
     def _raised(self, node: int, heir: int) -> float:
-        """Estimate the errors of a branch if it had all cases of its node."""
+        """Estimate the errors of a branch with all cases of its node."""
         if not self._unit_weights:
             return self._estimate_with(heir, self._cases[node])
         others = [self._cases[child][0] for child in self._records[node].children if child != heir]
         return self._estimate(heir) + self._change_by(heir, np.concatenate(others))
 
     def _estimate_with(self, node: int, cases: Part) -> float:
-        """Sum the estimates of the leaves below a node if these were all its cases."""
+        """Sum the estimates of the leaves below a node that has exactly these cases."""
         total = 0.0
         waiting = [(node, cases)]
         while waiting:
@@ -208,15 +206,15 @@ class ErrorBasedPruner:
                 continue
             parts, staying = self._partitioned(record.split, record, cases)
             if len(staying[0]):
-                total += self._as_leaf(self._count(staying), _most(self._count(cases), int(record.outcome)))
+                total += self._as_leaf(self._count(staying), _heaviest_class(self._count(cases), int(record.outcome)))
             waiting += [(child, part) for child, part in zip(record.children, parts, strict=True) if len(part[0])]
         return total
 
     def _change_by(self, node: int, newcomers: Rows) -> float:
-        """Return how the estimate of a settled node changes if these cases come in addition.
+        """Return how the estimate of a decided node changes when these cases are added.
 
-        Only where cases are whole: those that are there stay where they are, and only the leaves that newcomers
-        reach change. This keeps chains of thousands of nodes affordable.
+        Used only for unit-weight cases: the cases of the node then keep their leaves, and only the leaves that
+        newcomers reach change. This keeps chains of thousands of nodes affordable.
         """
         arrivals: list[tuple[int, Rows]] = []
         waiting = [(node, newcomers)]
@@ -236,7 +234,7 @@ class ErrorBasedPruner:
         return sum(self._as_leaf(self._counts[leaf] + counts) - self._estimate(leaf) for leaf, counts in added.items())
 
     def _leaf_of(self, node: int, row: int) -> int:
-        """Follow one whole case down to its leaf."""
+        """Return the leaf of one unit-weight case."""
         record = self._records[node]
         while record.split is not None:
             node = record.children[self._branch_of(record.split, record, row)]
@@ -257,10 +255,10 @@ class ErrorBasedPruner:
         return branch if branch >= 0 else split.missing
 
     def _raise(self, node: int, heir: int) -> None:
-        """Put a branch in place of its node and send the cases of the node down there."""
+        """Replace a node by one of its branches and send the cases of the node down there."""
         self._records[node] = self._records[heir]
         rows, weights = self._cases[node]
-        self._give(node, (rows.copy(), weights))  # settled branches go on looking at the old array
+        self._give(node, (rows.copy(), weights))  # decided branches keep slices of the old array
         self._send_down(node)
 
     # -- cases -------------------------------------------------------------------------------------------------
@@ -277,7 +275,7 @@ class ErrorBasedPruner:
         )
 
     def _ordered(self, dataset: Dataset) -> Rows:
-        """Return the cases in an order that the order of the rows has no part in, where sums could depend on it."""
+        """Return the cases in an order independent of the rows, if sums could depend on the order."""
         weights = dataset.weights
         if self._unit_weights and (weights is None or bool(np.all(weights == np.floor(weights)))):
             return np.arange(dataset.n_rows, dtype=np.intp)
@@ -294,7 +292,7 @@ class ErrorBasedPruner:
         return counts.astype(np.float64)
 
     def _give(self, node: int, cases: Part) -> None:
-        """Give a node its cases, and the weight, counts and class that follow from them."""
+        """Assign cases to a node, and set its weight, counts and class."""
         record = self._records[node]
         counts = self._count(cases)
         self._cases[node] = cases
@@ -302,10 +300,10 @@ class ErrorBasedPruner:
         self._to_decide[node] = True
         record.weight = float(counts.sum())
         record.counts = counts
-        record.outcome = _most(counts, int(record.outcome))
+        record.outcome = _heaviest_class(counts, int(record.outcome))
 
     def _send_down(self, node: int) -> None:
-        """Divide the cases of a node among the nodes below; those that get what they have are left alone."""
+        """Partition the cases of a node among its descendants, except below nodes whose cases do not change."""
         waiting = [node]
         while waiting:
             node = waiting.pop()
@@ -330,9 +328,9 @@ class ErrorBasedPruner:
             record.stop = Stop.PURE if pure else Stop.PRUNED
 
     def _same(self, before: Part, now: Part) -> bool:
-        """Tell whether a node gets the cases it has."""
+        """Return True if both parts are the same cases with the same weights."""
         if self._unit_weights:
-            return len(before[0]) == len(now[0])  # raising only adds whole cases
+            return len(before[0]) == len(now[0])  # raising only adds cases
         if not np.array_equal(before[0], now[0]):
             return False
         if before[1] is None or now[1] is None:
@@ -344,8 +342,8 @@ class ErrorBasedPruner:
     ) -> tuple[list[Part], Part]:
         """Return the cases of each branch, and those that stay; every part keeps the order.
 
-        In place, the cases are sorted by branch where they are and the parts are stretches of the same array, so that
-        all nodes together need one array.
+        In place, the cases are sorted by branch and the parts are slices of the same array, so that all nodes together
+        need one array.
         """
         rows, _ = cases
         branches = split.route(self._columns[split.attribute][rows])
@@ -358,18 +356,18 @@ class ErrorBasedPruner:
             rows[:] = rows[np.argsort(branches, kind="stable")]
             ends = np.cumsum(np.bincount(branches, minlength=split.n_branches))
             return [(part, None) for part in np.split(rows, ends[:-1])], (rows[:0], None)
-        lost = branches < 0
-        if not lost.any() or split.missing != FRACTIONAL or lost.all():
-            return [_part(cases, branches == branch) for branch in range(split.n_branches)], _part(cases, lost)
+        missing = branches < 0
+        if not missing.any() or split.missing != FRACTIONAL or missing.all():
+            return [_part(cases, branches == branch) for branch in range(split.n_branches)], _part(cases, missing)
         weights = self._weights_of(cases)
         weights = np.ones(len(rows)) if weights is None else weights
-        known = float(weights[~lost].sum())
+        known = float(weights[~missing].sum())
         parts: list[Part] = []
         for branch in range(split.n_branches):
             here = branches == branch
-            there = here | lost if here.any() else here
+            there = here | missing if here.any() else here
             share = float(weights[here].sum()) / known
-            parts.append((rows[there], np.where(lost, weights * share, weights)[there]))
+            parts.append((rows[there], np.where(missing, weights * share, weights)[there]))
         return parts, (rows[:0], None)
 
 
@@ -378,36 +376,36 @@ def _part(cases: Part, mask: npt.NDArray[np.bool_]) -> Part:
     return rows[mask], None if weights is None else weights[mask]
 
 
-def _most(counts: Floats, outcome: int) -> int:
-    """Return the class of greatest weight, the given one unless another has more."""
+def _heaviest_class(counts: Floats, outcome: int) -> int:
+    """Return the class of greatest weight; the given class wins ties."""
     best = int(np.argmax(counts))
     return best if counts[best] > counts[outcome] * (1 + TOLERANCE) else outcome
 
 
 def _at_most(number: float, bound: float) -> bool:
-    """Tell whether a number is not above a bound, rounding aside."""
+    """Return True if a number is at most a bound, up to rounding."""
     return number <= bound or math.isclose(number, bound, rel_tol=TOLERANCE)
 
 
 def prune_error_based(
     tree: Tree, dataset: Dataset, confidence: float = 0.25, *, raising: bool = True, engine: str = "auto"
 ) -> Tree:
-    """Return the tree pruned by the errors it should expect.
+    """Return the tree pruned by expected errors.
 
-    From the leaves up, a node becomes a leaf if that is expected to make at most 0.1 errors more than the node as it
-    is, and more than its largest branch would make in its place; otherwise it gives way to that branch if this is
-    expected to make at most 0.1 errors more.
+    From the leaves up, a node becomes a leaf if the leaf is expected to make at most 0.1 errors more than the subtree
+    and than the largest branch in its place. Otherwise its largest branch replaces it if that is expected to make at
+    most 0.1 errors more than the subtree.
 
     Parameters
     ----------
     tree : Tree
-        With classes and tests of any form.
+        A classification tree with tests of any form.
     dataset : Dataset
         The cases the tree was grown from; their weights are respected, cases of weight 0 are left out.
     confidence : float
         CF, above 0 and up to 1; smaller prunes more.
     raising : bool
-        Whether a branch may take the place of its node.
+        Whether a branch may replace its node.
     engine : str
         "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same.
 
@@ -431,7 +429,7 @@ def prune_error_based(
     """
     if tree.is_regression:
         raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
-    extra_errors(1.0, 0.0, confidence)  # refuses a confidence that is none
+    extra_errors(1.0, 0.0, confidence)  # raises for an invalid confidence
     cases = cases_with_weight(tree, dataset)
     if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
         if has_only_unit_weights(tree, cases):
@@ -445,20 +443,20 @@ def prune_error_based(
 
 
 def has_only_unit_weights(tree: Tree, cases: Dataset) -> bool:
-    """Say whether every case goes down one branch at each test, by its value or a default, never by a surrogate."""
+    """Return True if every case takes one branch at each test, by its value or the default branch."""
     if tree.surrogates:
         return False
     inner = np.flatnonzero(tree.attribute >= 0)
     undecided = inner[tree.missing[inner] < 0]
     tested = np.unique(tree.attribute[undecided])
-    lost = any(
+    missing = any(
         bool(np.isnan(cases.columns[a]).any())
         if cases.columns[a].dtype.kind == "f"
         else bool((cases.columns[a] < 0).any())
         for a in tested.tolist()
     )
     owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.value_start))
-    return not lost and not bool(np.any((tree.value_branch < 0) & (tree.missing[owner] < 0)))
+    return not missing and not bool(np.any((tree.value_branch < 0) & (tree.missing[owner] < 0)))
 
 
 def error_based_decisions(
@@ -469,7 +467,7 @@ def error_based_decisions(
     raising: bool = True,
     extra: Callable[[float, float, float], float] = extra_errors,
 ) -> tuple[Tree, list[int], list[PruningDecision]]:
-    """Prune as `prune_error_based` does and tell every decision.
+    """Prune as `prune_error_based` does, and return every decision.
 
     Parameters
     ----------
@@ -482,9 +480,9 @@ def error_based_decisions(
     -------
     tree : Tree
     origin : list of int
-        For each node of it, the number that its place had before.
+        For each node of the pruned tree, its index in the unpruned tree.
     decisions : list of PruningDecision
-        In the order in which they were made; a node whose branch was raised is decided again.
+        In order; a node whose branch was raised is decided again.
 
     Examples
     --------
@@ -504,7 +502,7 @@ def error_based_decisions(
 
 
 def cases_with_weight(tree: Tree, dataset: Dataset) -> Dataset:
-    """Return the cases that weigh something; raise unless there are some, with a target and the tree's columns."""
+    """Return the cases of positive weight; raise unless there are some, with a target and the tree's columns."""
     if dataset.target is None:
         raise DataError("pruning needs cases with their target", source=dataset.source)
     known, given = tree.schema, dataset.schema

@@ -1,7 +1,7 @@
-"""Pruning by minimum description length: a test stays only if telling it saves more bits than it costs.
+"""Pruning by minimum description length: a split is kept only if it saves more bits than it costs.
 
-Somebody who knows the attributes of the training cases, but not their classes, is told the tree and then, leaf by
-leaf, the classes. The best tree makes the whole message shortest.
+A sender and a receiver share the attributes of the training cases. The sender transmits the tree and then, leaf by
+leaf, the classes. The best tree gives the shortest message.
 
 The message
 -----------
@@ -18,7 +18,7 @@ v values in r sets                  log2 S(v, r), Stirling's number of the secon
 
 with n the weight of the node.
 
-Classes of the n cases of a leaf, n_1 ... n_k of k declared classes: first the counts, one of C(n + k - 1, k - 1)
+Classes of the n cases of a leaf, n_1 ... n_k of k classes: first the counts, one of C(n + k - 1, k - 1)
 possible ones, then which cases they are, one of n! / (n_1! ... n_k!) arrangements::
 
     log2 C(n + k - 1, k - 1)  +  log2 n! / (n_1! ... n_k!)
@@ -26,8 +26,8 @@ possible ones, then which cases they are, one of n! / (n_1! ... n_k!) arrangemen
 Quinlan and Rivest name the class of the leaf, code the number e of exceptions as one of the numbers up to a bound b,
 and say which cases they are: log2(b + 1) + log2 C(n, e). Wallace and Patrick (1993) improved the coding of leaves: the
 code above follows them, with the same prior weight for every distribution of the classes. For two classes it comes to
-log2(n + 1) + log2 C(n, e), the class included; it has words for more than two classes, and none for what cannot
-occur. Factorials of weights that are not whole are taken by the gamma function.
+log2(n + 1) + log2 C(n, e), the class included; it handles more than two classes and spends no code on
+impossible messages. Factorials of fractional weights use the gamma function.
 
 Sources: J. R. Quinlan and R. L. Rivest, Inferring decision trees using the minimum description length principle,
 Information and Computation 80, 1989. C. S. Wallace and J. D. Patrick, Coding decision trees, Machine Learning 11, 1993.
@@ -48,16 +48,16 @@ from treewright.tree.split import STAY, Split, Test
 from treewright.tree.tree import LEAF, TESTS, Floats, Ints, Tree
 
 USE_UP = (TESTS.index(Test.NOMINAL), TESTS.index(Test.INTERVALS))
-"""Codes of the tests that cannot be made twice on one path."""
+"""Codes of the tests that cannot occur twice on one path."""
 
 TOLERANCE = 1e-9
 """Lengths that differ by less than this share of themselves are equal."""
 
 
 def prune_mdl(tree: Tree) -> Tree:
-    """Return the tree without the tests that do not shorten the message.
+    """Return the tree without the splits that do not shorten the message.
 
-    From the leaves up, a node becomes a leaf when the message does not get longer by it.
+    From the leaves up, a node becomes a leaf if the message does not get longer.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def prune_mdl(tree: Tree) -> Tree:
 
 
 class MessageLengths(NamedTuple):
-    """Bits of the messages that were compared, by node: as a leaf, as a tree, of its test alone; and what is cut."""
+    """Lengths of the compared messages in bits, by node: as a leaf, as a subtree, of its test alone; and the cuts."""
 
     as_leaf: Floats
     as_tree: Floats
@@ -87,7 +87,7 @@ class MessageLengths(NamedTuple):
 
 
 def message_lengths(tree: Tree) -> MessageLengths:
-    """Return what pruning by description length compares at each node, branches being pruned before.
+    """Return the lengths that pruning compares at each node, after pruning its branches.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def message_lengths(tree: Tree) -> MessageLengths:
 
 
 def description_length(tree: Tree) -> float:
-    """Return the bits that tell the tree and, with its help, the classes of its training cases.
+    """Return the bits of the tree and of the classes of its training cases given the tree.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def description_length(tree: Tree) -> float:
 
 
 def class_bits(counts: Counts) -> float:
-    """Return the bits that tell the classes of the cases of a leaf.
+    """Return the bits of the classes of the cases of a leaf.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def class_bits(counts: Counts) -> float:
 
 
 def split_bits(split: Split, weight: float) -> float:
-    """Return the bits that tell the form of a test, its attribute being known.
+    """Return the bits of the form of a test, given its attribute.
 
     Examples
     --------
@@ -168,12 +168,12 @@ def split_bits(split: Split, weight: float) -> float:
         case Test.EQUALS:
             return log2(len(split.branch_of))
         case Test.SUBSET:
-            return log2(_ways_to_group(len(split.branch_of), len(set(split.branch_of))))
+            return log2(_n_partitions(len(split.branch_of), len(set(split.branch_of))))
 
 
 @cache
-def _ways_to_group(values: int, sets: int) -> int:
-    """Return Stirling's number of the second kind: in how many ways values fall into so many sets."""
+def _n_partitions(values: int, sets: int) -> int:
+    """Return Stirling's number of the second kind: the number of partitions of values into sets."""
     ordered = sum(int((-1) ** i) * comb(sets, i) * int((sets - i) ** values) for i in range(sets + 1))
     return ordered // factorial(sets)
 
@@ -187,7 +187,7 @@ def _leaf_lengths(tree: Tree) -> Floats:
 
 
 def _test_lengths(tree: Tree) -> Floats:
-    """Return the bits of each node's test, with those of the cases that stay there; 0 for leaves."""
+    """Return the bits of each node's test, including those of the cases that stay there; 0 for leaves."""
     lengths = np.zeros(tree.n_nodes)
     free = free_attributes(tree)
     for node in np.flatnonzero(tree.attribute != LEAF).tolist():
@@ -200,10 +200,10 @@ def _test_lengths(tree: Tree) -> Floats:
 
 
 def free_attributes(tree: Tree) -> Ints:
-    """Return for each node how many attributes could have been tested there.
+    """Return for each node the number of attributes available for its test.
 
-    All but those that a test with one branch per value or interval used up further up on the path; cuts, value sets and
-    one-against-the-rest tests can be repeated and use nothing up. The attribute that is tested counts in any case.
+    A test with one branch per category or interval makes its attribute unavailable below; thresholds, subsets and tests
+    of one category can be repeated. The tested attribute itself always counts.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Invariants
 ----------
-A method is valid from the moment it exists, and `pruner_named` makes it again from its `to_dict`.
+A method is validated at construction, and `pruner_named` restores it from its `to_dict`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from treewright.wording import did_you_mean, quoted_list
 
 
 class Method(Protocol):
-    """A way to prune."""
+    """A pruning method."""
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
@@ -36,10 +36,10 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Collapse:
-    """Remove tests that do not lower the training errors (C4.5)."""
+    """Remove splits that do not lower the training errors (C4.5)."""
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return "collapsed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class ErrorBased:
         _check_flag("raising", self.raising)
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"pruned at confidence {100 * self.confidence:g} %"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,14 +78,14 @@ class ErrorBased:
 
 @dataclass(frozen=True)
 class ReducedError:
-    """Prune what does not lower the errors on cases that were held out.
+    """Prune the splits that do not lower the errors on held-out cases.
 
     Parameters
     ----------
     share : float
-        Of the cases that are held out, between 0 and 1.
+        Share of the cases that are held out, between 0 and 1.
     seed : int
-        Decides which.
+        Random seed for the choice of these cases.
     """
 
     share: float = 1 / 3
@@ -97,7 +97,7 @@ class ReducedError:
             raise ParameterError(f"seed must be a whole number of at least 0, not {self.seed!r}")
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return f"pruned by {100 * self.share:.0f} % of the cases, held out"
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,14 +107,14 @@ class ReducedError:
 
 @dataclass(frozen=True)
 class ChiSquare:
-    """Prune the lowest tests whose branches differ no more than by chance.
+    """Prune the lowest splits whose branches do not differ significantly.
 
     Parameters
     ----------
     significance : float
         Between 0 and 1; smaller prunes more.
     bonferroni : bool
-        Whether the choice among several attributes is made up for.
+        Whether p-values are corrected for the number of attributes.
     """
 
     significance: float = 0.05
@@ -125,7 +125,7 @@ class ChiSquare:
         _check_flag("bonferroni", self.bonferroni)
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         adjusted = ", Bonferroni" if self.bonferroni else ""
         return f"pruned by chi-square at {100 * self.significance:g} %{adjusted}"
 
@@ -136,10 +136,10 @@ class ChiSquare:
 
 @dataclass(frozen=True)
 class MDL:
-    """Prune the tests that do not shorten the description of tree and classes."""
+    """Prune the splits that do not shorten the description of tree and classes."""
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return "pruned by description length"
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,12 +149,12 @@ class MDL:
 
 @dataclass(frozen=True)
 class CostComplexity:
-    """Prune the weakest links, up to a price for each leaf.
+    """Prune the weakest links, up to a complexity cost per leaf.
 
     Parameters
     ----------
     alpha : float
-        The price, at least 0; greater prunes more.
+        The cost of a leaf, at least 0; greater prunes more.
     risk : {"impurity", "errors"}
     criterion : {"gini", "entropy"}
         The impurity of classes.
@@ -170,8 +170,8 @@ class CostComplexity:
         check_measure(self.risk, self.criterion)
 
     def describe(self) -> str:
-        """Say it in a few words."""
-        return f"pruned at a price of {self.alpha:g} a leaf"
+        """Return a short description."""
+        return f"pruned at ccp_alpha {self.alpha:g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
@@ -180,10 +180,10 @@ class CostComplexity:
 
 @dataclass(frozen=True)
 class Simplify:
-    """Remove the splits all of whose leaves say the same."""
+    """Remove the splits whose leaves all predict the same."""
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Return a short description."""
         return "simplified"
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL |
 
 
 def pruner_named(name: str, **parameters: Any) -> Method:
-    """Return a pruning method by its name; hyphens are as good as underscores.
+    """Return a pruning method by its name; hyphens count as underscores.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def pruner_named(name: str, **parameters: Any) -> Method:
             hint = did_you_mean(parameter, known)
             raise ParameterError(f"{pruner.__name__} has no parameter {parameter!r}{hint}{allowed}")
     if pruner is CostComplexity and "alpha" not in parameters:
-        raise ParameterError("CostComplexity needs 'alpha', the price of a leaf: a number of at least 0")
+        raise ParameterError("CostComplexity needs 'alpha', the cost of a leaf: a number of at least 0")
     return pruner(**parameters)
 
 
@@ -249,7 +249,7 @@ def prune(
     training : Dataset or None
         The cases the tree was grown from; `ErrorBased` needs them.
     validation : Dataset or None
-        Cases that were held out; `ReducedError` needs them.
+        Held-out cases; `ReducedError` needs them.
     engine : str
         "interpreted", "compiled", or "auto" to choose by the size of the data; the tree is the same. Only `ErrorBased`
         has kernels.
@@ -288,9 +288,9 @@ def prune(
 
 
 def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, Dataset]:
-    """Divide cases into a part to grow from and a part to validate on, every class in proportion.
+    """Split cases into a part to grow from and a part to validate on, stratified by class.
 
-    A numeric target is held out evenly over its range. Both parts keep the order of the cases.
+    A numeric target is stratified over its range. Both parts keep the order of the cases.
 
     Examples
     --------
@@ -301,11 +301,11 @@ def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, D
     """
     _check_share("share", share)
     if dataset.target is None:
-        raise ParameterError("there is no target to divide along")
-    mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
-    dealt = mixed[np.argsort(dataset.target[mixed], kind="stable")]
-    places = np.arange(dataset.n_rows)
-    held = np.floor((places + 1) * share) > np.floor(places * share)
+        raise ParameterError("there is no target to stratify by")
+    shuffled = np.random.default_rng(seed).permutation(dataset.n_rows)
+    dealt = shuffled[np.argsort(dataset.target[shuffled], kind="stable")]
+    ranks = np.arange(dataset.n_rows)
+    held = np.floor((ranks + 1) * share) > np.floor(ranks * share)
     if held.all() or not held.any():
         raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * share:.0f} % of them")
     return dataset.take(np.sort(dealt[~held])), dataset.take(np.sort(dealt[held]))
@@ -314,9 +314,9 @@ def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, D
 Needed = TypeVar("Needed")
 
 
-def _needed(cases: Needed | None, otherwise: str) -> Needed:
+def _needed(cases: Needed | None, message: str) -> Needed:
     if cases is None:
-        raise ParameterError(otherwise)
+        raise ParameterError(message)
     return cases
 
 
@@ -344,16 +344,15 @@ def pruning_from(
     alpha: float | None = None,
     criterion: str = "gini",
 ) -> tuple[Method, ...]:
-    """Return the pruning that an estimator's or command's options mean.
+    """Return the pruning methods that the options of an estimator or command select.
 
-    An option of a method that is not used would have no effect. Where no method is given, the option implies its
-    method; where another is given, it is refused.
+    If no method is given, an option implies its method; an option of a method other than the given one raises an
+    error, since it would have no effect.
 
     Parameters
     ----------
     prune : bool, str, pruning method or None
-        True is error-based; a name takes the parameters below that belong to it; a method is taken as it is; False
-        prunes by none.
+        True is error-based; a name uses its parameters below; a method is used as it is; False prunes by none.
     confidence, raising : of error-based pruning
     significance, bonferroni : of chi-square pruning
     alpha, criterion : of cost-complexity pruning, which needs an alpha
@@ -406,7 +405,7 @@ def _implied(given: dict[str, dict[str, Any]]) -> str | None:
     methods = [method for method, options in given.items() if options]
     if len(methods) > 1:
         names = [name for options in given.values() for name in options]
-        raise ParameterError(f"{quoted_list(names)} are options of different prunings: say which one by prune=")
+        raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: choose one by prune=")
     return methods[0] if methods else None
 
 

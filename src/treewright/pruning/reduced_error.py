@@ -1,4 +1,4 @@
-"""Reduced-error pruning: a test stays only if it makes fewer errors on cases that had no part in growing it.
+"""Reduced-error pruning: a split is kept only if it reduces the errors on validation cases.
 
 Source: J. R. Quinlan, Simplifying decision trees, International Journal of Man-Machine Studies 27, 1987.
 """
@@ -20,11 +20,10 @@ TOLERANCE = 1e-9
 
 
 def prune_reduced_error(tree: Tree, validation: Dataset) -> Tree:
-    """Return the tree without the tests that do not lower the error on validation cases.
+    """Return the tree without the splits that do not lower the error on validation cases.
 
-    From the leaves up, a node becomes a leaf when its own error is not above the error below it. Ties prune; so does
-    a node that no validation case reaches: nothing speaks for its test. Weights, counts and outcomes remain those of
-    the training cases.
+    From the leaves up, a node becomes a leaf if its own error is not above the error below it. Ties are pruned, and so
+    are nodes that no validation case reaches. Weights, counts and outcomes remain those of the training cases.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ def prune_reduced_error(tree: Tree, validation: Dataset) -> Tree:
 
 
 class ValidationEstimates(NamedTuple):
-    """Errors on validation cases, by node, as they were compared: as a leaf, and below; and the nodes that are cut."""
+    """The compared errors on validation cases, by node: as a leaf, and of the subtree; and the nodes to cut."""
 
     own: Floats
     below: Floats
@@ -54,7 +53,7 @@ class ValidationEstimates(NamedTuple):
 
 
 def validation_estimates(tree: Tree, validation: Dataset) -> ValidationEstimates:
-    """Return what reduced-error pruning compares at each node, branches being pruned before.
+    """Return the errors that reduced-error pruning compares at each node, after pruning its branches.
 
     Examples
     --------
@@ -100,6 +99,6 @@ def _validation_errors(tree: Tree, cases: Dataset) -> tuple[Floats, Floats, Floa
 
 def _loss(tree: Tree, cases: Dataset, visits: Visits) -> Floats:
     target = np.asarray(cases.target)[visits.rows]
-    said = tree.outcome[visits.nodes]
-    loss: Floats = (target - said) ** 2 if tree.is_regression else (target != said).astype(np.float64)
+    predicted = tree.outcome[visits.nodes]
+    loss: Floats = (target - predicted) ** 2 if tree.is_regression else (target != predicted).astype(np.float64)
     return loss

@@ -388,14 +388,14 @@ def tally_r(name: str, run: str) -> Tally:
     )
     engine = MemoryEngine(data)
     root = engine.root()
-    examiner = ChaidEvaluator(engine, root, options)
+    evaluator = ChaidEvaluator(engine, root, options)
     tally = Tally()
     waiting = [(root, recorded["tree"])]
     while waiting:
         node, record = waiting.pop()
         [summary] = engine.summaries([node])
         assert summary.weight == record["n"]
-        found, _ = examiner.decide(node, summary, 0)
+        found, _ = evaluator.decide(node, summary, 0)
         if "adj_p" not in record:
             tally.note("leaf", not found.findings and found.chosen is None and "attr" not in record)
             continue
@@ -508,7 +508,7 @@ def compare_run(data: Dataset, run: dict[str, Any]) -> None:
     least = run["params"]["min_child_node_size"]
     engine = MemoryEngine(data)
     root = engine.root()
-    examiner = ChaidEvaluator(engine, root, CHAID(run["params"]["alpha_merge"], min_samples_leaf=least))
+    evaluator = ChaidEvaluator(engine, root, CHAID(run["params"]["alpha_merge"], min_samples_leaf=least))
     records = {record["node_id"]: record for record in run["nodes"]}
     waiting = [(root, 0)]
     while waiting:
@@ -520,7 +520,7 @@ def compare_run(data: Dataset, run: dict[str, Any]) -> None:
         attribute = names.index(record["attr"])
         [[table]] = engine.count([(node, [attribute])])
         if follows_kass(np.concatenate((table.counts, table.unknown[None, :])), least):
-            found = examiner.examine(node, summary)[attribute]
+            found = evaluator.evaluate(node, summary)[attribute]
             values = (*data.schema.attributes[attribute].values, "?")
             groups = {frozenset(values[level] for level in group) for group in found.groups}
             assert groups == {frozenset(group) for group in record["groups"]}

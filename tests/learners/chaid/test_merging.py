@@ -68,10 +68,10 @@ def neighbours(levels: LevelTable, groups: Groups) -> list[tuple[int, int]]:
 
 def pair_log_p(levels: LevelTable, groups: Groups, pair: tuple[int, int]) -> float:
     sums = levels.sums(groups)
-    return float(levels.test.of_pairs(sums[[pair[0]]], sums[[pair[1]]])[0])
+    return float(levels.test.of_row_pairs(sums[[pair[0]]], sums[[pair[1]]])[0])
 
 
-def most_alike(levels: LevelTable, groups: Groups, pairs: list[tuple[int, int]]) -> tuple[tuple[int, int], float]:
+def most_similar(levels: LevelTable, groups: Groups, pairs: list[tuple[int, int]]) -> tuple[tuple[int, int], float]:
     logs = [pair_log_p(levels, groups, pair) for pair in pairs]
     best = max(logs)
     place = next(at for at, log_p in enumerate(logs) if log_p == best or log_p >= best - TIE)
@@ -82,13 +82,13 @@ def plain_merge(levels: LevelTable, least: float) -> Groups:
     groups = levels.singles
     while len(groups) > 1:
         pairs = neighbours(levels, groups)
-        pair, log_p = most_alike(levels, groups, pairs)
+        pair, log_p = most_similar(levels, groups, pairs)
         if log_p <= math.log(ALPHA):
             weights = levels.weights(groups).tolist()
             if min(weights) >= least:
                 break
             small = weights.index(min(weights))
-            pair, _ = most_alike(levels, groups, [pair for pair in pairs if small in pair])
+            pair, _ = most_similar(levels, groups, [pair for pair in pairs if small in pair])
         groups = merge_groups(groups, *pair)
     return groups
 
@@ -213,10 +213,10 @@ def test_exhaustive_merging_is_its_plain_twin(levels: LevelTable, least: int) ->
     while len(groups) > 1 and min(levels.weights(groups)) < least:
         small = int(np.argmin(levels.weights(groups)))
         pairs = [pair for pair in neighbours(levels, groups) if small in pair]
-        groups = merge_groups(groups, *most_alike(levels, groups, pairs)[0])
+        groups = merge_groups(groups, *most_similar(levels, groups, pairs)[0])
     stages = [groups]
     while len(groups) > 2:
-        groups = merge_groups(groups, *most_alike(levels, groups, neighbours(levels, groups))[0])
+        groups = merge_groups(groups, *most_similar(levels, groups, neighbours(levels, groups))[0])
         stages.append(groups)
     merged = merge_exhaustively(levels, least)
     assert merged.groups in stages

@@ -89,7 +89,7 @@ def test_a_table_by_hand() -> None:
     # Every expected count is 15: chi-square = 4 * 25/15 = 6.667, and with one degree p = 0.00982.
     rows = np.array([[10, 20], [20, 10]])
     assert ChiSquareTest().of_table(rows) == pytest.approx(math.log(0.009823275), rel=1e-6)
-    assert ChiSquareTest().of_pairs(rows[:1], rows[1:])[0] == pytest.approx(ChiSquareTest().of_table(rows))
+    assert ChiSquareTest().of_row_pairs(rows[:1], rows[1:])[0] == pytest.approx(ChiSquareTest().of_table(rows))
 
 
 @given(tables(st.integers(1, 5), 40))
@@ -100,9 +100,9 @@ def test_chi_square_is_that_of_scipy(rows: npt.NDArray[np.int64]) -> None:
 @given(tables(st.just(6), 60))
 def test_pairs_are_tables_of_two_rows(rows: npt.NDArray[np.int64]) -> None:
     test = ChiSquareTest()
-    logs = test.of_pairs(rows[:3], rows[3:])
+    logs = test.of_row_pairs(rows[:3], rows[3:])
     assert logs == pytest.approx([expected_log_p(rows[[i, i + 3]]) for i in range(3)], rel=1e-9, abs=1e-12)
-    assert test.of_pairs(rows[3:], rows[:3]).tolist() == logs.tolist()
+    assert test.of_row_pairs(rows[3:], rows[:3]).tolist() == logs.tolist()
 
 
 def test_tables_far_below_the_smallest_double_are_told_apart() -> None:
@@ -141,8 +141,8 @@ def test_f_is_that_of_scipy(groups: list[list[float]]) -> None:
 
 def test_f_pairs_leave_rows_without_cases_out() -> None:
     one, none = moments([[1.0, 2.0], [5.0, 7.0]])[:1], np.zeros((1, 3))
-    assert FTest().of_pairs(one, none).tolist() == [0.0]
-    assert FTest().of_pairs(none, none).tolist() == [0.0]
+    assert FTest().of_row_pairs(one, none).tolist() == [0.0]
+    assert FTest().of_row_pairs(none, none).tolist() == [0.0]
     assert FTest().weights(one).tolist() == [2.0]
 
 

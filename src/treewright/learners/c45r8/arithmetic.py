@@ -2,9 +2,8 @@
 
 Invariants
 ----------
-Sums are sequential: one term after the other, rounded after each. `numpy.add.accumulate` and `numpy.add.at` keep to
-that, `numpy.sum` does not. Logarithms are taken in double; a product ``v log2 v`` is rounded only when it has been
-added.
+Sums are sequential and rounded after each term. `numpy.add.accumulate` and `numpy.add.at` work like that, `numpy.sum`
+does not. Logarithms are computed in double; a product ``v log2 v`` is rounded only after it has been added.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _pack: Callable[[float], bytes] = _FLOAT.pack
 _unpack: Callable[[bytes], tuple[float]] = _FLOAT.unpack
 
 LARGEST_EXACT_INTEGER = 1 << 24
-"""Up to here every whole number is a single, so that counts of whole cases are exact in any order."""
+"""Up to here every whole number is a 32-bit float, so that counts of unit-weight cases are exact in any order."""
 
 _LARGEST_TABLE = 1 << 20
 
@@ -72,7 +71,7 @@ def information(counts: Iterable[float]) -> float:
 
 
 def sequential_sum(values: Singles) -> float:
-    """Add from the first to the last, rounding after each addition."""
+    """Return the sum from the first to the last value, rounded after each addition."""
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
@@ -84,8 +83,8 @@ def _whole_products(size: int) -> Doubles:
 def products(counts: Singles) -> Doubles:
     """Return ``v log2 v`` of each count in double, 0 where the count is not positive.
 
-    Whole counts are looked up in a table made with the logarithm of the C library, from which NumPy's vectorised one
-    may differ in the last bit.
+    Whole counts use a table computed with the logarithm of the C library; NumPy's vectorised one may differ in the last
+    bit.
     """
     whole = counts.astype(np.int64)
     if whole.size and whole.min() >= 0 and whole.max() < _LARGEST_TABLE and np.array_equal(whole, counts):
@@ -108,7 +107,7 @@ def information_of_columns(counts: Singles) -> Singles:
 def run_stackless(start: Generator[Any, Any, Any]) -> Any:
     """Run a recursive procedure that is written as a generator, without using Python's stack.
 
-    The generator yields the generator of a call that it wants made and is sent what that call returns.
+    The generator yields the generator of each recursive call and is sent the value which that call returns.
 
     Examples
     --------
@@ -118,14 +117,14 @@ def run_stackless(start: Generator[Any, Any, Any]) -> Any:
     100000
     """
     calls = [start]
-    answer = None
+    result = None
     while calls:
         try:
-            call = calls[-1].send(answer)
+            call = calls[-1].send(result)
         except StopIteration as finished:
             calls.pop()
-            answer = finished.value
+            result = finished.value
         else:
             calls.append(call)
-            answer = None
-    return answer
+            result = None
+    return result

@@ -1,10 +1,10 @@
-"""The cases of C4.5 Release 8: their order, their weights, and how a test divides them.
+"""The cases of C4.5 Release 8: their order, their weights, and how a split partitions them.
 
 Invariants
 ----------
 `order` is a permutation of the case numbers; it is only ever changed by gathering and sorting, and never restored.
-Sums of fractions depend on the order in which they are added, so with unknown values every exchange must be the one
-the original makes. Without any (`whole`), all counts are whole numbers and the order changes nothing.
+Sums of fractions depend on the order of their terms, so with missing values every exchange must be the one that the
+original makes. Without missing values (`unit_weights`), all counts are whole numbers and the order has no effect.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CaseIndices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 LARGEST_NUMBER = float(np.finfo(np.float32).max) / 2
-"""Beyond this the middle of two numbers is no 32-bit float."""
+"""Above this the midpoint of two numbers overflows a 32-bit float."""
 
 LIST_SORT_BELOW = 200
 """Slices below this length are sorted faster as Python lists."""
 
 
 class Release8Cases:
-    """All training cases in the order, and with the weights, that growing or pruning has given them so far."""
+    """All training cases, in the current order and with the current weights of growing or pruning."""
 
     def __init__(self, dataset: Dataset, order: CaseIndices | None = None) -> None:
         schema = dataset.schema
@@ -39,7 +39,9 @@ class Release8Cases:
         if dataset.target is None or dataset.n_rows == 0:
             raise DataError("there are no cases with a class to learn from", source=dataset.source)
         if dataset.weights is not None and not np.all(dataset.weights == 1):
-            raise ParameterError("C4.5 Release 8 knows no case weights; use dialect='c45' or leave the weights out")
+            raise ParameterError(
+                "C4.5 Release 8 does not support case weights; use dialect='c45' or leave the weights out"
+            )
         self.n_cases = dataset.n_rows
         self.n_classes = len(schema.classes)
         self.attributes = schema.attributes
@@ -67,17 +69,17 @@ class Release8Cases:
         self.unit_weights = self.n_cases < LARGEST_EXACT_INTEGER and not self.unknown
 
     def weight(self, first: int, stop: int) -> float:
-        """Return the weight of a stretch."""
+        """Return the weight of a slice."""
         if self.all_known:
             return single(stop - first)
         return sequential_sum(self.weights[self.order[first:stop]])
 
     def class_counts(self, first: int, stop: int) -> Singles:
-        """Return the weight of each class in a stretch."""
+        """Return the weight of each class in a slice."""
         return self.class_counts_of(self.order[first:stop])
 
     def class_counts_of(self, cases: CaseIndices) -> Singles:
-        """Return the weight of each class among these cases, added in this order."""
+        """Return the weight of each class in these cases, added in this order."""
         if self.unit_weights:
             return np.bincount(self.classes[cases], minlength=self.n_classes).astype(np.float32)
         counts = np.zeros(self.n_classes, dtype=np.float32)
@@ -85,7 +87,7 @@ class Release8Cases:
         return counts
 
     def value_table(self, attribute: int, first: int, stop: int) -> Singles:
-        """Return the weight of each value (rows; row 0 is unknown) and class in a stretch."""
+        """Return the weight of each category (rows; row 0 is unknown) and class in a slice."""
         cases = self.order[first:stop]
         n_values = len(self.attributes[attribute].values)
         cell = (self.codes[attribute][cases] + 1) * self.n_classes + self.classes[cases]
@@ -98,7 +100,7 @@ class Release8Cases:
         return table.reshape(n_values + 1, self.n_classes)
 
     def gather(self, first: int, stop: int, chosen: Mask) -> int:
-        """Gather the chosen cases of a stretch in front and return their number."""
+        """Move the chosen cases of a slice to its front and return their number."""
         count = int(np.count_nonzero(chosen))
         moved = gathered(chosen, count)
         if moved is not None:
@@ -106,15 +108,15 @@ class Release8Cases:
         return count
 
     def gather_unknown(self, attribute: int, first: int, stop: int) -> int:
-        """Gather the cases of a stretch without a value of this attribute and return their number."""
+        """Move the cases with a missing value of this attribute to the front of a slice and return their number."""
         if attribute not in self.unknown:
             return 0
         return self.gather(first, stop, self.unknown[attribute][self.order[first:stop]])
 
     def sort(self, attribute: int, first: int, stop: int) -> CaseIndices:
-        """Return the cases of a stretch by ascending value of a numeric attribute, all of them known.
+        """Return the cases of a slice by ascending value of a numeric attribute; all values are known.
 
-        Where the order matters, the stretch itself is left in this order.
+        Where the order has an effect, the slice itself is left in this order.
         """
         cases = self.order[first:stop]
         values = self.numbers[attribute][cases]
@@ -127,21 +129,20 @@ class Release8Cases:
 
 
 class SlicePartition:
-    """The partition of a stretch by a test, branch after branch.
+    """The partition of a slice by a split, branch after branch.
 
-    Enter a branch, do what is to be done with its stretch (from `first` to `branch_stop`), leave it again;
-    `close` when all branches are done. While a branch is entered, the cases with an unknown value take part in it with
-    a share of their weight.
+    Enter a branch, process its slice (from `first` to `branch_stop`), leave it; `close` after the last branch. While a
+    branch is entered, the cases with a missing value belong to it with a fraction of their weight.
 
     Parameters
     ----------
     cases : Release8Cases
     split : Split
     first, stop : int
-        The stretch to divide.
+        The slice to partition.
     weight : float or None
-        Growing gives the weight of the stretch, and takes from it the weight that is unknown; pruning gives None, and
-        the weight of the known cases is counted. The two differ by rounding only.
+        The weight of the slice, from which the weight with a missing value is subtracted (growing); None to add up the
+        weight of the known cases (pruning). The two differ by rounding only.
     """
 
     def __init__(self, cases: Release8Cases, split: Split, first: int, stop: int, *, weight: float | None) -> None:
@@ -164,27 +165,27 @@ class SlicePartition:
         self.factor = 0.0
 
     def enter(self, branch: int) -> bool:
-        """Make the stretch of a branch; False (and nothing done) if the branch has no known case."""
+        """Build the slice of a branch; return False, and change nothing, if the branch has no known case."""
         if not self.sizes[branch]:
             return False
         cases = self.cases
         count = cases.gather(self.start_of_known, self.stop, self._branches() == branch)
         self.branch_stop = self.start_of_known + count
         weight = cases.weight(self.start_of_known, self.branch_stop)
-        # shares of shares of a case can become too small for a float: then nothing is left to divide
+        # repeated fractions of a case can underflow a float: then no weight is left
         self.factor = single(weight / self.known_weight) if self.known_weight > 0 else 1.0
         if self.unknown is not None:
             cases.weights[self.unknown] *= np.float32(self.factor)
         return True
 
     def leave(self) -> None:
-        """Give the unknown cases their weight back, up to rounding, and gather them again."""
+        """Restore the weights of the cases with a missing value, up to rounding, and move them to the front again."""
         if self.unknown is not None:
             self.cases.gather_unknown(self.split.attribute, self.first, self.branch_stop)
             self.cases.weights[self.unknown] /= np.float32(self.factor)
 
     def close(self) -> None:
-        """Set the flag as it was before."""
+        """Restore the flag `all_known`."""
         self.cases.all_known = self.flag_before
 
     def _branches(self) -> npt.NDArray[np.intp]:
@@ -192,7 +193,7 @@ class SlicePartition:
 
 
 def branches_of(cases: Release8Cases, split: Split, rows: CaseIndices) -> npt.NDArray[np.intp]:
-    """Return the branch of each of these cases, whose value is known."""
+    """Return the branch of each of these cases; their values are known."""
     if split.test is Test.THRESHOLD:
         return (cases.numbers[split.attribute][rows] > np.float32(split.cut or 0.0)).astype(np.intp)
     values = cases.codes[split.attribute][rows]
@@ -200,11 +201,11 @@ def branches_of(cases: Release8Cases, split: Split, rows: CaseIndices) -> npt.ND
 
 
 def gathered(chosen: Mask, count: int) -> CaseIndices | None:
-    """Return the places in their order after gathering, None when nothing moves.
+    """Return the positions in their order after gathering, None if nothing moves.
 
-    A pointer starts at the first place; each chosen place, from first to last, is exchanged with the pointer's, which
-    advances. So a chosen place behind receives what the pointer's place held at that moment: what was there at first
-    or, if that place had been chosen too, what it had received. The chains are followed by doubling.
+    A pointer starts at the first position; each chosen position, from first to last, is exchanged with the pointer's,
+    which advances. A chosen position behind the pointer thus receives what the pointer's position held at that moment:
+    its original content or, if that position was chosen too, what it had received. The chains are resolved by doubling.
 
     Examples
     --------
@@ -226,21 +227,21 @@ def gathered(chosen: Mask, count: int) -> CaseIndices | None:
 
 
 def quicksorted(values: Singles) -> CaseIndices | None:
-    """Return the places in the order in which the original's sorting leaves them, None when nothing moves.
+    """Return the positions in the order in which the original's sorting leaves them, None if nothing moves.
 
-    The pivot is the value at the last place. Values up to the pivot are gathered in front, those equal to it are
-    gathered, from the back, at the end of these, the pivot is exchanged to the place after them, and the two sides
-    are sorted. Equal values do not keep their order, but a stretch in ascending order is left as it is.
+    The pivot is the value at the last position. Values up to the pivot are gathered in front, those equal to it are
+    gathered, from the back, at the end of these, the pivot is exchanged to the position after them, and the two
+    sides are sorted. Equal values do not keep their order, but an ascending slice is left as it is.
     """
     if len(values) < 2 or bool(np.all(values[:-1] <= values[1:])):
         return None
     values = values.copy()
-    places = np.arange(len(values), dtype=np.intp)
+    positions = np.arange(len(values), dtype=np.intp)
     waiting = [(0, len(values))]
     while waiting:
         first, stop = waiting.pop()
         if stop - first < LIST_SORT_BELOW:
-            _sort_short(values, places, first, stop)
+            _sort_short(values, positions, first, stop)
             continue
         part = values[first:stop]
         if bool(np.all(part[:-1] <= part[1:])):
@@ -248,32 +249,32 @@ def quicksorted(values: Singles) -> CaseIndices | None:
         pivot = part[-1]
         low = part[:-1] <= pivot
         count = int(np.count_nonzero(low))
-        _move(values, places, first, gathered(low, count))
+        _move(values, positions, first, gathered(low, count))
         same = values[first : first + count][::-1] == pivot
         n_same = int(np.count_nonzero(same))
         moved = gathered(same, n_same)
         if moved is not None:
-            _move(values, places, first, (count - 1 - moved)[::-1])
-        for array in (values, places):
+            _move(values, positions, first, (count - 1 - moved)[::-1])
+        for array in (values, positions):
             array[[first + count, stop - 1]] = array[[stop - 1, first + count]]
         waiting.append((first, first + count - n_same))
         waiting.append((first + count + 1, stop))
-    return places
+    return positions
 
 
-def _move(values: Singles, places: CaseIndices, first: int, moved: CaseIndices | None) -> None:
+def _move(values: Singles, positions: CaseIndices, first: int, moved: CaseIndices | None) -> None:
     if moved is not None:
         stop = first + len(moved)
         values[first:stop] = values[first:stop][moved]
-        places[first:stop] = places[first:stop][moved]
+        positions[first:stop] = positions[first:stop][moved]
 
 
-def _sort_short(all_values: Singles, all_places: CaseIndices, first: int, stop: int) -> None:
-    """Sort a short stretch, exchange by exchange."""
+def _sort_short(all_values: Singles, all_positions: CaseIndices, first: int, stop: int) -> None:
+    """Sort a short slice, exchange by exchange."""
     values = all_values[first:stop].tolist()
     if stop - first < 2 or values == sorted(values):
         return
-    places = all_places[first:stop].tolist()
+    positions = all_positions[first:stop].tolist()
     waiting = [(0, len(values) - 1)]
     while waiting:
         low, high = waiting.pop()
@@ -286,18 +287,18 @@ def _sort_short(all_values: Singles, all_places: CaseIndices, first: int, stop: 
             if value <= pivot:
                 if middle != i:
                     values[i], values[middle] = values[middle], value
-                    places[i], places[middle] = places[middle], places[i]
+                    positions[i], positions[middle] = positions[middle], positions[i]
                 middle += 1
         end = middle - 1
         for i in range(middle - 1, low - 1, -1):
             if values[i] == pivot:
                 if end != i:
                     values[i], values[end] = values[end], pivot
-                    places[i], places[end] = places[end], places[i]
+                    positions[i], positions[end] = positions[end], positions[i]
                 end -= 1
         values[middle], values[high] = pivot, values[middle]
-        places[middle], places[high] = places[high], places[middle]
+        positions[middle], positions[high] = positions[high], positions[middle]
         waiting.append((low, end))
         waiting.append((middle + 1, high))
     all_values[first:stop] = values
-    all_places[first:stop] = places
+    all_positions[first:stop] = positions

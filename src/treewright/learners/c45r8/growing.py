@@ -3,7 +3,7 @@
 Invariants
 ----------
 Nothing here recurses on the depth of the tree. Nodes are grown depth first, branches in order: the order of the
-cases, the weights of divided ones and (in subset mode) the minimum number of cases pass from one to the next.
+cases, the weights of fractional ones and (in subset mode) the minimum number of cases carry over from one to the next.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from treewright.tree.tree import Stop, Tree
 
 @dataclass(frozen=True)
 class Release8Growth:
-    """A grown tree with all that pruning needs.
+    """A grown tree with the data that pruning needs.
 
     Parameters
     ----------
     schema : Schema
     options : Release8
     records : list of NodeRecord
-        The nodes; number 0 is the root. A collapsed node keeps no children, so some records may be out of reach.
+        The nodes; record 0 is the root. A collapsed node keeps no children, so some records may be unreachable.
     errors : list of float
         Training errors below each record, as 32-bit floats. A collapsed node keeps the sum of its branches.
     order : array of int
-        The cases in the order in which growing left them; pruning goes on from there.
+        The cases in the order in which growing left them, with which pruning starts.
     """
 
     schema: Schema
@@ -68,7 +68,7 @@ def grow_release8(dataset: Dataset, options: Release8) -> Release8Growth:
     Parameters
     ----------
     dataset : Dataset
-        Training cases with their classes, in file order: the order has a part in the result. No case weights.
+        Training cases with their classes, in file order: the order affects the result. No case weights.
     options : Release8
 
     Returns
@@ -98,7 +98,7 @@ class _Grower:
         self.errors: list[float] = []
 
     def grow(self, first: int, stop: int, tested: int) -> Generator[Any, int, int]:
-        """Grow the node that owns this stretch, and return its number (see `run_stackless`)."""
+        """Grow the node that owns this slice, and return its index (see `run_stackless`)."""
         weight = self.cases.weight(first, stop)
         counts = self.cases.class_counts(first, stop)
         outcome = int(np.argmax(counts))

@@ -62,27 +62,27 @@ class Release8(TreeLearner):
 
     @property
     def title(self) -> str:
-        """The name for people."""
+        """The display name."""
         return "C4.5 Release 8"
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: classes, every case once."""
+        """Its abilities: classification, without case weights."""
         return Abilities(weights=Weights.NONE)
 
     @property
     def voting(self) -> Voting:
-        """As the original program combines leaves."""
+        """Combine leaves as the original program does."""
         return Voting.RELEASE8
 
     @property
     def order(self) -> str:
-        """Each branch to its end."""
+        """Depth first."""
         return "depth"
 
     @property
     def prunes_itself(self) -> bool:
-        """Whether the pruned tree is wanted."""
+        """True if it prunes as part of learning."""
         return self.prune
 
     @property
@@ -97,7 +97,7 @@ class Release8(TreeLearner):
         return self.criterion
 
     def reference(self, task: Task) -> Recipe:
-        """Return our C4.5 of the same options."""
+        """Return the C4.5 recipe with the same options."""
         from treewright.learners.recipe import C45
 
         return C45(min_objects=self.min_objects, criterion=self.criterion, subset=self.subset)
@@ -118,7 +118,7 @@ class Release8(TreeLearner):
         return replace(self, prune=False)
 
     def grow(self, cases: Dataset, run: Run) -> Grown:
-        """Grow as the original program does, and prune if that is wanted."""
+        """Grow as the original program does, and prune unless `prune` is off."""
         from treewright.learners.c45r8.growing import grow_release8
         from treewright.learners.c45r8.pruning import prune_release8
 

@@ -1,25 +1,19 @@
 """The error-based pruning of C4.5 Release 8.
 
-What C4.5 Release 8 expects of a node that is made a leaf, and when it prefers the simpler tree.
+`Estimator` computes the expected errors of a node as a leaf. Two pruners give the same tree, bit for bit.
 
-The pruning of C4.5 Release 8 for data without unknown values, without counting anything twice. Why: Without unknown
-values all counts are whole numbers and no order of the cases matters. What a node expects of its own cases is then
-known once it was pruned, and pruning it again with the same cases would change nothing. So the question what a branch
-would expect of all the cases of its node is answered by sending only the newcomers down: branches that none of them
-reaches keep their estimate. The original divides all cases again for each such question, which takes time with the
-square of the depth.
+`FractionalPruner` is the procedure of the original. Subtree raising replaces a node by its largest branch, which then
+gets all cases of the node and is pruned again. Estimating a node with `update` stores its weight, counts and class and
+may prune or raise it; without `update` only the estimate is computed. Every estimate partitions the cases again and so
+reorders them; later sums depend on that order, which starts as growing left it.
 
-Invariants: The results are those of the general procedure, bit by bit. `rows` holds the cases of every leaf; inner
-nodes have those of their leaves.
+`UnitWeightPruner` is for data without missing values, where all counts are whole numbers and the order of the cases has
+no effect. Pruning a node again with the same cases changes nothing, so the expected errors of a branch with all cases
+of its node are found by sending down only the added cases: branches that none of them reaches keep their estimate. The
+original partitions all cases again for each estimate, which takes time quadratic in the depth. `rows` has the cases of
+every leaf; an inner node has those of its leaves.
 
-The error-based pruning of C4.5 Release 8, with the order of the cases that growing left behind. The errors expected of
-a node are estimated by `treewright.learners.c45r8.pruning`. Subtree raising replaces a node by its largest branch,
-which then gets all cases of the node and is pruned again. Estimating a node with `update` stores its weight, counts and
-class and may prune or raise it; without `update` only the estimate is computed.
-
-Invariants: The grown tree does not change: records are copied first. Every estimate partitions the cases again and so
-moves them; the sums that follow depend on that order. (Without missing values they do not, and `UnitWeightPruner` takes
-a shorter way to the same tree.) Nothing here recurses on the depth of the tree.
+Invariants: the grown tree does not change, since records are copied first. Nothing recurses on the depth of the tree.
 """
 
 from __future__ import annotations
@@ -41,7 +35,7 @@ from treewright.tree.split import Split, Test
 from treewright.tree.tree import Floats, Stop, Tree
 
 PRUNING_SLACK = 0.1
-"""A simpler tree is taken when it expects at most this many errors more."""
+"""A simpler tree is chosen if its expected errors are at most this much higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +45,9 @@ class Estimator:
     confidence: float
 
     def as_leaf(self, weight: float, counts: npt.NDArray[np.number[Any]], outcome: int) -> tuple[float, int]:
-        """Return the errors that a leaf with these cases expects, and its class.
+        """Return the expected errors of a leaf with these cases, and its class.
 
-        `outcome` is the class so far; ties keep it.
+        `outcome` is the present class; ties keep it.
 
         Examples
         --------
@@ -67,12 +61,12 @@ class Estimator:
         return single(errors + extra_errors_single(weight, errors, self.confidence)), outcome
 
 
-Answer = tuple[float, int]
-"""Expected errors, and the node that takes the place of the one that was asked."""
+Estimate = tuple[float, int]
+"""Expected errors of a node, and the node that replaces it (itself if it is kept)."""
 
 
 class UnitWeightPruner:
-    """The state of one run: records that are changed in place, and the cases of the leaves."""
+    """The state of one run: records, changed in place, and the cases of the leaves."""
 
     def __init__(self, cases: Release8Cases, records: list[NodeRecord], estimator: Estimator) -> None:
         self.cases = cases
@@ -82,7 +76,7 @@ class UnitWeightPruner:
 
     def prune(self) -> int:
         """Prune the tree below record 0 and return the number of its new root."""
-        order = self._place_cases()
+        order = self._route_cases()
         replaced: dict[int, int] = {}
         for node in reversed(order):  # children come before their parents
             record = self.records[node]
@@ -91,8 +85,8 @@ class UnitWeightPruner:
                 _, replaced[node] = run_stackless(self._decide(node))
         return replaced.get(0, 0)
 
-    def _place_cases(self) -> list[int]:
-        """Send all cases down to the leaves, and return the nodes with parents before their children."""
+    def _route_cases(self) -> list[int]:
+        """Route all cases to the leaves, and return the nodes, parents before their children."""
         order = []
         waiting = [(0, np.arange(self.cases.n_cases, dtype=np.intp))]
         while waiting:
@@ -120,8 +114,8 @@ class UnitWeightPruner:
             waiting += self.records[record].children
         return found
 
-    def _decide(self, node: int) -> Generator[Any, Answer, Answer]:
-        """Leave a node as it is, make it a leaf or replace it by its largest branch; its branches are pruned."""
+    def _decide(self, node: int) -> Generator[Any, Estimate, Estimate]:
+        """Keep a node, make it a leaf, or replace it by its largest branch; its branches are pruned already."""
         record = self.records[node]
         as_leaf, _ = self.estimator.as_leaf(record.weight, record.counts, int(record.outcome))
         if record.split is None:
@@ -135,22 +129,22 @@ class UnitWeightPruner:
                 as_tree = single(as_tree + (self.records[child].estimate or 0.0))
                 if share >= greatest:
                     largest, greatest = branch, share
-        heir = record.children[largest]
-        others = [rows for child in record.children if child != heir for rows in self._rows_below(child)]
+        largest_child = record.children[largest]
+        others = [rows for child in record.children if child != largest_child for rows in self._rows_below(child)]
         newcomers = np.concatenate(others)
-        raised, _ = yield self._expected(heir, newcomers)
+        raised, _ = yield self._expected(largest_child, newcomers)
         if as_leaf <= raised + PRUNING_SLACK and as_leaf <= as_tree + PRUNING_SLACK:
             self.rows[node] = self._rows_below(node)
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
             return as_leaf, node
         if raised <= as_tree + PRUNING_SLACK:
-            return (yield self._admit(heir, newcomers))
+            return (yield self._admit(largest_child, newcomers))
         record.estimate = as_tree
         return as_tree, node
 
-    def _expected(self, node: int, newcomers: CaseIndices) -> Generator[Any, Answer, Answer]:
-        """Return the errors a node would expect of its own cases and the newcomers; nothing is changed."""
+    def _expected(self, node: int, newcomers: CaseIndices) -> Generator[Any, Estimate, Estimate]:
+        """Return the expected errors of a node with its own cases and the newcomers, without changing it."""
         record = self.records[node]
         if record.split is None:
             counts = self._counts_with(record, newcomers)
@@ -164,8 +158,8 @@ class UnitWeightPruner:
                 total = single(total + (self.records[child].estimate or 0.0))
         return total, node
 
-    def _admit(self, node: int, newcomers: CaseIndices) -> Generator[Any, Answer, Answer]:
-        """Add the newcomers to a node and those below it, and prune each node that gets any anew."""
+    def _admit(self, node: int, newcomers: CaseIndices) -> Generator[Any, Estimate, Estimate]:
+        """Add the newcomers to a node and its descendants, and prune each node that gets any again."""
         record = self.records[node]
         counts = self._counts_with(record, newcomers)
         record.weight = float(counts.sum())
@@ -180,7 +174,7 @@ class UnitWeightPruner:
         return (yield self._decide(node))
 
     def _counts_with(self, record: NodeRecord, newcomers: CaseIndices) -> Floats:
-        """Return the class counts with the newcomers; an empty leaf shows its parent's counts but has none."""
+        """Return the class counts with the newcomers; the record of an empty leaf has its parent's counts."""
         added = np.bincount(self.cases.classes[newcomers], minlength=self.cases.n_classes).astype(np.float64)
         return added + record.counts if record.weight > 0 else added
 
@@ -193,14 +187,14 @@ def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float =
     dataset : Dataset
         The cases the tree was grown from.
     growth : Release8Growth
-        What growing gave; it is left as it is.
+        It is not changed.
     confidence : float
         CF, above 0 and up to 1.
 
     Returns
     -------
     Tree
-        With `estimate` filled in: the errors expected of each node. Branches without cases expect what growing wrote.
+        With `estimate`: the expected errors of each node. Branches without cases keep the training errors of growing.
 
     Examples
     --------
@@ -225,7 +219,7 @@ def prune_release8(dataset: Dataset, growth: Release8Growth, confidence: float =
 
 
 class FractionalPruner:
-    """The state of one run: records that are changed in place, and the cases in their order."""
+    """The state of one run: records, changed in place, and the cases in their order."""
 
     def __init__(self, cases: Release8Cases, records: list[NodeRecord], estimator: Estimator) -> None:
         self.cases = cases
@@ -240,7 +234,7 @@ class FractionalPruner:
     def _estimate(
         self, node: int, first: int, stop: int, *, update: bool
     ) -> Generator[Any, tuple[float, int], tuple[float, int]]:
-        """Return the errors that a node expects of a stretch, and the node that takes its place."""
+        """Return the expected errors of a node with the cases of a slice, and the node that replaces it."""
         record = self.records[node]
         weight = self.cases.weight(first, stop)
         counts = self.cases.class_counts(first, stop)
@@ -283,9 +277,9 @@ class FractionalPruner:
 
 
 def drop_impossible_branches(dataset: Dataset, records: list[NodeRecord], root: int) -> None:
-    """Take the values that cannot arrive out of the last branch of subset tests, and the branch if none is left.
+    """Remove unreachable categories from the last branch of subset splits, and the branch if none is left.
 
-    What can arrive is known from the subset tests further up on the path.
+    The subset splits above on the path determine which categories can reach a node.
     """
     everything: dict[int, frozenset[int]] = {}
     waiting = [(root, everything)]
@@ -307,5 +301,5 @@ def drop_impossible_branches(dataset: Dataset, records: list[NodeRecord], root: 
             record.children.pop()
         record.split = Split.subsets(attribute, branch_of)
         for branch, child in enumerate(record.children):
-            inside = frozenset(value for value, home in enumerate(branch_of) if home == branch)
-            waiting.append((child, possible | {attribute: inside}))
+            reaching = frozenset(value for value, taken in enumerate(branch_of) if taken == branch)
+            waiting.append((child, possible | {attribute: reaching}))

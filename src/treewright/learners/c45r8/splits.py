@@ -1,14 +1,12 @@
-"""What C4.5 Release 8 thinks of each attribute at a node: tables, subsets, candidates.
+"""How C4.5 Release 8 evaluates the attributes at a node: tables, subsets, candidates, and the choice.
 
-Counts of a nominal attribute at a node of C4.5 Release 8, and what they say about a division. Everything here sees
-weights of values and classes, never a case.
+Tables: gain and information of a split follow from the weights of the categories and classes, never from cases.
 
-Grouping the values of a nominal attribute, as C4.5 Release 8 does with ``-s``. Invariants: Merging puts block q into p
-and moves the last block to place q: the order of the blocks decides the order of sums. All that the search needs is a
-table of counts; it never sees a case.
+Grouping the categories of a nominal attribute, as C4.5 Release 8 does with ``-s``. Invariants: merging puts block q
+into p and moves the last block to position q, because the order of the blocks decides the order of sums. The search
+needs only a table of counts.
 
-What C4.5 Release 8 thinks of each attribute at a node, and which one it takes. Invariants: Attributes are looked at in
-column order, because each numeric one reorders the cases of the node.
+Choice: attributes are evaluated in column order, because each numeric one reorders the cases of the node.
 """
 
 from __future__ import annotations
@@ -34,10 +32,10 @@ from treewright.tree.split import Split
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
-    """Weights of the values of a nominal attribute at a node, as Python floats.
+    """Weights of the categories of a nominal attribute at a node, as Python floats.
 
-    `rows` hold one list of class weights for each value, only the classes that occur; `totals` their sums; `base` is
-    the information per known case before dividing.
+    `rows` has one list of class weights per category, only of classes with cases; `totals` has their sums; `base` is
+    the information per known case before the split.
     """
 
     rows: list[list[float]]
@@ -54,9 +52,9 @@ class NodeTable:
 
 
 def node_table(table: Singles, weight: float) -> NodeTable:
-    """Sum up the weights of values (rows; row 0 is unknown) and classes at a node of this weight.
+    """Sum the weights of categories (rows; row 0 is unknown) and classes at a node of this weight.
 
-    With no known weight, `base` is 0.
+    Without known weight, `base` is 0.
     """
     table = table[:, table.any(axis=0)]  # empty classes add nothing to any sum
     totals = np.add.accumulate(table, axis=1)[:, -1].tolist()
@@ -73,50 +71,50 @@ def node_table(table: Singles, weight: float) -> NodeTable:
 
 
 def gain_of(table: NodeTable, totals: Sequence[float], informations: Sequence[float], minimum: int) -> float:
-    """Return the gain of dividing into branches with these totals and this information within each."""
+    """Return the gain of a split into branches with these totals and informations."""
     if table.known == 0 or sum(total >= minimum for total in totals) < 2:
         return NO_GAIN
     left = 0.0
-    for inside in informations:
-        left = single(left + inside)
+    for branch in informations:
+        left = single(left + branch)
     return gain_from(table.base, left, table.known, table.unknown_rate)
 
 
 def gain_from(base: float, left: float, known: float, unknown_rate: float) -> float:
-    """Return the gain when `left` is the information that remains after dividing."""
+    """Return the gain if `left` is the information that remains after the split."""
     return single(single(1.0 - unknown_rate) * single(base - single(left / known)))
 
 
 def info_of(table: NodeTable, totals: Sequence[float]) -> float:
-    """Return the information of a division, the unknown cases being one more part."""
+    """Return the split information, with the unknown cases as one more branch."""
     return single(information([table.unknown, *totals]) / table.weight)
 
 
 def split_score(gain: float, info: float, average: float, *, by_ratio: bool) -> float:
-    """Return what a test with this gain and information is worth against the average gain."""
+    """Return the score of a split with this gain and split information, given the average gain."""
     if by_ratio:
         return single(gain / info) if gain >= average - EPSILON and info > EPSILON else NO_GAIN
     return gain if info > 0 and gain > -EPSILON else NO_GAIN
 
 
 SEARCH_MINIMUM = 1
-"""The minimum number of cases while values are being grouped."""
+"""The minimum number of cases during the search for groups."""
 
 OCCURS = 0.5
-"""A value with more weight than this is a block of its own."""
+"""A category with more weight than this starts as a block of its own."""
 
 PURE_SLACK = 0.1
 """A block whose other classes weigh no more than this counts as a single class."""
 
 BETTER = 1e-5
-"""By this much merging must improve the ratio."""
+"""Merging must improve the ratio by at least this."""
 
 LEAST_AVERAGE = single(EPSILON)
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The branch of each declared value, with gain and information."""
+    """The branch of each category, with gain and split information."""
 
     gain: float
     info: float
@@ -125,7 +123,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Gain, information and value of a list of blocks."""
+    """Gain, split information and score of a list of blocks."""
 
     gain: float
     info: float
@@ -134,30 +132,30 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some values, their weight together and by class, and the information within them."""
+    """A set of categories: its weight, its class weights, and its information."""
 
     values: tuple[int, ...]
     total: float
     row: tuple[float, ...]
-    inside: float
+    information: float
 
     def merged(self, other: Block) -> Block:
-        """Return this block with the values of another one added."""
+        """Return the union of this block and another one."""
         row = tuple(single(mine + its) for mine, its in zip(self.row, other.row, strict=True))
         return Block(self.values + other.values, single(self.total + other.total), row, information(row))
 
     def class_if_single(self) -> int | None:
-        """Return the class that all of the block belongs to, None if there are several."""
+        """Return the only class of the block, None if it has several."""
         main = next((c for c, count in enumerate(self.row) if count >= PURE_SLACK), None)
         return main if main is not None and self.is_of(main) else None
 
     def is_of(self, code: int) -> bool:
-        """Whether other classes weigh next to nothing."""
+        """Return True if the weight of all other classes is at most `PURE_SLACK`."""
         return self.row[code] >= self.total - PURE_SLACK
 
 
 class Blocks:
-    """A list of blocks of values, merged step by step."""
+    """A list of blocks of categories, merged step by step."""
 
     def __init__(self, table: NodeTable, *, by_ratio: bool) -> None:
         self.table = table
@@ -177,22 +175,22 @@ class Blocks:
         return [block.total for block in self.blocks]
 
     @property
-    def insides(self) -> list[float]:
-        """Information within each block."""
-        return [block.inside for block in self.blocks]
+    def informations(self) -> list[float]:
+        """Information of each block."""
+        return [block.information for block in self.blocks]
 
     def merge(self, into: int, other: int) -> None:
-        """Put one block into another, and the last block in its place."""
+        """Merge one block into another, and move the last block to its position."""
         self.blocks[into] = self.blocks[into].merged(self.blocks[other])
         self.blocks[other] = self.blocks[-1]
         self.blocks.pop()
 
     def score(self) -> Score:
-        """Score the blocks as they are."""
-        return scored(self.table, self.totals, self.insides, by_ratio=self.by_ratio)
+        """Return the score of the blocks."""
+        return scored(self.table, self.totals, self.informations, by_ratio=self.by_ratio)
 
     def merge_single_classes(self) -> bool:
-        """Merge the blocks that hold one and the same class, and say whether there were any."""
+        """Merge the blocks that have the same single class; return True if there were any."""
         before = len(self)
         p = 0
         while p < len(self) - 1:
@@ -200,47 +198,47 @@ class Blocks:
             q = p + 1
             while main is not None and q < len(self):
                 if self.blocks[q].is_of(main):
-                    self.merge(p, q)  # what is now at q has not been looked at
+                    self.merge(p, q)  # the block now at q has not been compared yet
                 else:
                     q += 1
             p += 1
         return len(self) < before
 
     def largest(self) -> int:
-        """Return the place of the largest block, the first of equals."""
+        """Return the index of the largest block, the first of equals."""
         totals = self.totals
         return totals.index(max(totals))
 
     def branch_of(self) -> tuple[int, ...]:
-        """Return the branch of each declared value, the left-over set being the last branch."""
+        """Return the branch of each category; categories in no block take the last branch."""
         branches = [len(self)] * len(self.table.totals)
         for branch, block in enumerate(self.blocks):
             for value in block.values:
                 branches[value] = branch
         return tuple(branches)
 
-    def scores_after_merging(self, pairs: npt.NDArray[np.intp]) -> list[Score]:
-        """Return the score after merging each pair (rows of p, q); the blocks stay as they are."""
-        into, other = pairs[:, 0], pairs[:, 1]
+    def scores_after_merging(self, merges: npt.NDArray[np.intp]) -> list[Score]:
+        """Return the score after each of these merges (rows of p, q); the blocks do not change."""
+        into, other = merges[:, 0], merges[:, 1]
         last = len(self) - 1
         totals = np.array(self.totals, dtype=np.float32)
         rows = np.array([block.row for block in self.blocks], dtype=np.float32).T
-        # column j of `home` says which block is at place j after merging
-        home = np.broadcast_to(np.arange(last), (len(pairs), last)).copy()
+        # column j of `block_at` has the block at position j after merging
+        block_at = np.broadcast_to(np.arange(last), (len(merges), last)).copy()
         moved = other < last
-        home[moved, other[moved]] = last
-        each = np.arange(len(pairs))
-        merged_totals = totals[home]
+        block_at[moved, other[moved]] = last
+        each = np.arange(len(merges))
+        merged_totals = totals[block_at]
         merged_totals[each, into] = totals[into] + totals[other]
-        merged_insides = np.array(self.insides, dtype=np.float32)[home]
-        merged_insides[each, into] = information_of_columns(rows[:, into] + rows[:, other])
+        merged_informations = np.array(self.informations, dtype=np.float32)[block_at]
+        merged_informations[each, into] = information_of_columns(rows[:, into] + rows[:, other])
 
         table = self.table
-        left = np.add.accumulate(merged_insides, axis=1)[:, -1]
+        left = np.add.accumulate(merged_informations, axis=1)[:, -1]
         known_share = np.float32(single(1.0 - table.unknown_rate))
         gains = known_share * (np.float32(table.base) - left / np.float32(table.known))
         gains[np.count_nonzero(merged_totals >= SEARCH_MINIMUM, axis=1) < 2] = NO_GAIN
-        unknown = np.full((1, len(pairs)), table.unknown, dtype=np.float32)
+        unknown = np.full((1, len(merges)), table.unknown, dtype=np.float32)
         infos = information_of_columns(np.vstack((unknown, merged_totals.T))) / np.float32(table.weight)
         return [
             Score(gain, info, split_score(gain, info, LEAST_AVERAGE, by_ratio=self.by_ratio))
@@ -248,24 +246,24 @@ class Blocks:
         ]
 
 
-def scored(table: NodeTable, totals: list[float], inside: list[float], *, by_ratio: bool) -> Score:
-    """Score branches with these totals and this information within each."""
-    gain = gain_of(table, totals, inside, SEARCH_MINIMUM)
+def scored(table: NodeTable, totals: list[float], informations: list[float], *, by_ratio: bool) -> Score:
+    """Return the score of branches with these totals and informations."""
+    gain = gain_of(table, totals, informations, SEARCH_MINIMUM)
     info = info_of(table, totals)
     return Score(gain, info, split_score(gain, info, LEAST_AVERAGE, by_ratio=by_ratio))
 
 
 def grouping(table: NodeTable, minimum: int, *, by_ratio: bool) -> Grouping | None:
-    """Return the best grouping found, None if no grouping has a positive value.
+    """Return the best grouping found, None if no grouping has a positive score.
 
     Parameters
     ----------
     table : NodeTable
-        Counts at the node; some weight must be known.
+        Counts at the node; their known weight must be positive.
     minimum : int
-        m; it decides which blocks are large and whether the result is admissible. Within the search 1 takes its place.
+        m; it decides which blocks are large and whether the result is admissible. The search itself uses 1.
     by_ratio : bool
-        Gain ratio, or gain; by gain, merging goes on until there are two blocks.
+        Gain ratio, or gain; by gain, blocks are merged until there are two.
     """
     score = scored(table, table.totals, [information(row) for row in table.rows], by_ratio=by_ratio)
     blocks = Blocks(table, by_ratio=by_ratio)
@@ -276,33 +274,33 @@ def grouping(table: NodeTable, minimum: int, *, by_ratio: bool) -> Grouping | No
         large = sum(total >= minimum for total in blocks.totals)
         forced = not by_ratio or large < 2
         excluded = blocks.largest() if large < 3 else None
-        found = _best_pair(blocks, lowest_gain, excluded=excluded, forced=forced)
+        found = _best_merge(blocks, lowest_gain, excluded=excluded, forced=forced)
         if found is None or (not forced and found[1].value < score.value + BETTER):
             break
-        pair, score = found
-        blocks.merge(*pair)
+        merge, score = found
+        blocks.merge(*merge)
     if score.value <= 0:
         return None
-    gain = gain_of(table, blocks.totals, blocks.insides, minimum)
+    gain = gain_of(table, blocks.totals, blocks.informations, minimum)
     return Grouping(gain, score.info, blocks.branch_of())
 
 
-def _best_pair(
+def _best_merge(
     blocks: Blocks, lowest_gain: float, *, excluded: int | None, forced: bool
 ) -> tuple[tuple[int, int], Score] | None:
-    """Return the pair to merge and the score after it; the last of equals wins."""
-    free = np.array([place for place in range(len(blocks)) if place != excluded], dtype=np.intp)
+    """Return the two blocks to merge and the score after merging; the last of equals wins."""
+    free = np.array([block for block in range(len(blocks)) if block != excluded], dtype=np.intp)
     first, second = np.triu_indices(len(free), 1)
-    pairs = np.column_stack((free[first], free[second]))
+    merges = np.column_stack((free[first], free[second]))
     best = Score(NO_GAIN, 0.0, 0.0)
     found: int | None = None
-    for index, score in enumerate(blocks.scores_after_merging(pairs)):
+    for index, score in enumerate(blocks.scores_after_merging(merges)):
         enough_at_last = score.gain >= lowest_gain > best.gain
         if enough_at_last or score.value >= best.value or (found is None and forced):
             best, found = score, index
     if found is None:
         return None
-    p, q = pairs[found].tolist()
+    p, q = merges[found].tolist()
     return (p, q), best
 
 
@@ -313,12 +311,12 @@ MANY_VALUES = 0.3
 """Attributes with at least this share of values to cases do not count in the average gain."""
 
 NO_AVERAGE_GAIN = 1e6
-"""The average gain when there is nothing to average: nothing is as good as this."""
+"""The average gain if there is nothing to average: no gain reaches it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release8Candidate:
-    """The best test on one attribute: its gain (`NO_GAIN` for none) and information, and the test itself."""
+    """The best split of one attribute: its gain (`NO_GAIN` for none), its split information, and the split itself."""
 
     gain: float
     info: float = 0.0
@@ -326,7 +324,7 @@ class Release8Candidate:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there is a gain, 0 included."""
+        """True if there is a gain, 0 included."""
         return self.gain > -EPSILON
 
 
@@ -334,9 +332,9 @@ NOTHING = Release8Candidate(NO_GAIN)
 
 
 class Ascending:
-    """The numbers of an attribute in the whole training set, as 32-bit floats and as they were given.
+    """The values of a numeric attribute in the whole training set, as 32-bit floats and as given.
 
-    A cut is found among the former and told as the latter (0.8, not 0.800000012), which divides the cases alike.
+    A cut is found among the former and reported as the latter (0.8, not 0.800000012); both split the cases alike.
     """
 
     def __init__(self, singles: Singles, as_given: npt.NDArray[np.float64]) -> None:
@@ -347,12 +345,12 @@ class Ascending:
         self._singles, self._as_given = singles[last], as_given[last]
 
     def largest_not_above(self, bound: float) -> float:
-        """Return the largest number that is not above the bound."""
+        """Return the largest value that is not above the bound."""
         return float(self._as_given[np.searchsorted(self._singles, np.float32(bound), side="right") - 1])
 
 
 def nominal_candidate(table: NodeTable, attribute: int, minimum: int) -> Release8Candidate:
-    """Evaluate the test with one branch for each value."""
+    """Evaluate the split with one branch per category."""
     if table.weight <= table.unknown:
         return NOTHING
     gain = gain_of(table, table.totals, [information(row) for row in table.rows], minimum)
@@ -365,8 +363,8 @@ def numeric_candidate(
     cases: Release8Cases, attribute: int, first: int, stop: int, minimum: int, ascending: Ascending
 ) -> Release8Candidate:
     """Evaluate all cuts of a numeric attribute; `ascending` are its values in the whole training set."""
-    # Added anew, in the order in which the attribute before left the cases; nominal attributes take the weight that the
-    # node was entered with. The two can differ in the last bit, and with it which cuts are admissible.
+    # Summed again, in the order in which the previous attribute left the cases; nominal attributes use the weight
+    # computed on entering the node. The two can differ in the last bit, which decides which cuts are admissible.
     weight = cases.weight(first, stop)
     start = first + cases.gather_unknown(attribute, first, stop)
     unknown = 0.0
@@ -385,8 +383,8 @@ def numeric_candidate(
     side = smallest_side(known, cases.n_classes, minimum)
     weights = cases.weights[ordered]
     low = np.add.accumulate(weights)[:-1]
-    apart = values[:-1] < values[1:].astype(np.float64) - MIN_GAP
-    tries = np.flatnonzero(apart & (low >= side) & (low <= single(known - side)))
+    separable = values[:-1] < values[1:].astype(np.float64) - MIN_GAP
+    tries = np.flatnonzero(separable & (low >= side) & (low <= single(known - side)))
     if not len(tries):
         return NOTHING
     cost = single(log2(len(tries)) / weight)
@@ -440,16 +438,16 @@ def _sides(
 
 
 class Release8Evaluator:
-    """Looks at all attributes of a node and chooses the test.
+    """Evaluates all attributes of a node and chooses the split.
 
     Parameters
     ----------
     cases : Release8Cases
     criterion : {"gain_ratio", "gain"}
     subset : bool
-        Whether values of nominal attributes are grouped.
+        Whether categories of nominal attributes are grouped.
     minimum : int
-        m, as long as nothing changes it.
+        m; it can change while growing (see `_grouped_candidate`).
     """
 
     def __init__(self, cases: Release8Cases, criterion: str, subset: bool, minimum: int) -> None:
@@ -468,16 +466,16 @@ class Release8Evaluator:
         self.ascending = {index: Ascending(cases.numbers[index], cases.as_given[index]) for index in cases.numbers}
 
     def best_split(self, first: int, stop: int, weight: float, tested: int) -> Split | None:
-        """Return the test to take at a node, None if there is none.
+        """Return the split of a node, None if there is none.
 
         Parameters
         ----------
         first, stop : int
-            The stretch of the node.
+            The slice of the node.
         weight : float
             Its weight when the node was entered.
         tested : int
-            Bit a is set when nominal attribute a was tested further up, which bars it here.
+            Bit a is set if nominal attribute a was tested above, which excludes it here.
         """
         candidates = {
             attribute: self._candidate(attribute, first, stop, weight)
@@ -499,7 +497,7 @@ class Release8Evaluator:
         return chosen
 
     def used_below(self, split: Split, tested: int) -> int:
-        """Return `tested` for the branches of a node with this test."""
+        """Return `tested` for the branches of a node with this split."""
         attribute = split.attribute
         if self.cases.attributes[attribute].is_numeric or attribute in self.grouped:
             return tested
@@ -516,7 +514,7 @@ class Release8Evaluator:
 
     def _grouped_candidate(self, attribute: int, table: NodeTable) -> Release8Candidate:
         if table.known < EPSILON:
-            self.minimum = 1  # the oversight of the original: m stays as it is during the evaluation
+            self.minimum = 1  # as in the original, which does not restore m after this
             return NOTHING
         found = grouping(table, self.minimum, by_ratio=self.by_ratio)
         if found is None:

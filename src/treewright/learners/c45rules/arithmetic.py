@@ -48,7 +48,7 @@ class Precision(StrEnum):
         return doubles.astype(np.float32).astype(np.float64) if self is Precision.SINGLE else doubles
 
     def running_sum(self, values: Floats) -> float:
-        """Add from the first to the last, rounding after each addition.
+        """Return the sum from the first to the last value, rounded after each addition.
 
         Examples
         --------
@@ -57,7 +57,7 @@ class Precision(StrEnum):
         """
         if not len(values):
             return 0.0
-        # Unlike numpy.sum, accumulate keeps to the order.
+        # Unlike numpy.sum, accumulate adds in order.
         return float(np.add.accumulate(values.astype(np.float32) if self is Precision.SINGLE else values)[-1])
 
     def log2(self, whole: int) -> float:
@@ -95,10 +95,10 @@ def release8_integers() -> Iterator[int]:
     state = [1]
     for _ in range(_LENGTH - 1):
         state.append(16807 * state[-1] % (2**31 - 1))
-    # The next three repeat the first three, so that both lags have something to look back at.
+    # The next three repeat the first three, so that both lags reach existing numbers.
     recent = deque(state + state[:_SHORT_LAG], maxlen=_LENGTH)
-    for place, number in enumerate(_sums(recent)):
-        if place >= _THROWN_AWAY:
+    for index, number in enumerate(_sums(recent)):
+        if index >= _THROWN_AWAY:
             yield number >> 1
 
 

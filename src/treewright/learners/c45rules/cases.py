@@ -1,9 +1,7 @@
-"""What rules are made from: the paths of a tree, and the cases that rules are measured on.
+"""The inputs of C4.5rules: the paths of a tree, and the cases on which rules are measured.
 
-The cases on which rules are measured; all have unit weight.
-
-One rule for each leaf of a tree. A rule has the conditions on the path from the root and the class of the leaf. Leaves
-that less than one training case reached give no rule.
+Each leaf of a tree gives a rule with the conditions on its path and its class, except leaves that less than one
+training case reached. The cases have unit weight.
 """
 
 from __future__ import annotations
@@ -62,12 +60,12 @@ def cases_for(tree: Tree, dataset: Dataset) -> RuleCases:
 
 
 LEAST_WEIGHT = 1.0
-"""A leaf that fewer cases reached has nothing behind its class."""
+"""A leaf with less weight than this gives no rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """The conditions on the way to a leaf, root first, and the class it says."""
+    """The conditions on the path to a leaf, root first, and the class it predicts."""
 
     conditions: tuple[Condition, ...]
     outcome: int

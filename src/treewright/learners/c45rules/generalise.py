@@ -96,7 +96,7 @@ class ShrinkingRule:
 
     For every case the number of conditions that it fails is stored. The rule covers the cases that fail none; without
     one condition it also covers those that fail only that one. So one pass over the cases counts for all conditions.
-    `remaining` are the positions of the conditions that are left.
+    `remaining` has the positions of the remaining conditions.
     """
 
     def __init__(self, rule: PathRule, cases: RuleCases) -> None:
@@ -123,7 +123,7 @@ class ShrinkingRule:
         return result
 
     def drop(self, index: int) -> None:
-        """Do without one of the conditions that are left, counted from 0."""
+        """Drop one of the remaining conditions, by its index."""
         self._failed -= self._failing.pop(index)
         del self.remaining[index]
 
@@ -133,15 +133,15 @@ def sorted_conditions(path: Sequence[Condition], kept: Collection[int]) -> tuple
 
     Its comparison is not a consistent order (a nominal condition comes before a numeric one whatever their
     attributes, and a lower attribute before a higher one whatever their kind), so the result depends on the
-    procedure: selection, place by place, with exchanges. Dropped conditions are passed over but keep their
-    places until an exchange moves them.
+    procedure: selection sort with exchanges. Dropped conditions are skipped but keep their positions until an
+    exchange moves them.
 
     Parameters
     ----------
     path : sequence of Condition
         All conditions of the path, dropped ones included.
     kept : collection of int
-        Places of those that were kept.
+        Positions of the kept ones.
 
     Examples
     --------
@@ -150,15 +150,15 @@ def sorted_conditions(path: Sequence[Condition], kept: Collection[int]) -> tuple
     [0.5, 1.0]
     """
     left = set(kept)
-    places: list[Condition | None] = [one if place in left else None for place, one in enumerate(path)]
-    for place in range(len(kept)):
-        chosen, best = place, places[place]
-        for later in range(place + 1, len(places)):
-            one = places[later]
+    slots: list[Condition | None] = [one if position in left else None for position, one in enumerate(path)]
+    for position in range(len(kept)):
+        chosen, best = position, slots[position]
+        for later in range(position + 1, len(slots)):
+            one = slots[later]
             if one is not None and (best is None or _comes_before(one, best)):
                 chosen, best = later, one
-        places[place], places[chosen] = places[chosen], places[place]
-    return tuple(one for one in places if one is not None)
+        slots[position], slots[chosen] = slots[chosen], slots[position]
+    return tuple(one for one in slots if one is not None)
 
 
 def _comes_before(one: Condition, other: Condition) -> bool:
@@ -173,8 +173,8 @@ def _comes_before(one: Condition, other: Condition) -> bool:
 def without_duplicates(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Keep the first of equal rules of a class, with the greatest error of them.
 
-    Two rules are equal when they compare the same attributes with the same values or cuts, place by place.
-    The direction of a comparison is *not* looked at, an oversight of the original that shows in its lists.
+    Two rules are equal when they compare the same attributes with the same values or cuts, in the same
+    order. The direction of a comparison is *ignored*, an oversight of the original that shows in its rule lists.
     """
     kept: dict[tuple[object, ...], Candidate] = {}
     for candidate in candidates:

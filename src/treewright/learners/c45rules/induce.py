@@ -15,20 +15,19 @@ description (`select`, `description_length`); order classes and rules, choose th
 All counts are unit-weight cases: neither case weights nor the fractional cases of the tree's growth are used. A missing
 value fails every condition.
 
-Rule post-pruning in its simple form: by accuracy on cases that were kept apart. A rule for every leaf; a condition goes
-when the rule is no less accurate without it on the validation cases; the rules fire in the order of their accuracy. No
-description length, no order of classes, no removal of rules that are never needed.
+Rule post-pruning in its simple form uses the accuracy on validation cases. There is one rule per leaf; a condition is
+dropped if the rule without it is no less accurate on the validation cases; rules fire in order of accuracy. Description
+length, order of classes and removal of rules are not used.
 
-What the lectures leave open is settled so:
+The lectures leave some points open. Here they are defined as follows.
 
-* While there are conditions that may go, the one goes whose absence gives the highest accuracy, the last of
-  equals.
-* A rule that covers no validation case has accuracy 0, since nothing speaks for it; so it is widened until it
-  covers one.
-* A rule that has lost all its conditions is left out: saying one class always is the business of the default.
-* Of equal rules the first stays. Of rules of equal accuracy the one that covers more cases fires first, then
-  the one whose leaf comes first.
-* The default is the majority class of the tree's root, which has seen more cases than the validation set.
+* Of the conditions that can be dropped, the one whose absence gives the highest accuracy is dropped first, the last
+  of equals.
+* A rule that covers no validation case has accuracy 0, so conditions are dropped until it covers one.
+* A rule without conditions is left out: predicting one class always is what the default class does.
+* Of equal rules the first is kept. Of rules of equal accuracy the one that covers more cases fires first, then the
+  one whose leaf comes first.
+* The default is the majority class of the root, which has more cases than the validation set.
 """
 
 from __future__ import annotations
@@ -166,9 +165,9 @@ def induce_rules(tree: Tree, dataset: Dataset, options: RuleOptions | None = Non
     tree : Tree
         Grown, not pruned: generalising the rules is the pruning.
     dataset : Dataset
-        The cases the tree was grown from, taken whole; their weights are not looked at.
+        The cases the tree was grown from; case weights are ignored.
     options : RuleOptions or None
-        None: the defaults.
+        None uses the defaults.
 
     Returns
     -------
@@ -206,7 +205,7 @@ def induce_rules(tree: Tree, dataset: Dataset, options: RuleOptions | None = Non
     default = default_class(covers, cases)
     outcomes = np.array([candidate.outcome for candidate in chosen], dtype=np.intp)
     kept = without_harmful(outcomes, covers, default, cases)
-    rules = measured_rules([chosen[place] for place in kept], cases, ERROR_LIMIT)
+    rules = measured_rules([chosen[index] for index in kept], cases, ERROR_LIMIT)
     return RuleSet(dataset.schema, rules, default)
 
 
@@ -225,18 +224,18 @@ def _chosen(candidates: list[Candidate], cases: RuleCases, options: RuleOptions)
 
 
 NO_LIMIT = 1.0
-"""Every rule fires, however inaccurate."""
+"""Every rule fires, regardless of its error."""
 
 
 def induce_rules_on_validation(tree: Tree, validation: Dataset) -> RuleSet:
-    """Turn a tree into rules, pruned and ordered by their accuracy on other cases than it was grown from.
+    """Turn a tree into rules, pruned and ordered by their accuracy on validation cases.
 
     Parameters
     ----------
     tree : Tree
         Grown, not pruned.
     validation : Dataset
-        Cases kept apart, taken whole; their weights are not looked at.
+        Cases the tree was not grown from; case weights are ignored.
 
     Returns
     -------
@@ -273,7 +272,7 @@ def induce_rules_on_validation(tree: Tree, validation: Dataset) -> RuleSet:
 
 
 def _pruned(rule: PathRule, cases: RuleCases) -> tuple[Candidate, int]:
-    """Return the rule without the conditions that do not help, and how many cases it covers."""
+    """Return the rule without its unnecessary conditions, and the number of cases it covers."""
     shrinking = ShrinkingRule(rule, cases)
     covered, wrong = shrinking.counts()
     while shrinking.remaining:
@@ -285,7 +284,7 @@ def _pruned(rule: PathRule, cases: RuleCases) -> tuple[Candidate, int]:
         drop = max(index for index, error in enumerate(errors) if error == lowest)
         shrinking.drop(drop)
         covered, wrong = counts[drop]
-    conditions = tuple(rule.conditions[place] for place in shrinking.remaining)
+    conditions = tuple(rule.conditions[position] for position in shrinking.remaining)
     return Candidate(conditions, rule.outcome, _error(covered, wrong)), covered
 
 

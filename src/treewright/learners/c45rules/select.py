@@ -35,7 +35,7 @@ Counts = npt.NDArray[np.int64]
 THEORY_WEIGHT = 0.5
 TINY = 1e-6
 IMPOSSIBLE = 1e6
-"""Bits for errors in a place where the code expects none."""
+"""Bits for errors where the code expects none."""
 
 
 class DescriptionLength:
@@ -59,23 +59,23 @@ class DescriptionLength:
     def __init__(self, cases: RuleCases, precision: Precision) -> None:
         self._n = cases.n
         self.precision = precision
-        self._declared = [len(column.values) for column in cases.dataset.schema.attributes]
-        self.value_bits = [self._value_bits(cases, attribute) for attribute in range(len(self._declared))]
+        self._n_categories = [len(column.values) for column in cases.dataset.schema.attributes]
+        self.value_bits = [self._value_bits(cases, attribute) for attribute in range(len(self._n_categories))]
         self.naming_bits = self._naming_bits()
         self._factorials: Floats = np.zeros(1)
 
     def _value_bits(self, cases: RuleCases, attribute: int) -> float:
         fl, lg = self.precision.number, self.precision.log2
         column = cases.dataset.columns[attribute]
-        declared = self._declared[attribute]
+        n_categories = self._n_categories[attribute]
         if cases.dataset.schema.attributes[attribute].is_numeric:
             # NaN counts as one value; the distinct ones are those that the precision can tell apart.
             different = len(np.unique(self.precision.array(column)))
             return fl(1 + lg(different) / 2) if different > 1 else 0.0
-        if declared <= 1:
+        if n_categories <= 1:
             return 0.0
         bits = 0.0
-        for frequency in np.bincount(column + 1, minlength=declared + 1)[1:].tolist():
+        for frequency in np.bincount(column + 1, minlength=n_categories + 1)[1:].tolist():
             if frequency:
                 bits = fl(bits + frequency / self._n * (lg(self._n) - lg(frequency)))
         return bits
@@ -91,7 +91,7 @@ class DescriptionLength:
         return naming
 
     def log_factorial(self, n: int) -> float:
-        """Return log2 n!: what is saved because n things can be told in any order."""
+        """Return log2 n!, the bits saved because n rules can be sent in any order."""
         return float(self._log_factorials(n)[n])
 
     def _log_factorials(self, largest: int) -> Floats:
@@ -102,13 +102,13 @@ class DescriptionLength:
         return self._factorials
 
     def condition_bits(self, condition: Condition) -> float:
-        """Return the bits of one condition; a set of values takes one bit per declared value."""
+        """Return the bits of one condition; a set of categories takes one bit per category of the attribute."""
         attribute = condition.attribute
-        operand = self._declared[attribute] if condition.op is Op.IN else self.value_bits[attribute]
+        operand = self._n_categories[attribute] if condition.op is Op.IN else self.value_bits[attribute]
         return self.precision.number(self.naming_bits + operand)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
-        """Return the bits of one rule: its conditions, and how many they are, less their order."""
+        """Return the bits of one rule: its conditions and their number, minus the bits of their order."""
         fl = self.precision.number
         bits = 0.0
         for condition in conditions:
@@ -117,7 +117,7 @@ class DescriptionLength:
         return fl(bits + self.precision.log2(n) - self.log_factorial(n))
 
     def theory_bits(self, rule_bits: Floats, sizes: Counts) -> Floats:
-        """Return the bits of sets of rules, not weighted: the sums of their rules less their order."""
+        """Return the unweighted bits of sets of rules: the sums of their rules minus the bits of their order."""
         order = self._log_factorials(int(sizes.max(initial=0)))[sizes]
         return self.precision.array(rule_bits - order)
 
@@ -126,7 +126,7 @@ class DescriptionLength:
         return self.precision.array(THEORY_WEIGHT * theory_bits + exception_bits)
 
     def exception_bits(self, covered: Counts, false_positives: Counts, false_negatives: Counts) -> Floats:
-        """Return the bits that say which cases the rules of a class get wrong.
+        """Return the bits that identify the cases which the rules of a class get wrong.
 
         Parameters
         ----------
@@ -137,8 +137,8 @@ class DescriptionLength:
         """
         fl = self.precision.array
         half = (false_positives + false_negatives) / 2.0
-        # The larger part is told first, with the errors expected to be shared evenly between both parts; for
-        # the other part its errors are known by then.
+        # The larger part is coded first, with the errors expected to be shared evenly between both parts; this
+        # determines the errors of the other part.
         mostly = covered > self._n / 2.0
         expected_positives = np.where(mostly, half, false_positives)
         expected_negatives = np.where(mostly, false_negatives, half)
@@ -146,7 +146,7 @@ class DescriptionLength:
         return fl(bits + self._biased(self._n - covered, false_negatives, expected_negatives))
 
     def _biased(self, cases: Counts, errors: Counts, expected: Floats) -> Floats:
-        """Return the bits that single out the errors among cases when so many are expected."""
+        """Return the bits that identify the errors among cases, given the expected number of errors."""
         fl = self.precision.array
         none = expected <= TINY
         every = ~none & (expected >= cases - TINY)
@@ -158,7 +158,7 @@ class DescriptionLength:
 
 
 EXHAUSTIVE_LIMIT = 10
-"""So many candidates have 1024 subsets."""
+"""Up to this many candidates all subsets (1024) are evaluated."""
 
 TRIALS = 11
 """Starting densities 0, 0.1, ... 1."""
@@ -186,10 +186,10 @@ def choose_rules(
     rule_bits : array
         Of each candidate.
     of_class : array of bool
-        Which cases are of the class that the candidates say.
+        Which cases have the class that the candidates predict.
     code : DescriptionLength
     numbers : iterator of float
-        Where random numbers come from; only the climb takes any.
+        Source of random numbers; only the climb uses any.
     """
     if len(covers) <= EXHAUSTIVE_LIMIT:
         return _best_of_all(covers, rule_bits, of_class, code)
@@ -203,7 +203,7 @@ def choose_rules(
 def _best_of_all(
     covers: npt.NDArray[np.bool_], rule_bits: Floats, of_class: Mask, code: DescriptionLength
 ) -> list[int]:
-    """Look at all subsets, numbered in binary with the first candidate as the lowest digit."""
+    """Evaluate all subsets, numbered in binary with the first candidate as the lowest digit."""
     sums, sizes = np.zeros(1), np.zeros(1, dtype=np.int64)
     for bits in rule_bits.tolist():  # each pass doubles the subsets, the new candidate being added last
         sums = np.concatenate((sums, code.precision.array(sums + bits)))
@@ -224,18 +224,18 @@ def _best_of_all(
 def _uncovered(pattern: Counts, candidates: int) -> Counts:
     """Count, for each subset of candidates, the cases that none of them covers.
 
-    A case is missed by a subset when the candidates that do cover it all lie outside; so the numbers of cases
-    by pattern are summed over the parts of the complement, one candidate after the other.
+    A subset does not cover a case if the complement contains all candidates that do; so the numbers of cases by
+    pattern are summed over the subsets of the complement, one candidate after the other.
     """
     within = np.bincount(pattern, minlength=2**candidates)
     for candidate in range(candidates):
-        pairs = within.reshape(-1, 2, 2**candidate)
-        pairs[:, 1] += pairs[:, 0]
+        halves = within.reshape(-1, 2, 2**candidate)
+        halves[:, 1] += halves[:, 0]
     return within[::-1]
 
 
 class _Climb:
-    """The state of the search: which candidates are in, and what adding or dropping each would change."""
+    """The state of the search: the chosen candidates, and the effect of adding or dropping each."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class _Climb:
         self._best_total = np.inf
 
     def run(self, start: npt.NDArray[np.bool_]) -> None:
-        """Climb from a starting set to where no single change saves anything."""
+        """Climb from a starting set until no single change saves bits."""
         self._start(start)
         while True:
             theory, total = self._evaluate()
@@ -274,7 +274,7 @@ class _Climb:
         self._sole_right, self._sole_wrong = self._tally(once & self._right), self._tally(once & ~self._right)
 
     def _tally(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Counts:
-        """Count for each candidate how many of these cases it covers."""
+        """Return for each candidate the number of these cases that it covers."""
         tally: Counts = self._by_case[rows].sum(axis=0, dtype=np.int64)
         return tally
 
@@ -285,7 +285,7 @@ class _Climb:
         return total, total - right, int(np.count_nonzero(self._right)) - right
 
     def _evaluate(self) -> tuple[float, float]:
-        """Return the bits of the rules that are in, not weighted, and of the whole message."""
+        """Return the unweighted bits of the chosen rules, and the bits of the whole message."""
         rules = self._precision.running_sum(self._bits[self._chosen])
         theory = self._code.theory_bits(np.array([rules]), np.array([np.count_nonzero(self._chosen)]))
         exceptions = self._code.exception_bits(*(np.array([count]) for count in self._counts()))
@@ -308,11 +308,11 @@ class _Climb:
         return fl(total - (exceptions + THEORY_WEIGHT * rules))
 
     def _flip(self, candidate: int) -> None:
-        """Add or drop a candidate, and update what the others cover alone or would."""
+        """Add or drop a candidate, and update what the others cover alone or would cover."""
         rows = np.flatnonzero(self._covers[candidate])
         times = self._times[rows]
         sign = -1 if self._chosen[candidate] else 1
-        # A case that is covered once only because of this candidate was, or is afterwards, covered by none.
+        # A case that only this candidate covers is covered by no chosen candidate before or after the change.
         edge = rows[times == (1 if sign < 0 else 0)]
         right, wrong = self._by_class(edge)
         self._free_right -= sign * right

@@ -1,33 +1,35 @@
 """CAL2 and CAL3 (Unger and Wysotzki 1981): trees that grow while the cases come one at a time.
 
-CAL2, for classes that do not overlap: an open leaf takes the class of the case; a leaf of another class than the case
-is replaced by a test of the next attribute, with open branches but that of the case, which gets its class.
+CAL2, for classes that do not overlap: an open leaf takes the class of the case. A leaf whose class differs from that of
+the case is replaced by a split on the next attribute; the branch of the case gets its class, the others are open.
 
-CAL3, for classes that do: a leaf counts. From `s1` cases on, it is closed for good with the class whose share is at
+CAL3, for classes that overlap: a leaf counts classes. After `s1` cases it is closed with the class whose share is at
 least `s2`; if there is none, it is replaced as above, and the branch of the case starts its counters with this case.
 
-What the authors leave open is defined here: exhausted
-    A leaf that would be replaced when no attribute is left goes on counting and says the majority of its counters. In
-    CAL3 it can still be closed by later cases.
+The papers leave some points open. Here they are defined as follows.
+
+exhausted
+    A leaf that would be replaced when no attribute is left keeps counting and predicts the majority of its counters. In
+    CAL3 later cases can still close it.
 majority
-    The largest counter; of equal ones the class that is declared first.
+    The largest counter; of equal ones the first class in class order.
 open leaf at prediction
-    The majority of its counters; if it has none, that of the node above it.
+    Predicts the majority of its counters; without counts, that of its parent.
 missing value
-    A case whose value is missing or undeclared where it is needed, to go down or to be the case of a new branch, is
-    skipped: nothing is counted anywhere. A prediction stays at the node above, whose majority is the answer.
+    A case is skipped, and counted nowhere, if its value is missing or unknown where it is needed: to go down, or to be
+    the first case of a new branch. In prediction such a case stays at the node, which predicts its majority.
 error
-    In CAL2, a case that comes to a leaf of another class. An open leaf says nothing, so it makes no error.
+    In CAL2, a case that reaches a leaf of another class. An open leaf has no class, so it makes no error.
 end
     CAL2: a pass without error. CAL3: a pass that neither counted, nor closed, nor replaced anything. Cases at exhausted
-    leaves do not keep either from ending: nothing but counters can change there, and `Run.ended` says so. Both always
-    end, also without `max_steps`: every further pass brings a leaf of finitely many nearer to its end.
+    leaves do not prevent the end: only counters can change there, and `Run.ended` reports it. Both always end, also
+    without `max_steps`: every further pass brings one of finitely many leaves closer to its end.
 
-Invariants: Every node counts the cases that come to it, and on to the nodes below it; a closed leaf counts no more. So
-a node has counted at least what its branches have, class by class. Nodes refer to one another by number, and no depth
-costs stack.
+Invariants: every node counts the cases that reach it or a node below it; a closed leaf counts no more. So a node has
+counted at least as many cases of each class as its branches. Nodes refer to one another by index, and nothing recurses.
 
-CAL2 and CAL3 over cases as they are: numbers are put into intervals first, and come back as tests of the numbers.
+`CaseByCase` applies CAL2 and CAL3 to data with numeric attributes: it discretises them first, and the finished tree
+tests the numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ from treewright.tree.tree import Stop, Tree
 from treewright.wording import quoted_list
 
 ROWS_AT_ONCE = 4096
-"""Rows of a data set that are turned into plain numbers at once."""
+"""Rows of a data set that are converted to Python numbers at a time."""
 
 
 _STOP_AFTER = {
@@ -61,12 +63,12 @@ _STOP_AFTER = {
     Event.CLOSED: Stop.CLOSED,
     Event.EXHAUSTED: Stop.NO_ATTRIBUTES,
 }
-"""Why a leaf is a leaf after a case came to it."""
+"""The stop reason of a leaf after a case reached it."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A node that learns: its counters and, once replaced by a test, the branches that a case has reached."""
+    """A node while learning: its counters and, once it is split, the branches that a case has reached."""
 
     counts: list[int]
     stop: Stop = Stop.OPEN
@@ -84,7 +86,7 @@ class CalLearner:
         Nominal or ordinal attributes, and classes as the target.
     options : CAL2 or CAL3
     keep_trace : bool, default False
-        Whether every step is kept in `trace`, with the whole tree after it; for small data.
+        Keep every step in `trace`, with the whole tree after it; for small data.
 
     Attributes
     ----------
@@ -114,7 +116,7 @@ class CalLearner:
         attributes = self.schema.attributes
         self._n_classes = len(self.schema.classes)
         self._n_values = [len(column.values) for column in attributes]
-        self._order = [place for place, values in enumerate(self._n_values) if values >= 2]
+        self._order = [attribute for attribute, values in enumerate(self._n_values) if values >= 2]
         self._nodes = [self._new_node()]
 
     # -- learning ----------------------------------------------------------------------------------------------------
@@ -125,14 +127,14 @@ class CalLearner:
         Parameters
         ----------
         codes : sequence of int
-            Index of the declared value for each attribute of the schema; any other number means missing.
+            Index of the category for each attribute of the schema; any other number means missing.
         class_code : int
-            Index of the declared class.
+            Index of the class, in class order.
 
         Returns
         -------
         Step
-            What happened.
+            The effect of the case.
 
         Examples
         --------
@@ -152,13 +154,13 @@ class CalLearner:
             raise ParameterError(f"a case has {len(self._n_values)} values, one for each attribute, not {len(values)}")
         if not 0 <= own < self._n_classes:
             raise ParameterError(f"class code {own} must be one of 0 to {self._n_classes - 1}")
-        event, way = self._present(values, own)
-        return self._step(values, way, event, self.steps)
+        event, path = self._present(values, own)
+        return self._step(values, path, event, self.steps)
 
     def learn_all(self, dataset: Dataset) -> Run:
-        """Present the cases of a data set in order, again and again, until the learner's end or the limit.
+        """Present the cases of a data set in order, pass after pass, until the learner ends or reaches the limit.
 
-        The learner goes on from where it is: more data may follow, and what was learned stays.
+        Learning continues from the present tree.
 
         Parameters
         ----------
@@ -168,7 +170,7 @@ class CalLearner:
         Returns
         -------
         Run
-            Why it ended, after how many passes and steps, and how many cases were skipped.
+            Why it ended, with the numbers of passes, steps and skipped cases.
         """
         target = self._checked_target(dataset)
         skipped = np.zeros(dataset.n_rows, dtype=np.bool_)
@@ -176,18 +178,18 @@ class CalLearner:
         limit = self.options.max_steps
         passes = 0
         while True:
-            seen: set[Event] = set()
+            events: set[Event] = set()
             for row, codes in _rows(dataset):
                 if limit is not None and self.steps - first >= limit:
                     return Run(Ended.LIMIT, passes, self.steps - first, int(skipped.sum()))
-                event, way = self._present(codes, int(target[row]))
-                seen.add(event)
+                event, path = self._present(codes, int(target[row]))
+                events.add(event)
                 skipped[row] |= event is Event.SKIPPED
                 if self.keep_trace:
-                    self._step(codes, way, event, row + 1)
+                    self._step(codes, path, event, row + 1)
             passes += 1
-            if not seen & self.options.another_pass:
-                ended = Ended.EXHAUSTED if Event.EXHAUSTED in seen else self.options.ended
+            if not events & self.options.another_pass:
+                ended = Ended.EXHAUSTED if Event.EXHAUSTED in events else self.options.ended
                 return Run(ended, passes, self.steps - first, int(skipped.sum()))
 
     def _checked_target(self, dataset: Dataset) -> Sequence[int]:
@@ -205,53 +207,53 @@ class CalLearner:
         return target
 
     def _present(self, codes: Sequence[int], class_code: int) -> tuple[Event, list[int]]:
-        """Learn from a case; return what happened and the nodes on its way."""
+        """Learn from a case; return the event and the nodes on its path."""
         self.steps += 1
-        way = self._way(codes)
-        leaf = self._nodes[way[-1]]
+        path = self._path(codes)
+        leaf = self._nodes[path[-1]]
         if leaf.branches is not None:
-            return Event.SKIPPED, way
+            return Event.SKIPPED, path
         event = Event.NOTHING
         if not leaf.closed:
             after = leaf.counts.copy()
             after[class_code] += 1
-            event = self._possible(self.options.leaf_event(after, class_code), codes, depth=len(way) - 1)
+            event = self._possible(self.options.leaf_event(after, class_code), codes, depth=len(path) - 1)
             if event is Event.SKIPPED:
-                return event, way
+                return event, path
             leaf.counts = after
             if event is Event.SPLIT:
-                self._divide(leaf, codes[self._order[len(way) - 1]], class_code)
+                self._replace_by_split(leaf, codes[self._order[len(path) - 1]], class_code)
             else:
                 leaf.stop, leaf.closed = _STOP_AFTER[event], event is Event.CLOSED
-        for number in way[:-1]:
+        for number in path[:-1]:
             self._nodes[number].counts[class_code] += 1
-        return event, way
+        return event, path
 
-    def _way(self, codes: Sequence[int]) -> list[int]:
-        """Return the nodes from the root to a leaf, or to the test whose value the case does not have."""
-        way = [0]
+    def _path(self, codes: Sequence[int]) -> list[int]:
+        """Return the nodes from the root to a leaf, or to the node whose tested value is missing."""
+        path = [0]
         for attribute in self._order:
-            branches = self._nodes[way[-1]].branches
+            branches = self._nodes[path[-1]].branches
             if branches is None or not self._has_value(codes, attribute):
                 break
             if codes[attribute] not in branches:
                 branches[codes[attribute]] = len(self._nodes)
                 self._nodes.append(self._new_node())
-            way.append(branches[codes[attribute]])
-        return way
+            path.append(branches[codes[attribute]])
+        return path
 
     def _possible(self, event: Event, codes: Sequence[int], depth: int) -> Event:
-        """Return what can be done in place of a split that has no attribute, or no branch for its case."""
+        """Return the event, replaced if it is a split without an attribute or without a branch for its case."""
         if event is not Event.SPLIT:
             return event
         if depth == len(self._order):
             return Event.EXHAUSTED
         return event if self._has_value(codes, self._order[depth]) else Event.SKIPPED
 
-    def _divide(self, leaf: _Node, value: int, class_code: int) -> None:
+    def _replace_by_split(self, leaf: _Node, value: int, class_code: int) -> None:
         own = self._new_node()
         own.counts[class_code] = 1
-        # CAL2's new leaf has the class, CAL3's has a counter of one: the judge says which.
+        # CAL2's new leaf has the class, CAL3's has a counter of one: the options decide.
         own.stop = _STOP_AFTER[self.options.leaf_event(own.counts, class_code)]
         leaf.branches = {value: len(self._nodes)}
         self._nodes.append(own)
@@ -262,11 +264,11 @@ class CalLearner:
     def _new_node(self) -> _Node:
         return _Node([0] * self._n_classes)
 
-    # -- telling -----------------------------------------------------------------------------------------------------
+    # -- reports -----------------------------------------------------------------------------------------------------
 
-    def _step(self, codes: Sequence[int], way: list[int], event: Event, case: int) -> Step:
-        attributes = [self.schema.attributes[place] for place in self._order[: len(way) - 1]]
-        values = [codes[place] for place in self._order[: len(way) - 1]]
+    def _step(self, codes: Sequence[int], path: list[int], event: Event, case: int) -> Step:
+        attributes = [self.schema.attributes[attribute] for attribute in self._order[: len(path) - 1]]
+        values = [codes[attribute] for attribute in self._order[: len(path) - 1]]
         step = Step(
             number=self.steps,
             case=case,
@@ -274,7 +276,7 @@ class CalLearner:
             event=event,
             counts=tuple(
                 (name, count)
-                for name, count in zip(self.schema.classes, self._nodes[way[-1]].counts, strict=True)
+                for name, count in zip(self.schema.classes, self._nodes[path[-1]].counts, strict=True)
                 if count
             ),
             notation=to_notation(self.tree) if self.keep_trace else None,
@@ -285,19 +287,19 @@ class CalLearner:
 
     @property
     def tree(self) -> Tree:
-        """The tree as it is now; later learning does not change it.
+        """The present tree; later learning does not change it.
 
-        Weight and counts of a node are what it has counted, over all passes. Open leaves stop as `Stop.OPEN`, leaves
-        with a class as `Stop.PURE`, exhausted ones as `Stop.NO_ATTRIBUTES`.
+        Weight and counts of a node are the cases it has counted, over all passes. Open leaves stop as `Stop.OPEN`,
+        leaves with a class as `Stop.PURE`, exhausted ones as `Stop.NO_ATTRIBUTES`.
         """
         records = [self._record(0, above=0)]
-        waiting = [(0, 0, 0)]  # number of the node, of its record, and its depth
+        waiting = [(0, 0, 0)]  # index of the node, index of its record, depth
         while waiting:
-            number, place, depth = waiting.pop()
+            number, index, depth = waiting.pop()
             branches = self._nodes[number].branches
             if branches is None:
                 continue
-            record, attribute = records[place], self._order[depth]
+            record, attribute = records[index], self._order[depth]
             record.split = Split.multiway(attribute, self._n_values[attribute], STAY)
             record.stop = None
             for value in range(self._n_values[attribute]):
@@ -328,7 +330,7 @@ def _check_schema(schema: Schema, name: str) -> None:
 
 
 def _rows(dataset: Dataset) -> Iterator[tuple[int, Sequence[int]]]:
-    """Yield the number and the codes of every row; a few at a time become Python numbers, to spare memory."""
+    """Yield the index and the codes of every row, converted in batches to save memory."""
     for start in range(0, dataset.n_rows, ROWS_AT_ONCE):
         stop = min(start + ROWS_AT_ONCE, dataset.n_rows)
         columns = [column[start:stop].tolist() for column in dataset.columns]
@@ -343,16 +345,16 @@ class CaseByCase:
     Parameters
     ----------
     schema : Schema
-        Of the cases, with their numeric columns.
+        Of the cases, including the numeric columns.
     bounds : dict of int to tuple of float
-        Of the intervals of numeric columns.
+        Bounds of the intervals of numeric columns.
     learner : CalLearner
         Over the columns with intervals.
 
     Attributes
     ----------
     run : Run or None
-        What came of the last `learn_all`.
+        The result of the last `learn_all`.
     """
 
     schema: Schema
@@ -362,7 +364,7 @@ class CaseByCase:
 
     @classmethod
     def begin(cls, first: Dataset, options: CaseByCaseLearner, *, keep_trace: bool = False) -> CaseByCase:
-        """Return a learner for cases like these; nothing is learned yet.
+        """Return a learner for cases like these, before the first case.
 
         Parameters
         ----------
@@ -370,7 +372,7 @@ class CaseByCase:
             The first cases, with their classes.
         options : CAL2 or CAL3
         keep_trace : bool
-            Whether every step is kept, with the whole tree after it.
+            Keep every step, with the whole tree after it.
 
         Examples
         --------
@@ -387,12 +389,12 @@ class CaseByCase:
         return cls(first.schema, bounds, CalLearner(nominal.schema, options, keep_trace))
 
     def learn_all(self, dataset: Dataset) -> Run:
-        """Present the cases again and again until the learner's end or its limit of steps."""
+        """Present the cases, pass after pass, until the learner ends or reaches its limit of steps."""
         self.run = self.learner.learn_all(self._nominal(dataset))
         return self.run
 
     def learn_once(self, dataset: Dataset) -> None:
-        """Present every case once, in order, whatever the limit of steps."""
+        """Present every case once, in order, regardless of the limit of steps."""
         if dataset.target is None:
             raise DataError("there is no target to learn from", source=dataset.source)
         columns = [column.tolist() for column in self._nominal(dataset).columns]
@@ -407,12 +409,12 @@ class CaseByCase:
 
     @property
     def tree(self) -> Tree:
-        """The tree as it is now, with tests of numbers by interval."""
+        """The present tree, with interval tests of numeric attributes."""
         return with_intervals(self.learner.tree, self.schema, self.bounds) if self.bounds else self.learner.tree
 
     @property
     def notation(self) -> str:
-        """The tree on one line; intervals stand in ascending order, like declared values."""
+        """The tree on one line; intervals are in ascending order, like categories."""
         return to_notation(self.learner.tree)
 
     @property

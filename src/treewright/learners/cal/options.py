@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 
 class CaseByCaseLearner(TreeLearner):
-    """What CAL2 and CAL3 share: they learn case by case and score no splits."""
+    """Base class of CAL2 and CAL3: they learn case by case and score no splits."""
 
     max_steps: int | None
     another_pass: ClassVar[frozenset[Event]]
-    """The events after which the data must be presented once more."""
+    """The events that require another pass over the data."""
     ended: ClassVar[Ended]
-    """What a pass without those events is, if no leaf was exhausted."""
+    """How learning ends after a pass without those events, if no leaf is exhausted."""
 
     @abstractmethod
     def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
-        """Return what becomes of a leaf that has counted this, a case of this class the last."""
+        """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: classes, every case once, one at a time."""
+        """Its abilities: classification, without case weights; it continues with later cases."""
         return Abilities(weights=Weights.NONE, grows_on=True)
 
     @property
@@ -46,7 +46,7 @@ class CaseByCaseLearner(TreeLearner):
 
     @property
     def order(self) -> str:
-        """Each branch to its end."""
+        """Depth first."""
         return "depth"
 
     def words(self) -> list[str]:
@@ -54,7 +54,7 @@ class CaseByCaseLearner(TreeLearner):
         return [] if self.max_steps is None else [f"steps at most {self.max_steps}"]
 
     def begin(self, first: Dataset, *, keep_trace: bool = False) -> CaseByCase:
-        """Return a learner that cases like these can be presented to, one by one."""
+        """Return a learner for cases like these, which takes them one by one."""
         from treewright.learners.cal.growing import CaseByCase
 
         return CaseByCase.begin(first, self, keep_trace=keep_trace)
@@ -66,7 +66,7 @@ class CaseByCaseLearner(TreeLearner):
         return Grown(case_by_case.tree, traced=False)
 
     def corrected(self, entry: EvaluatedSplit, stop: Stop | None) -> EvaluatedSplit:
-        """Return an entry as it was decided: a leaf that the reference would split was not pruned."""
+        """Return the entry; a leaf that only the reference recipe would split was not pruned."""
         if entry.status is SplitStatus.PRUNED and stop is not Stop.PRUNED:
             return replace(entry, status=SplitStatus.CONSIDERED)
         return entry
@@ -97,7 +97,7 @@ class CAL2(CaseByCaseLearner):
 
     def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
         """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
-        if counts[case_class] < sum(counts):  # until it is exhausted, a leaf has only counted its own class
+        if counts[case_class] < sum(counts):  # before it is exhausted, a leaf counts only its own class
             return Event.SPLIT
         return Event.PUT if counts[case_class] == 1 else Event.NOTHING
 
@@ -144,7 +144,7 @@ class CAL3(CaseByCaseLearner):
         total = sum(counts)
         if total < self.s1:
             return Event.COUNTED
-        # A quotient is rounded as the decimal in s2 is: 7 of 10 is 0.7. A product is not: 0.7 times 10 may be above 7.
+        # A quotient rounds like the decimal in s2: 7 of 10 is 0.7. A product may not: 0.7 times 10 may be above 7.
         return Event.CLOSED if max(counts) / total >= self.s2 else Event.SPLIT
 
     def words(self) -> list[str]:

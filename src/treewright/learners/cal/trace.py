@@ -1,4 +1,4 @@
-"""What CAL2 and CAL3 tell about their learning: one `Step` for each case, one `Run` for a whole data set."""
+"""Records of learning by CAL2 and CAL3: one `Step` per case, one `Run` per data set."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from treewright.wording import printable
 
 
 class Event(StrEnum):
-    """What happened when a case was presented."""
+    """The effect of presenting a case."""
 
     PUT = "put class"
     """The leaf was open and took the class of the case (CAL2)."""
     NOTHING = "nothing"
-    """The leaf says the class of the case already (CAL2), or is closed (CAL3)."""
+    """The leaf already predicts the class of the case (CAL2), or is closed (CAL3)."""
     SPLIT = "split"
-    """The leaf was replaced by a test of the next attribute."""
+    """The leaf was replaced by a split on the next attribute."""
     COUNTED = "counted"
-    """The leaf counted the case, and still has too few to be judged (CAL3)."""
+    """The leaf counted the case, and still has fewer than `s1` cases (CAL3)."""
     CLOSED = "closed"
-    """The leaf counted the case and was given its class for good (CAL3)."""
+    """The leaf counted the case and was closed with its class (CAL3)."""
     EXHAUSTED = "exhausted"
-    """The leaf would be replaced, but no attribute is left: it counts, and says the majority."""
+    """The leaf would be replaced, but no attribute is left: it counts, and predicts the majority."""
     SKIPPED = "skipped"
-    """A value that was needed is missing: nothing was learned from the case, and nothing counted."""
+    """A required value is missing: the case was neither learned nor counted."""
 
 
 class Ended(StrEnum):
@@ -38,21 +38,21 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One case, and what it did to the tree.
+    """One case and its effect on the tree.
 
     Parameters
     ----------
     number : int
-        How many cases the learner had been shown, with this one.
+        Number of cases presented to the learner so far, including this one.
     case : int
-        Number of the case in its data set, from 1; the same as `number` for cases that are shown one by one.
+        Number of the case in its data set, from 1; equal to `number` for cases presented one by one.
     path : tuple of (str, str)
-        Attribute and value of each test on the way to the node that the case came to.
+        Attribute and value of each test on the path to the node that the case reached.
     event : Event
     counts : tuple of (str, int)
-        What that node has counted, with this case unless it was skipped: class and number, without zeros.
+        Class counts of that node, including this case unless it was skipped, without zeros.
     notation : str or None
-        The whole tree after the step; None where no trace is kept.
+        The whole tree after the step; None if no trace is kept.
 
     Examples
     --------
@@ -77,17 +77,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came of presenting a data set.
+    """The result of presenting a data set.
 
     Parameters
     ----------
     ended : Ended
     passes : int
-        Complete ones.
+        Number of complete passes.
     steps : int
         Cases presented, over all passes.
     skipped : int
-        How many cases of the data set were passed over at least once, since a value that was needed is missing.
+        Number of cases of the data set that were skipped at least once because a required value is missing.
     """
 
     ended: Ended

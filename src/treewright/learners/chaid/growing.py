@@ -1,10 +1,10 @@
-"""CHAID: trees whose tests are chosen by significance (Kass 1980), and its exhaustive variant (Biggs et al. 1991).
+"""CHAID: trees whose splits are chosen by significance (Kass 1980), and its exhaustive variant (Biggs et al. 1991).
 
 Invariants
 ----------
-Nothing depends on the order of the cases. Equal p-values go to the earlier attribute. Everything works on a stack of
-its own, so trees may be as deep as they like. Sizes and counts are sums of weights: a case of weight three counts as
-three. Weights that are not whole are taken as they are, which makes the p-values approximate.
+The result does not depend on the order of the cases. Of equal p-values the earlier attribute wins. Nothing recurses, so
+the depth of a tree is unlimited. Sizes and counts are sums of weights: a case of weight three counts as three.
+Fractional weights are allowed and make the p-values approximate.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from treewright.tree.split import Split
 from treewright.tree.tree import Stop, Tree
 
 R_SMALL_SHARE = 0.01
-"""R's CHAID takes this share of a node's cases for the least size of a group, if it is below the minimum given."""
+"""In R's CHAID the least size of a group is at most this share of the node's cases."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One attribute at one node.
+    """The evaluation of one attribute at one node.
 
     Parameters
     ----------
     attribute : int
     groups : tuple of tuple of int
-        Levels by group: codes of declared values, numbers of intervals, `MISSING` (-1) for missing values.
+        Levels by group: codes of categories, indices of intervals, `MISSING` (-1) for missing values.
     log_p : float
         Of the grouped table.
     log_multiplier : float
     log_adjusted : float
         With `like_r` it may be above 0.
     split : Split or None
-        The test that has a branch for each group; None where there is nothing to divide.
+        The split with one branch per group; None if there is nothing to split.
     monte_carlo : bool
-        Whether R's CHAID would have drawn random tables for one of the p-values involved (only with `like_r`).
+        Whether R's CHAID would have simulated tables for one of the p-values (only with `like_r`).
     """
 
     attribute: int
@@ -78,18 +78,18 @@ class Finding:
 
     @property
     def adjusted(self) -> float:
-        """The adjusted p-value; 0 where it is too small for a double, and never above the largest power of e."""
+        """The adjusted p-value; 0 if it is too small for a double, and at most the largest power of e."""
         return math.exp(min(self.log_adjusted, LARGEST_LOG))
 
     @property
     def multiplier(self) -> float:
-        """What the p-value was multiplied by; infinite where it is too large for a double."""
+        """The multiplier of the p-value; infinite if it is too large for a double."""
         return math.exp(self.log_multiplier) if self.log_multiplier <= LARGEST_LOG else math.inf
 
 
 @dataclass(frozen=True)
 class ChaidNode:
-    """What was found at one node: all attributes looked at, the one chosen, or the reason to stop."""
+    """The decision at one node: the evaluated attributes, the chosen one, or the stop reason."""
 
     findings: tuple[Finding, ...]
     chosen: Finding | None
@@ -97,13 +97,13 @@ class ChaidNode:
 
     @property
     def monte_carlo(self) -> bool:
-        """Whether a p-value of this node is one that R's CHAID would have drawn."""
+        """True if R's CHAID would have simulated a p-value of this node."""
         return any(finding.monte_carlo for finding in self.findings)
 
 
 @dataclass(frozen=True)
 class ChaidGrowth:
-    """A tree and what was found at each of its nodes.
+    """A tree and the decisions at its nodes.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ class ChaidGrowth:
 
 
 class ChaidEvaluator:
-    """Finds the groups and p-values of all attributes at the open nodes of an engine.
+    """Evaluates all attributes at the open nodes of an engine: groups and p-values.
 
     Parameters
     ----------
     engine : Engine
-        Numeric attributes are made intervals in it.
+        Its numeric attributes are converted to intervals.
     root : int
         The open node of all training cases.
     options : CHAID
@@ -138,7 +138,7 @@ class ChaidEvaluator:
         regression = engine.schema.task is Task.REGRESSION
         self._test: SignificanceTest = FTest() if regression else ChiSquareTest()
         [summary] = engine.summaries([root])
-        # R drops classes that never occur; no test minds their columns of zeros, but its rule about small cells does.
+        # R drops classes without cases; zero columns do not change a test, but its rule about small cells.
         self._statistics = np.arange(3) if regression else np.flatnonzero(summary.statistics)
         self.bounds: dict[int, tuple[float, ...]] = {}
         attributes = range(len(engine.schema.attributes))
@@ -162,11 +162,11 @@ class ChaidEvaluator:
         fixed = (*occurring.tolist(), MISSING) if table.unknown_cases else tuple(occurring.tolist())
         return AttributeLevels(attribute, column, bounds, fixed, missing_is_nominal=True)
 
-    def examine(self, node: int, summary: Summary) -> tuple[Finding, ...]:
+    def evaluate(self, node: int, summary: Summary) -> tuple[Finding, ...]:
         """Return a finding for each attribute, in order (with `like_r` not for those with a single level)."""
-        return self._examine_all([(node, summary)])[0]
+        return self._evaluate_all([(node, summary)])[0]
 
-    def _examine_all(self, nodes: Sequence[tuple[int, Summary]]) -> list[tuple[Finding, ...]]:
+    def _evaluate_all(self, nodes: Sequence[tuple[int, Summary]]) -> list[tuple[Finding, ...]]:
         counted = self._engine.count([(node, [levels.attribute for levels in self._levels]) for node, _ in nodes])
         return [
             tuple(
@@ -206,33 +206,33 @@ class ChaidEvaluator:
         """Return the finding with the smallest adjusted p, the first of equals; None if there is none at all."""
         if not findings:
             return None
-        # The program compares as it computes; otherwise a difference of rounding is none.
+        # R compares p-values exactly; otherwise differences by rounding are ties.
         tie = 0.0 if self._options.like_r else TIE
         smallest = min(finding.log_adjusted for finding in findings)
         return next(finding for finding in findings if finding.log_adjusted <= smallest + tie)
 
     def decide(self, node: int, summary: Summary, depth: int) -> tuple[ChaidNode, Finding | None]:
-        """Examine a node unless there is reason to stop; return what was found, and the best finding.
+        """Evaluate a node unless a limit is reached; return the decision and the best finding.
 
-        R's CHAID tests pure nodes like others (to no effect), so `like_r` has findings there.
+        R's CHAID also evaluates pure nodes (without effect), so `like_r` has findings there.
         """
         return self.decide_all([(node, summary)], depth)[0]
 
     def decide_all(self, nodes: Sequence[tuple[int, Summary]], depth: int) -> list[tuple[ChaidNode, Finding | None]]:
-        """Decide about all nodes of a level, which are counted at once."""
+        """Decide about all nodes of a level, which are counted in one pass."""
         options = self._options
         limits = [self._limit(summary, depth) for _, summary in nodes]
-        asked = [
+        open_nodes = [
             limit is None and (options.like_r or not summary.pure)
             for (_, summary), limit in zip(nodes, limits, strict=True)
         ]
-        found = iter(self._examine_all([node for node, wanted in zip(nodes, asked, strict=True) if wanted]))
+        found = iter(self._evaluate_all([node for node, is_open in zip(nodes, open_nodes, strict=True) if is_open]))
         decided: list[tuple[ChaidNode, Finding | None]] = []
-        for (_, summary), limit, wanted in zip(nodes, limits, asked, strict=True):
+        for (_, summary), limit, is_open in zip(nodes, limits, open_nodes, strict=True):
             stop = Stop.PURE if summary.pure else limit
-            findings = next(found) if wanted else ()
+            findings = next(found) if is_open else ()
             best = self.choose(findings)
-            if not wanted:
+            if not is_open:
                 decided.append((ChaidNode((), None, stop), None))
                 continue
             if best is None:
@@ -245,7 +245,7 @@ class ChaidEvaluator:
     def _limit(self, summary: Summary, depth: int) -> Stop | None:
         if self._options.max_depth is not None and depth >= self._options.max_depth:
             return Stop.DEPTH
-        least = self._options.min_samples_split * (1 - 1e-12)  # broken weights may fall short by rounding
+        least = self._options.min_samples_split * (1 - 1e-12)  # sums of fractional weights may fall short by rounding
         return Stop.TOO_FEW if summary.weight < least else None
 
 
@@ -255,7 +255,7 @@ def grow_chaid(dataset: Dataset, options: CHAID) -> ChaidGrowth:
     Parameters
     ----------
     dataset : Dataset
-        Cases with classes (chi-square tests) or numbers (F-tests); weights are numbers of cases.
+        Cases with a target of classes (chi-square tests) or numbers (F-tests); weights are numbers of cases.
     options : CHAID
 
     Returns
@@ -279,7 +279,7 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
     if options.like_r and engine.schema.task is Task.REGRESSION:
         raise DataError("R's CHAID predicts classes; the target is numeric", column=engine.schema.target)
     root = engine.root()
-    examiner = ChaidEvaluator(engine, root, options)
+    evaluator = ChaidEvaluator(engine, root, options)
     records: list[NodeRecord] = [_record(engine.summaries([root])[0], engine.schema.task)]
     nodes: list[ChaidNode] = []
     level = [root]
@@ -288,7 +288,7 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
         below: list[int] = []
         summaries = engine.summaries(level)
         for node, (found, best) in zip(
-            level, examiner.decide_all(list(zip(level, summaries, strict=True)), depth), strict=True
+            level, evaluator.decide_all(list(zip(level, summaries, strict=True)), depth), strict=True
         ):
             record = records[len(nodes)]
             nodes.append(found)
@@ -304,12 +304,12 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
             below += children
         level, depth = below, depth + 1
     tree, order = build_tree(engine.schema, records)
-    return ChaidGrowth(tree, tuple(nodes[number] for number in order), examiner.bounds)
+    return ChaidGrowth(tree, tuple(nodes[number] for number in order), evaluator.bounds)
 
 
 def _record(summary: Summary, task: Task) -> NodeRecord:
     if task is Task.REGRESSION:
         return NodeRecord(summary.weight, np.zeros(0), summary.mean, sse=summary.sse)
     counts = summary.statistics
-    # Sums of broken weights may differ by rounding: the first of the heaviest classes.
+    # Sums of fractional weights may differ by rounding: the first of the heaviest classes.
     return NodeRecord(summary.weight, counts, int(np.argmax(counts >= counts.max() * (1 - 1e-12))))

@@ -1,13 +1,13 @@
 """The levels of an attribute, and how CHAID merges them.
 
-Merging the levels of one attribute: a table in, groups of its rows out. Pure functions. Three procedures share these
-notions: Kass's (1980), the exhaustive one of Biggs, de Ville and Suen (1991), and that of R's CHAID 0.1-2, which
-departs from Kass's in several ways that `merge_like_r` lists.
+Merging takes the table of one attribute and returns groups of its rows; the functions are pure. There are three
+procedures: Kass's (1980), the exhaustive one of Biggs, de Ville and Suen (1991), and that of R's CHAID 0.1-2;
+`merge_like_r` lists how the last differs from Kass's.
 
-Ties: of pairs that are equally alike the one whose higher group comes first is merged, then the one whose lower group
-comes first. Log p-values closer than `TIE` are equal, except in the procedure of R, which compares them as they are.
+Ties: of equally similar pairs, the one whose higher group comes first is merged, then the one whose lower group comes
+first. Log p-values closer than `TIE` are equal, except in the procedure of R, which compares them exactly.
 
-The levels of attributes for CHAID: from columns to the rows of a table, and from groups back to a split.
+`AttributeLevels` converts columns to the rows of a table, and groups back to a split.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ TIE = 1e-9
 """Difference below which two log p-values are equal."""
 
 SMALL_CELL, SMALL_TABLE = 10, 100
-"""R's CHAID draws random tables where a cell is below the first and the whole below the second."""
+"""R's CHAID simulates random tables if a cell is below the first and the total below the second."""
 
 
 class Merged(NamedTuple):
-    """What merging made of an attribute.
+    """The result of merging the levels of an attribute.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ class Merged(NamedTuple):
     log_p : float
         Of the table of the groups.
     log_multiplier : float
-        What its p-value is multiplied by, as a logarithm.
+        Logarithm of the multiplier of the p-value.
     log_adjusted : float
-        The result; at most 0, except by R's procedure, which does not cut it off.
+        Logarithm of the adjusted p-value; at most 0, except in R's procedure, which does not limit it.
     monte_carlo : bool
-        Whether R would have drawn random tables for one of the p-values.
+        Whether R would have simulated tables for one of the p-values.
     """
 
     groups: Groups
@@ -77,16 +77,16 @@ class LevelTable:
 
     @property
     def singles(self) -> Groups:
-        """Every level as a group of its own."""
+        """One group per level."""
         return tuple((level,) for level in range(len(self.rows)))
 
     def sums(self, groups: Groups) -> Counts:
-        """Return the rows of groups."""
+        """Return the summed row of each group."""
         added: Counts = np.stack([self.rows[list(group)].sum(axis=0) for group in groups])
         return added
 
     def log_p(self, groups: Groups) -> float:
-        """Test groups against each other."""
+        """Return log p of the table of these groups."""
         return self.test.of_table(self.sums(groups))
 
     def weights(self, groups: Groups) -> Floats:
@@ -94,7 +94,7 @@ class LevelTable:
         return self.test.weights(self.sums(groups))
 
     def allowed(self, groups: Groups) -> npt.NDArray[np.bool_]:
-        """Return which pairs (lower, higher) may be merged."""
+        """Return which pairs of groups (lower, higher) may be merged."""
         k = len(groups)
         if self.scale is Scale.NOMINAL:
             return np.triu(np.ones((k, k), dtype=bool), 1)
@@ -105,7 +105,7 @@ class LevelTable:
 
 
 def merge_groups(groups: Groups, low: int, high: int) -> Groups:
-    """Return the groups with two of them merged in the place of the lower.
+    """Return the groups after merging two of them into the lower one.
 
     Examples
     --------
@@ -116,15 +116,15 @@ def merge_groups(groups: Groups, low: int, high: int) -> Groups:
     return (*groups[:low], merged, *groups[low + 1 : high], *groups[high + 1 :])
 
 
-class _Pairs:
-    """Log p of pairs of groups, kept between rounds: cell (lower, higher), NaN where not known."""
+class _GroupPairs:
+    """Log p of every pair of groups, kept between rounds: cell (lower, higher), NaN if not computed."""
 
     def __init__(self, table: LevelTable, groups: Groups) -> None:
         self._table = table
         self.start(groups)
 
     def start(self, groups: Groups) -> None:
-        """Forget everything and begin with these groups."""
+        """Start again with these groups."""
         self.groups = groups
         self._sums = self._table.sums(groups)
         self._cells = np.full((len(groups), len(groups)), np.nan)
@@ -137,7 +137,7 @@ class _Pairs:
             self._cells[low, high] = self._tested(self._sums[low], self._sums[high])
 
     def _tested(self, first: Counts, second: Counts) -> Floats:
-        return self._table.test.of_pairs(first, second)
+        return self._table.test.of_row_pairs(first, second)
 
     def merge(self, low: int, high: int) -> None:
         """Merge two groups and test the new one against the others."""
@@ -151,19 +151,19 @@ class _Pairs:
         self._sums[low] += self._sums[high]
         self._sums = np.delete(self._sums, high, 0)
 
-    def most_alike(self, only: int | None = None, tie: float = TIE) -> tuple[int, int, float]:
-        """Return the pair with the largest p (of all that have the group `only` in them), and its log p."""
-        places = self._open
+    def most_similar(self, only: int | None = None, tie: float = TIE) -> tuple[int, int, float]:
+        """Return the pair with the largest p (among those that contain the group `only`), and its log p."""
+        candidates = self._open
         if only is not None:
-            own = np.zeros_like(places)
+            own = np.zeros_like(candidates)
             own[only, :] = own[:, only] = True
-            places = places & own
-        # By columns, which are the higher groups, then by rows: the order of ties.
-        high, low = np.nonzero(places.T)
+            candidates = candidates & own
+        # By column (the higher group), then by row: the order of ties.
+        high, low = np.nonzero(candidates.T)
         values = self._cells[low, high]
         best = float(values.max())
-        place = int(np.argmax(values >= best - tie)) if best > -math.inf else 0
-        return int(low[place]), int(high[place]), float(values[place])
+        chosen = int(np.argmax(values >= best - tie)) if best > -math.inf else 0
+        return int(low[chosen]), int(high[chosen]), float(values[chosen])
 
     @property
     def weights(self) -> Floats:
@@ -183,16 +183,16 @@ class _Pairs:
 def merge_levels(table: LevelTable, alpha: float, least: float, *, resplit: bool = False) -> Merged:
     """Merge by Kass's procedure.
 
-    The most alike pair is merged as long as its p is above `alpha`; then the lightest group, as long as it weighs less
-    than `least`, is merged with the group most like it, and pairs are compared again. One group may be all that
-    remains. With `resplit`, a merged group of three or more levels is divided again in the best possible way (how far
-    that is searched for with many levels and classes, `treewright.learners.candidates` says), if the p-value of the two
-    parts is at most `alpha`, each part weighs `least` and these groups were not there before (so that merging ends).
+    The most similar pair is merged while its p is above `alpha`; then the lightest group, while its weight is below
+    `least`, is merged with the group most similar to it, and pairs are compared again. A single group may remain. With
+    `resplit`, a merged group of three or more levels is split again by its best binary split (for many levels and
+    classes `treewright.learners.candidates` limits the search), if the p-value of the two parts is at most `alpha`,
+    each part has the weight `least`, and these groups did not occur before (so that merging ends).
 
     Parameters
     ----------
     table : LevelTable
-        Of levels that occur.
+        Of the levels that have cases.
     alpha : float
     least : float
     resplit : bool
@@ -204,25 +204,25 @@ def merge_levels(table: LevelTable, alpha: float, least: float, *, resplit: bool
     ((0, 1), (2,))
     """
     limit = math.log(alpha)
-    pairs = _Pairs(table, table.singles)
+    pairs = _GroupPairs(table, table.singles)
     seen = {pairs.groups}
     while len(pairs.groups) > 1:
-        low, high, log_p = pairs.most_alike()
+        low, high, log_p = pairs.most_similar()
         if log_p <= limit:
             small = pairs.small_group(least)
             if small is None:
                 break
-            low, high, _ = pairs.most_alike(only=small)
+            low, high, _ = pairs.most_similar(only=small)
         pairs.merge(low, high)
         seen.add(pairs.groups)
         if resplit and len(pairs.groups[low]) >= 3:
-            parts = _best_division(table, pairs.groups[low], least)
+            parts = _best_partition(table, pairs.groups[low], least)
             if parts is not None and parts[1] <= limit:
                 others = (*pairs.groups[:low], *pairs.groups[low + 1 :])
-                divided = tuple(sorted((*others, *parts[0])))
-                if divided not in seen:
-                    seen.add(divided)
-                    pairs.start(divided)
+                resplit_groups = tuple(sorted((*others, *parts[0])))
+                if resplit_groups not in seen:
+                    seen.add(resplit_groups)
+                    pairs.start(resplit_groups)
     return _adjusted(table, pairs.groups)
 
 
@@ -234,25 +234,25 @@ def _adjusted(table: LevelTable, groups: Groups) -> Merged:
     return Merged(groups, log_p, multiplier, min(log_p + multiplier, 0.0))
 
 
-def _best_division(table: LevelTable, group: tuple[int, ...], least: float) -> tuple[Groups, float] | None:
-    """Return the two parts of a group that differ most, and their log p; None if no parts are large enough."""
+def _best_partition(table: LevelTable, group: tuple[int, ...], least: float) -> tuple[Groups, float] | None:
+    """Return the two parts of a group that differ most, and their log p; None if no parts have enough weight."""
     levels = np.array(group)
     rows = table.rows[levels]
-    sides = _divisions(table, group, rows)
+    sides = _partitions(table, group, rows)
     left = np.stack([rows[side].sum(axis=0) for side in sides])
     right = rows.sum(axis=0) - left
     weights = np.minimum(table.test.weights(left), table.test.weights(right))
     fits = weights >= least * (1 - 1e-12)
     if not fits.any():
         return None
-    log_p = np.where(fits, table.test.of_pairs(left, right), np.inf)
+    log_p = np.where(fits, table.test.of_row_pairs(left, right), np.inf)
     best = int(np.argmax(log_p <= log_p.min() + TIE))
     parts = (tuple(levels[sides[best]].tolist()), tuple(levels[~sides[best]].tolist()))
     return parts, float(log_p[best])
 
 
-def _divisions(table: LevelTable, group: tuple[int, ...], rows: Counts) -> npt.NDArray[np.bool_]:
-    """Return the ways to divide a group in two, the first level always on the left."""
+def _partitions(table: LevelTable, group: tuple[int, ...], rows: Counts) -> npt.NDArray[np.bool_]:
+    """Return the binary partitions of a group as masks, the first level always on the left."""
     if table.scale is Scale.NOMINAL:
         regression = not isinstance(table.test, ChiSquareTest)
         return subsets_to_compare(rows, np.ones(len(rows), dtype=np.int64), regression=regression)
@@ -272,8 +272,8 @@ def _divisions(table: LevelTable, group: tuple[int, ...], rows: Counts) -> npt.N
 def merge_exhaustively(table: LevelTable, least: float) -> Merged:
     """Merge pair after pair down to two groups, and return the stage with the smallest p (the first of equals).
 
-    Levels lighter than `least` are first merged with what is most like them, the lightest first, so that every stage
-    could be used. The multiplier is the same for all stages.
+    Levels lighter than `least` are first merged with the level most similar to them, the lightest first, so that every
+    stage is admissible. The multiplier is the same for all stages.
 
     Examples
     --------
@@ -282,17 +282,17 @@ def merge_exhaustively(table: LevelTable, least: float) -> Merged:
     >>> merged.groups, round(math.exp(merged.log_multiplier))
     (((0, 1), (2,)), 4)
     """
-    pairs = _Pairs(table, table.singles)
+    pairs = _GroupPairs(table, table.singles)
     while len(pairs.groups) > 1:
         small = pairs.small_group(least)
         if small is None:
             break
-        pairs.merge(*pairs.most_alike(only=small)[:2])
+        pairs.merge(*pairs.most_similar(only=small)[:2])
     if len(pairs.groups) < 2:
         return Merged(pairs.groups, 0.0, 0.0, 0.0)
     best, best_log_p = pairs.groups, table.log_p(pairs.groups)
     while len(pairs.groups) > 2:
-        pairs.merge(*pairs.most_alike()[:2])
+        pairs.merge(*pairs.most_similar()[:2])
         log_p = table.log_p(pairs.groups)
         if log_p < best_log_p - TIE:
             best, best_log_p = pairs.groups, log_p
@@ -306,16 +306,16 @@ def merge_exhaustively(table: LevelTable, least: float) -> Merged:
 def merge_like_r(table: LevelTable, alpha: float, least: int) -> Merged:
     """Merge as R's CHAID 0.1-2 does.
 
-    Where it departs from Kass: the levels are those of the whole data, also if they do not occur in the node; two
-    groups always remain; while any group has fewer than `least` cases the most alike pair is merged, whether that
-    group is in it or not, and if one such group remains, the adjusted p is 1; the adjusted p may exceed 1; and p-values
-    of pairs get displaced (see `_StalePairs`). For small tables the program draws random tables; here the p-value is
-    that of the chi-square distribution there, too, and the result is marked.
+    Differences from Kass: the levels are those of the whole data, even if they have no cases at the node; two groups
+    always remain; while any group has fewer than `least` cases the most similar pair is merged, whether it contains
+    that group or not, and if such a group remains, the adjusted p is 1; the adjusted p may exceed 1; and p-values of
+    pairs are displaced (see `_DisplacedGroupPairs`). The program simulates small tables; here they use the chi-square
+    distribution as well, and the result is marked.
     """
     limit = math.log(alpha)
-    pairs = _StalePairs(table, table.singles)
+    pairs = _DisplacedGroupPairs(table, table.singles)
     while len(pairs.groups) > 2:
-        low, high, log_p = pairs.most_alike(tie=0.0)
+        low, high, log_p = pairs.most_similar(tie=0.0)
         if log_p <= limit and pairs.weights.min() >= least:
             break
         pairs.merge(low, high)
@@ -332,11 +332,11 @@ def merge_like_r(table: LevelTable, alpha: float, least: int) -> Merged:
     return Merged(groups, log_p, multiplier, log_p + multiplier, monte_carlo)
 
 
-class _StalePairs(_Pairs):
+class _DisplacedGroupPairs(_GroupPairs):
     """The table of pairs as R's CHAID keeps it.
 
-    When groups a < b are merged, the cells of both are emptied, and then row a and column b are taken out, not row b.
-    So the rows between move up by one, and what was known of group i+1 is now believed of group i.
+    When groups a < b are merged, the cells of both are cleared, and then row a and column b are deleted, not row b. So
+    the rows between move up by one, and the p-values of group i+1 are used for group i.
     """
 
     monte_carlo = False
@@ -354,7 +354,7 @@ class _StalePairs(_Pairs):
 
 
 def simulates_tables(rows: Counts) -> bool:
-    """Whether R's CHAID draws random tables for a table, or for one of several (tables x rows x classes).
+    """Return True if R's CHAID simulates random tables for a table, or for one of several (tables x rows x classes).
 
     Examples
     --------
@@ -367,7 +367,7 @@ def simulates_tables(rows: Counts) -> bool:
 
 
 MISSING = -1
-"""The level of the cases without a value."""
+"""The level of the cases with a missing value."""
 
 LevelGroups = tuple[tuple[int, ...], ...]
 
@@ -375,8 +375,8 @@ LevelGroups = tuple[tuple[int, ...], ...]
 def quantile_bounds(values: Floats, weights: Floats, bins: int) -> tuple[float, ...]:
     """Return the bounds of at most `bins` intervals of about equal weight.
 
-    A bound follows the first number at which 1/bins, 2/bins, ... of the weight are reached; numbers that are equal
-    stay together, so there may be fewer intervals.
+    A bound follows the first number at which 1/bins, 2/bins, ... of the weight are reached. Equal numbers stay
+    together, so there may be fewer intervals.
 
     Parameters
     ----------
@@ -396,10 +396,10 @@ def quantile_bounds(values: Floats, weights: Floats, bins: int) -> tuple[float, 
     reached = np.cumsum(weights)
     if len(values) < 2:
         return ()
-    steps = np.arange(1, bins) * (reached[-1] / bins) * (1 - 1e-9)  # rounding must not push a bound further on
-    places = np.unique(np.searchsorted(reached, steps, side="left"))
-    places = places[places < len(values) - 1]
-    low, high = values[places], values[places + 1]
+    steps = np.arange(1, bins) * (reached[-1] / bins) * (1 - 1e-9)  # rounding must not move a bound to the next number
+    positions = np.unique(np.searchsorted(reached, steps, side="left"))
+    positions = positions[positions < len(values) - 1]
+    low, high = values[positions], values[positions + 1]
     middle = low / 2 + high / 2
     bounds = np.where((low <= middle) & (middle < high), middle, low)
     return tuple(bounds.tolist())
@@ -407,18 +407,18 @@ def quantile_bounds(values: Floats, weights: Floats, bins: int) -> tuple[float, 
 
 @dataclass(frozen=True)
 class AttributeLevels:
-    """How one attribute is seen.
+    """The levels of one attribute.
 
     Parameters
     ----------
     attribute : int
     column : Column
     bounds : tuple of float
-        Of the intervals of a numeric attribute.
+        Bounds of the intervals of a numeric attribute.
     fixed : tuple of int or None
-        The levels to consider at every node (as R's CHAID does), None for those that occur there.
+        The levels to use at every node (as in R's CHAID), None for those that have cases there.
     missing_is_nominal : bool
-        Whether an ordinal attribute with missing values loses its order (as in R) or lets them float.
+        Whether missing values make an ordinal attribute nominal (as in R); otherwise they are a floating level.
     """
 
     attribute: int
@@ -428,14 +428,14 @@ class AttributeLevels:
     missing_is_nominal: bool = False
 
     def levels_in(self, table: FrequencyTable) -> tuple[int, ...]:
-        """Return the levels to consider at a node, in order, `MISSING` last."""
+        """Return the levels to use at a node, in order, `MISSING` last."""
         if self.fixed is not None:
             return self.fixed
         occurring = np.flatnonzero(table.cases > 0).tolist()
         return (*occurring, MISSING) if table.unknown_cases else tuple(occurring)
 
     def scale(self, levels: Sequence[int]) -> Scale:
-        """Return which of these levels may be merged."""
+        """Return the scale, which determines the levels that may be merged."""
         missing = len(levels) > 0 and levels[-1] == MISSING
         if self.column.kind is Kind.NOMINAL or (
             missing and self.missing_is_nominal and not self.column.is_numeric  # intervals have to stay in order
@@ -451,26 +451,26 @@ class AttributeLevels:
     def split(self, groups: LevelGroups, weights: Floats) -> Split:
         """Return the test with one branch per group.
 
-        Cases without a value, and values that are in no group, go where the missing values of the training cases went;
-        if there were none, to the heaviest group (the first of equals).
+        Missing values, and categories in no group, take the branch of the missing training values; if there were none,
+        the branch of the heaviest group (the first of equals).
         """
-        home = next((branch for branch, group in enumerate(groups) if MISSING in group), int(np.argmax(weights)))
+        default = next((branch for branch, group in enumerate(groups) if MISSING in group), int(np.argmax(weights)))
         if self.column.is_numeric:
-            return self._split_numbers(groups, home)
+            return self._split_numbers(groups, default)
         branch_of = [-1] * len(self.column.values)
         for branch, group in enumerate(groups):
             for level in group:
                 if level != MISSING:
                     branch_of[level] = branch
-        return Split.subsets(self.attribute, branch_of, home)
+        return Split.subsets(self.attribute, branch_of, default)
 
-    def _split_numbers(self, groups: LevelGroups, home: int) -> Split:
+    def _split_numbers(self, groups: LevelGroups, default: int) -> Split:
         known = [[level for level in group if level != MISSING] for group in groups]
         runs = [levels for levels in known if levels]
         if len(runs) == 1:
-            return Split.threshold(self.attribute, KNOWN, home)
-        # Intervals without cases here are shared between their neighbours.
+            return Split.threshold(self.attribute, KNOWN, default)
+        # Intervals without cases at the node are shared between their neighbours.
         bounds = [self.bounds[(below[-1] + above[0] - 1) // 2] for below, above in pairwise(runs)]
         if len(groups) == 2:
-            return Split.threshold(self.attribute, bounds[0], home)
-        return Split.intervals(self.attribute, bounds, home)
+            return Split.threshold(self.attribute, bounds[0], default)
+        return Split.intervals(self.attribute, bounds, default)

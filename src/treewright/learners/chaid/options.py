@@ -90,12 +90,12 @@ class CHAID(TreeLearner):
 
     @property
     def title(self) -> str:
-        """The name for people."""
+        """The display name."""
         return "exhaustive CHAID" if self.exhaustive else "CHAID"
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: classes and numbers, also out of core."""
+        """Its abilities: classification and regression, also out of core."""
         return Abilities(tasks=frozenset(Task), out_of_core=True)
 
     @property
@@ -140,17 +140,17 @@ class CHAID(TreeLearner):
         on_level: Callable[[int, int], None] | None = None,
         keep_trace: bool = True,
     ) -> Grown:
-        """Grow over an engine that counts outside memory; every node is counted there."""
+        """Grow over an out-of-core engine; every node is counted there."""
         from treewright.learners.chaid.growing import grow_chaid_over
         from treewright.learners.chaid.trace import chaid_traces_over
 
         if state is not None:
-            raise ParameterError(f"{self.title} keeps no state outside memory: it starts again; leave out resume")
+            raise ParameterError(f"{self.title} keeps no state out of core and cannot continue; leave out resume")
         growth = grow_chaid_over(engine, self)
         return Grown(growth.tree, chaid_traces_over(engine, growth) if keep_trace else {})
 
     def trace_over(self, engine: Any, tree: Tree, task: Task) -> SplitTraces:
-        """Return the split traces of a tree; its intervals are those of the whole table, the reference cuts numbers."""
+        """Return the split traces of a tree by its reference recipe, which cuts numbers instead of intervals."""
         engine.use_numbers()
         return super().trace_over(engine, tree, task)
 
@@ -165,7 +165,7 @@ class CHAID(TreeLearner):
         return trace_node(self, cases, tree, node)
 
     def corrected(self, entry: EvaluatedSplit, stop: Stop | None) -> EvaluatedSplit:
-        """Return an entry as CHAID decided: its table was tested with the missing cases in their branch."""
+        """Return an entry as CHAID evaluated it, with the cases with a missing value in their branch."""
         if entry.status is SplitStatus.PRUNED and stop is not Stop.PRUNED:
             return replace(entry, status=SplitStatus.CONSIDERED)
         if entry.status is not SplitStatus.CHOSEN or entry.split is None:

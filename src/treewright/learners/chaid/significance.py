@@ -1,8 +1,7 @@
-"""The significance tests of CHAID and the multipliers that pay for choosing among groupings.
+"""The significance tests of CHAID, and the multipliers that adjust p-values for the number of possible groupings.
 
-Weights are numbers of cases: a case of weight three counts as three. Weights that are no whole numbers are allowed;
-the statistics and the degrees of freedom of the F-test then use their sums as they are, and the p-values are
-approximations.
+Weights are numbers of cases: a case of weight three counts as three. Fractional weights are allowed; the statistics and
+the degrees of freedom of the F-test then use the sums of weights, and the p-values are approximate.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from treewright.learners.criteria import chi_square_statistic
 Floats = npt.NDArray[np.float64]
 
 DIRECT = 1e-250
-"""Tails above this are computed as such; below, their logarithm comes from a continued fraction."""
+"""Tails above this are computed directly; below, their logarithm comes from a continued fraction."""
 
 SQUARES_ROUNDING = 1e-12
 """Differences below this share of a sum of squares are rounding errors."""
@@ -43,7 +42,7 @@ class Scale(StrEnum):
 
 
 def log_chi_square_tail(statistic: Floats, df: Floats) -> Floats:
-    """Return log P(X >= statistic) of chi-square variables; 0 where there are no degrees of freedom.
+    """Return log P(X >= statistic) of chi-square variables; 0 without degrees of freedom.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def log_f_tail(statistic: Floats, df_between: Floats, df_within: Floats) -> Floa
         fraction = _continued_fraction(
             np.ones_like(x), lambda step: _beta_term(step, a, b, x), lambda _: np.ones_like(x)
         )
-        # x and 1 - x by way of their ratio: either may be too close to 1 to tell.
+        # x and 1 - x from their ratio: either may round to 1.
         log_x, log_rest = -np.log1p(odds), np.log(odds) - np.log1p(odds)
         result[far] = a * log_x + b * log_rest - np.log(a) - betaln(a, b) - np.log(fraction)
     tails: Floats = np.where(finite, result, np.where(tested, -np.inf, 0.0))
@@ -108,12 +107,12 @@ def _beta_term(step: int, a: Floats, b: Floats, x: Floats) -> Floats:
     return odd
 
 
-def _log_of(upper: Floats, lower_at: Callable[[npt.NDArray[np.bool_]], Floats]) -> Floats:
-    """Return log p by way of the smaller tail; minus infinity where p is too small to be trusted as a double."""
-    result: Floats = np.where(upper > DIRECT, np.log(np.maximum(upper, DIRECT)), -np.inf)
-    near = upper > 0.5
-    if near.any():  # close to 1 only the other tail tells p-values apart
-        result[near] = np.log1p(-lower_at(near))
+def _log_of(upper_tail: Floats, lower_tail_at: Callable[[npt.NDArray[np.bool_]], Floats]) -> Floats:
+    """Return log p by way of the smaller tail; minus infinity if p is too small for an accurate double."""
+    result: Floats = np.where(upper_tail > DIRECT, np.log(np.maximum(upper_tail, DIRECT)), -np.inf)
+    near = upper_tail > 0.5
+    if near.any():  # close to 1 only the lower tail distinguishes p-values
+        result[near] = np.log1p(-lower_tail_at(near))
     return result
 
 
@@ -144,12 +143,12 @@ def _continued_fraction(start: Floats, numerator: _Term, denominator: _Term) -> 
 
 
 class SignificanceTest(Protocol):
-    """Tests whether the target differs among rows."""
+    """A test of whether the distribution of the target differs between rows."""
 
     def weights(self, rows: Counts) -> Floats:
         """Return the weight of the cases of each row."""
 
-    def of_pairs(self, first: Counts, second: Counts) -> Floats:
+    def of_row_pairs(self, first: Counts, second: Counts) -> Floats:
         """Return log p of many tables of two rows, given by their first and second rows."""
 
     def of_table(self, rows: Counts) -> float:
@@ -171,11 +170,11 @@ class ChiSquareTest:
         weights: Floats = rows.sum(axis=1).astype(np.float64)
         return weights
 
-    def of_pairs(self, first: Counts, second: Counts) -> Floats:
+    def of_row_pairs(self, first: Counts, second: Counts) -> Floats:
         """Return log p of many tables of two rows."""
         n1, n2 = self.weights(first), self.weights(second)
         both = (first + second).astype(np.float64)
-        # Whole counts stay whole up to the division: tables that are alike but for their order get the same bits.
+        # Whole counts stay whole up to the quotient, so that reordering a table does not change a bit.
         crossed = (first * n2[:, None] - second * n1[:, None]) ** 2
         parts = np.divide(crossed, both, out=np.zeros_like(both), where=both > 0)
         product = n1 * n2
@@ -194,8 +193,8 @@ class ChiSquareTest:
 class FTest:
     """The F-test of one-way analysis of variance.
 
-    The degrees of freedom are those of the weights: rows less one, and weight less rows. Without any left the test says
-    p = 1. Where the target differs between rows and not at all within them, p = 0.
+    The degrees of freedom are those of the weights: rows minus one, and weight minus rows. Without degrees of freedom,
+    p = 1. If the target differs between rows and not at all within them, p = 0.
 
     Examples
     --------
@@ -209,7 +208,7 @@ class FTest:
         weights: Floats = rows[:, 0].astype(np.float64)
         return weights
 
-    def of_pairs(self, first: Counts, second: Counts) -> Floats:
+    def of_row_pairs(self, first: Counts, second: Counts) -> Floats:
         """Return log p of many tables of two rows."""
         return self._of_tables(np.stack((first, second), axis=1).astype(np.float64))
 
@@ -225,7 +224,7 @@ class FTest:
         explained = np.divide(sums**2, n, out=np.zeros_like(n), where=present).sum(axis=1)
         level = np.divide(sums.sum(axis=1) ** 2, total, out=np.zeros_like(total), where=total > 0)
         whole = np.maximum(squares.sum(axis=1) - level, 0.0)
-        # Deviations are taken from the mean of the node: what is left of their squares by rounding is measured by them.
+        # Deviations are taken from the mean of the node; rounding errors are proportional to their squares.
         noise = SQUARES_ROUNDING * squares.sum(axis=1)
         between = np.where(explained - level > noise, explained - level, 0.0)
         within = np.where(whole - between > noise, whole - between, 0.0)
@@ -242,9 +241,9 @@ class FTest:
 
 @lru_cache(maxsize=4096)
 def log_multiplier(levels: int, groups: int, scale: Scale) -> float:
-    """Return the logarithm of the number of ways to bring levels into groups.
+    """Return the logarithm of the number of partitions of levels into groups.
 
-    Kass (1980): ordered levels have C(c-1, r-1) divisions into r runs; with a floating level it is alone beside r-1
+    Kass (1980): ordered levels have C(c-1, r-1) partitions into r runs; with a floating level it is alone beside r-1
     runs of the c-1 others, or in one of r runs of them, C(c-2, r-2) + r C(c-2, r-1); nominal levels have as many as
     Stirling's number of the second kind, sum over i of (-1)^i (r-i)^c / (i! (r-i)!).
 
@@ -260,12 +259,12 @@ def log_multiplier(levels: int, groups: int, scale: Scale) -> float:
     if scale is Scale.FLOATING:
         return math.log(math.comb(levels - 2, groups - 2) + groups * math.comb(levels - 2, groups - 1))
     # The sum times r!, in whole numbers: its terms are huge and almost cancel.
-    ways = sum((-1) ** i * math.comb(groups, i) * (groups - i) ** levels for i in range(groups))
-    return math.log(ways // math.factorial(groups))
+    partitions_times_factorial = sum((-1) ** i * math.comb(groups, i) * (groups - i) ** levels for i in range(groups))
+    return math.log(partitions_times_factorial // math.factorial(groups))
 
 
 def log_exhaustive_multiplier(levels: int, scale: Scale) -> float:
-    """Return the logarithm of the multiplier of exhaustive CHAID, whatever the number of groups.
+    """Return the logarithm of the multiplier of exhaustive CHAID, which does not depend on the number of groups.
 
     Biggs, de Ville and Suen (1991) count the pairs that are compared on the way down: with k groups there are k(k-1)/2
     pairs of a nominal attribute, k-1 of an ordered one, 2k-3 with a floating level that is still alone. Summed for k

@@ -1,8 +1,7 @@
-"""The split traces of CHAID: groups, counts and adjusted p of every attribute, kept or found again.
+"""The split traces of CHAID: groups, counts and adjusted p of every attribute at each node.
 
-What CHAID weighed at each node, for the model to keep: groups, counts and adjusted p of every attribute.
-
-The split trace of one node of a finished tree, found again as CHAID found it.
+`chaid_traces` returns those of a tree that was just grown, for its model to keep; `trace_node` computes that of one
+node of a finished tree again.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from treewright.tree.tree import Stop, Tree
 def chaid_traces(
     dataset: Dataset, growth: ChaidGrowth, cells: int = TRACE_CELLS
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Return the working of a tree from its root down, until the tables have so many cells.
+    """Return the split traces of a tree from its root down, until their tables have this many cells.
 
     Parameters
     ----------
@@ -50,41 +49,41 @@ def chaid_traces(
 def chaid_traces_over(
     engine: Engine, growth: ChaidGrowth, cells: int = TRACE_CELLS
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Return the working as `chaid_traces` does, a level in one pass over the data."""
-    working: dict[int, tuple[EvaluatedSplit, ...]] = {}
+    """Return the split traces as `chaid_traces` does, one pass over the data per level."""
+    traces: dict[int, tuple[EvaluatedSplit, ...]] = {}
     level = [(0, engine.root())]
     while level and cells > 0:
         below: list[tuple[int, int]] = []
         counted = engine.count(
-            [(place, [finding.attribute for finding in growth.nodes[node].findings]) for node, place in level]
+            [(open_node, [finding.attribute for finding in growth.nodes[node].findings]) for node, open_node in level]
         )
-        for (node, place), tables in zip(level, counted, strict=True):
-            found = growth.nodes[node]
+        for (node, open_node), tables in zip(level, counted, strict=True):
+            decision = growth.nodes[node]
             entries = tuple(
-                examined(found, finding, _with_numbers(table, growth.bounds.get(finding.attribute)))
-                for finding, table in zip(found.findings, tables, strict=True)
+                evaluated_split(decision, finding, _with_numbers(table, growth.bounds.get(finding.attribute)))
+                for finding, table in zip(decision.findings, tables, strict=True)
             )
             cells -= sum(one.cells for one in entries)
             if cells < 0:
                 break
             if entries:
-                working[node] = entries
+                traces[node] = entries
             split = growth.tree.split(node)
             if split is not None:
-                below += zip(growth.tree.children_of(node).tolist(), engine.divide(place, split), strict=True)
+                below += zip(growth.tree.children_of(node).tolist(), engine.divide(open_node, split), strict=True)
         level = below
-    return working
+    return traces
 
 
 def _with_numbers(table: FrequencyTable, bounds: tuple[float, ...] | None) -> FrequencyTable:
-    """Let a number of each interval stand for it where an engine counts by intervals: tests merge some of them."""
+    """Return a table by intervals with one number per interval, since splits that merge intervals need numbers."""
     if bounds is None or table.values is not None:
         return table
     return replace(table, values=np.append(np.array(bounds), KNOWN))
 
 
-def examined(node: ChaidNode, finding: Finding, table: FrequencyTable) -> EvaluatedSplit:
-    """Return one attribute with the table that was tested: the missing cases are in their group."""
+def evaluated_split(node: ChaidNode, finding: Finding, table: FrequencyTable) -> EvaluatedSplit:
+    """Return the evaluation of one attribute with the tested table: cases with a missing value are in their group."""
     nothing = np.zeros_like(table.unknown)
     if finding.split is None:
         return EvaluatedSplit(
@@ -106,25 +105,25 @@ def _status(node: ChaidNode, finding: Finding) -> SplitStatus:
 
 
 def trace_node(options: CHAID, cases: Dataset, tree: Tree, node: int) -> tuple[EvaluatedSplit, ...] | None:
-    """Return the groups and adjusted p of every attribute at a node; None where no test was tried."""
+    """Return the groups and adjusted p of every attribute at a node; None if no attribute was evaluated."""
     engine = MemoryEngine(cases)
     root = engine.root()
-    examiner = ChaidEvaluator(engine, root, options)
+    evaluator = ChaidEvaluator(engine, root, options)
     opened = _opened(engine, root, tree, node)
     [summary] = engine.summaries([opened])
     if tree.node(node).stop is None or tree.node(node).stop is Stop.PRUNED:
-        findings = examiner.examine(opened, summary)
+        findings = evaluator.evaluate(opened, summary)
     else:
-        findings = examiner.decide(opened, summary, int(tree.depths[node]))[0].findings
+        findings = evaluator.decide(opened, summary, int(tree.depths[node]))[0].findings
     if not findings:
         return None
-    best = examiner.choose(findings)
+    best = evaluator.choose(findings)
     chosen = next((one for one in findings if one.attribute == tree.attribute[node]), None)
     found = ChaidNode(findings, chosen, tree.node(node).stop)
-    # The tables of a test are counted from the numbers as they are: the examiner's engine has intervals in their place.
+    # The tables are counted from the numbers themselves; the engine of the evaluator has intervals instead.
     plain = MemoryEngine(cases)
     [tables] = plain.count([(_opened(plain, plain.root(), tree, node), [one.attribute for one in findings])])
-    entries = tuple(examined(found, finding, table) for finding, table in zip(findings, tables, strict=True))
+    entries = tuple(evaluated_split(found, finding, table) for finding, table in zip(findings, tables, strict=True))
     if tree.node(node).stop is not Stop.PRUNED or best is None:
         return entries
     return tuple(
@@ -134,7 +133,7 @@ def trace_node(options: CHAID, cases: Dataset, tree: Tree, node: int) -> tuple[E
 
 
 def _opened(engine: MemoryEngine, opened: int, tree: Tree, node: int) -> int:
-    """Send the cases down to a node and return the engine's number of it."""
+    """Route the cases to a node and return its index in the engine."""
     for parent, branch in tree.node(node).path:
         split = tree.split(parent)
         if split is not None:

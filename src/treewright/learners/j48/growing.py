@@ -1,16 +1,16 @@
-"""Growing J48's tree (Weka 3.9.7): nodes, the best test of every attribute, and the choice among them.
+"""Growing J48's tree (Weka 3.9.7): nodes, the best split of every attribute, and the choice among them.
 
-What J48's growing and pruning share: comparisons with tolerance, nodes that own cases, and dividing cases. Invariants:
-All arithmetic is in doubles, and quantities that differ by less than `J48_TOLERANCE` are equal; so nothing depends on
-the order in which weights are added, nor on the order of the cases.
+J48 is C4.5 in doubles, with tolerances, a correction for numeric attributes, and collapse.
 
-The best test of every attribute at a node, and J48's choice among them. Invariants: A number counts as greater only if
-it is greater by more than the tolerance. Bests are searched in the order of attributes, values and cuts, so that
-near-ties go to the first.
+Arithmetic: quantities that differ by less than `J48_TOLERANCE` are equal, so the result depends neither on the order
+in which weights are added nor on the order of the cases.
 
-Growing J48's tree (Weka 3.9.7): C4.5 in doubles, with tolerances, a numeric penalty and collapse. Invariants: Trees may
-be as deep as they like: everything works on a stack of its own. A grown tree is made of `J48Node`, which own their
-cases, since pruning with raising sends the cases of a node down other branches; the finished `Tree` has none.
+Split search: a value counts as greater only if it is greater by more than the tolerance. Attributes, categories and
+cuts are searched in order, so that near-ties go to the first.
+
+Growing: nodes are processed on an explicit stack, so the depth of a tree is unlimited. A grown tree consists of
+`J48Node`, which keep their cases, because subtree raising sends the cases of a node down other branches; the finished
+`Tree` has none.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ J48_TOLERANCE = 1e-6
 
 
 def greater(left: float, right: float) -> bool:
-    """Whether left exceeds right by more than the tolerance."""
+    """Return True if left exceeds right by more than the tolerance."""
     return left - right > J48_TOLERANCE
 
 
 def at_most(left: float, right: float) -> bool:
-    """Whether left is below right or equal to it within the tolerance."""
+    """Return True if left is below right or equal to it within the tolerance."""
     return left - right < J48_TOLERANCE or left <= right
 
 
@@ -72,12 +72,12 @@ class J48Node:
     Parameters
     ----------
     rows, weights : arrays
-        The cases, copies of unknown ones included, and their weights.
+        The cases, including the fractional ones, and their weights.
     counts : array
-        Weight of each declared class.
+        Weight of each class, in class order.
     weight : float
     outcome : int
-        The class, for an empty leaf that of its parent.
+        The class; for an empty leaf, the class of its parent.
     split, children : Split or None, list of int
         Test and branches of an inner node.
     gain, gain_ratio : float
@@ -102,22 +102,22 @@ class J48Node:
 
     @classmethod
     def of_cases(cls, rows: Rows, weights: Floats, classes: Codes, n_classes: int) -> J48Node:
-        """Make a node of cases, not yet divided."""
+        """Return an unsplit node with these cases."""
         counts = class_counts(rows, weights, classes, n_classes)
         return cls(rows, weights, counts, float(counts.sum()), majority(counts))
 
     @property
     def errors(self) -> float:
-        """Weight of the cases that are wrong when the node is a leaf."""
+        """Weight of the misclassified cases if the node is a leaf."""
         return self.weight - float(self.counts[majority(self.counts)])
 
     @property
     def is_pure(self) -> bool:
-        """Whether one class has all the weight."""
+        """True if one class has all the weight."""
         return abs(self.errors) < J48_TOLERANCE
 
     def become_leaf(self, stop: Stop) -> None:
-        """Forget test and branches."""
+        """Remove test and branches."""
         self.split = None
         self.children = []
         self.stop = stop
@@ -125,15 +125,15 @@ class J48Node:
 
 @dataclass(frozen=True)
 class J48Growth:
-    """A tree in the making and the same as an immutable `Tree`.
+    """The nodes of a grown tree, and the same tree as an immutable `Tree`.
 
     Parameters
     ----------
     nodes : list of J48Node
-        The root is number 0; nodes that were cut off may remain in the list.
+        The root is node 0; pruned nodes may remain in the list.
     tree : Tree
     numbers : list of int
-        For each node of `tree` its place in `nodes`.
+        For each node of `tree`, its index in `nodes`.
     """
 
     nodes: list[J48Node]
@@ -142,12 +142,12 @@ class J48Growth:
 
     @classmethod
     def of_nodes(cls, schema: Schema, nodes: list[J48Node]) -> J48Growth:
-        """Settle the classes of empty leaves and build the tree."""
+        """Set the classes of empty leaves and build the tree."""
         records = []
         for node in nodes:
             for child in node.children:
                 if nodes[child].weight <= 0:
-                    # Nobody came here: the leaf speaks for its parent as that is now, not as it was grown.
+                    # An empty leaf predicts the class of its parent after pruning, not as grown.
                     nodes[child].outcome = node.outcome
         for node in nodes:
             records.append(
@@ -166,13 +166,13 @@ class J48Growth:
 
 
 def class_counts(rows: Rows, weights: Floats, classes: Codes, n_classes: int) -> Floats:
-    """Return the weight of each class among these cases."""
+    """Return the weight of each class in these cases."""
     counts = np.bincount(classes[rows], weights=weights, minlength=n_classes)
     return counts.astype(np.float64, copy=False)
 
 
 def partition(split: Split, values: Codes | Floats, rows: Rows, weights: Floats) -> Sequence[WeightedRows]:
-    """Divide cases among the branches of a test, unknown ones in proportion to the known weight.
+    """Partition cases by a split; cases with a missing value go down every branch in proportion to its known weight.
 
     Parameters
     ----------
@@ -180,25 +180,25 @@ def partition(split: Split, values: Codes | Floats, rows: Rows, weights: Floats)
     values : array
         The tested column of the whole dataset.
     rows, weights : arrays
-        The cases to divide.
+        The cases to partition.
 
     Returns
     -------
     list of (rows, weights)
-        One for each branch; the cases with a value keep their order and come first.
+        One for each branch; the cases with a known value come first, in their order.
     """
     branch = split.route(values[rows])
     known = branch >= 0
     all_known = bool(known.all())
     known_rows, known_weights = (rows, weights) if all_known else (rows[known], weights[known])
-    home = branch if all_known else branch[known]
+    known_branch = branch if all_known else branch[known]
     # Sixteen-bit keys are sorted by counting, which is linear and stable.
-    order = np.argsort(home.astype(np.int16) if split.n_branches < 2**15 else home, kind="stable")
-    ends = np.bincount(home, minlength=split.n_branches).cumsum().tolist()
+    order = np.argsort(known_branch.astype(np.int16) if split.n_branches < 2**15 else known_branch, kind="stable")
+    ends = np.bincount(known_branch, minlength=split.n_branches).cumsum().tolist()
     known_rows, known_weights = known_rows[order], known_weights[order]
-    places = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-    row_parts = [known_rows[place] for place in places]
-    weight_parts = [known_weights[place] for place in places]
+    slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    row_parts = [known_rows[one] for one in slices]
+    weight_parts = [known_weights[one] for one in slices]
     if all_known:
         return list(zip(row_parts, weight_parts, strict=True))
     unknown_rows, unknown_weights = rows[~known], weights[~known]
@@ -212,7 +212,7 @@ def partition(split: Split, values: Codes | Floats, rows: Rows, weights: Floats)
 
 
 def _fractions(weight_parts: Sequence[Floats]) -> list[float]:
-    """Return the part of the known weight in each branch, equal parts where no weight is known."""
+    """Return each branch's share of the known weight, equal shares if no weight is known."""
     totals = [float(part.sum()) for part in weight_parts]
     known = sum(totals)
     if known < J48_TOLERANCE:
@@ -224,10 +224,10 @@ NEIGHBOUR_GAP = 1e-5
 """Numeric values must differ by more than this to have a cut between them."""
 
 CELLS_PER_BATCH = 2_000_000
-"""Bound on attributes x cases x classes looked at together, to bound memory."""
+"""Bound on attributes x cases x classes evaluated together, to bound memory."""
 
 GAIN_SLACK = 1e-3
-"""A test may gain this much less than the average and still be chosen."""
+"""A split whose gain is this much below the average can still be chosen."""
 
 MANY_VALUES = 0.3
 LARGEST_MINIMUM = 25.0
@@ -236,7 +236,7 @@ Ints = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class J48Candidate:
-    """The best test of one attribute: a cut between `below` and `above`, one `value`, or all values."""
+    """The best split of one attribute: a cut between `below` and `above`, one category `value`, or all categories."""
 
     attribute: int
     gain: float
@@ -256,11 +256,11 @@ class J48Evaluator:
     classes : array
         The class codes.
     min_objects : int
-        Weight that at least two branches of a test must have.
+        Least weight of at least two branches of a split.
     binary : bool
-        Test nominal attributes for one value against the rest.
+        Split nominal attributes into one category against the rest.
     mdl_correction : bool
-        Charge numeric attributes for the number of cuts tried.
+        Reduce the gain of numeric attributes by the cost of the number of cuts tried.
     """
 
     def __init__(
@@ -284,19 +284,19 @@ class J48Evaluator:
         # For each case and nominal attribute the cell of the table, line and class, that the case counts in.
         small = len(self._owner) * self._n_classes < 2**31
         self._cells = np.empty((dataset.n_rows, len(nominal)), dtype=np.int32 if small else np.int64)
-        for place, index in enumerate(nominal):
-            line = self._first_line[place] + 1 + dataset.columns[index]
-            self._cells[:, place] = line * self._n_classes + classes
-        many = MANY_VALUES * dataset.n_rows
-        few = [column.is_numeric or greater(many, len(column.values)) for column in attributes]
+        for position, index in enumerate(nominal):
+            line = self._first_line[position] + 1 + dataset.columns[index]
+            self._cells[:, position] = line * self._n_classes + classes
+        limit = MANY_VALUES * dataset.n_rows
+        few = [column.is_numeric or greater(limit, len(column.values)) for column in attributes]
         self._in_average = few if any(few) else [True] * len(few)
 
     def best_test(self, rows: Rows, weights: Floats, weight: float) -> J48Candidate | None:
-        """Return J48's choice for a node, None where no test is worth having."""
+        """Return J48's choice for a node, None if no split is admissible."""
         return self._choose(self.candidates(rows, weights, weight))
 
     def candidates(self, rows: Rows, weights: Floats, weight: float) -> list[J48Candidate]:
-        """Return the best test of each attribute that has a valid one, in the order of the attributes."""
+        """Return the best split of each attribute that has an admissible one, in the order of the attributes."""
         found: list[J48Candidate] = []
         if self._nominal:
             table = self._table(rows, weights)
@@ -318,7 +318,7 @@ class J48Evaluator:
         return best
 
     def split_of(self, candidate: J48Candidate) -> Split:
-        """Return the test as a split; a cut becomes a value that occurs in the training data."""
+        """Return the candidate as a split; its cut is a value that occurs in the training data."""
         attribute = candidate.attribute
         if candidate.below is not None and candidate.above is not None:
             cut = self._occurring_cut(attribute, candidate.below, candidate.above)
@@ -346,11 +346,11 @@ class J48Evaluator:
             cell_weights = np.repeat(weights[start : start + step], attributes)
             flat += np.bincount(cells, weights=cell_weights, minlength=len(flat))
         table = flat.reshape(lines, self._n_classes)
-        table[self._first_line] = 0.0  # the tests see the known cases only; the rest of the node's weight is unknown
+        table[self._first_line] = 0.0  # the table holds known cases only; the rest of the node's weight is unknown
         return table
 
     def _all_value_tests(self, table: Floats, weight: float) -> Iterator[J48Candidate]:
-        """Evaluate one branch for each value; at least two branches must have the minimum weight."""
+        """Evaluate one branch per category; at least two branches must have the minimum weight."""
         of_value = table.sum(axis=1)
         value_terms = _x_log_x(of_value)
         after = np.add.reduceat(value_terms - _x_log_x(table).sum(axis=1), self._first_line)
@@ -360,11 +360,11 @@ class J48Evaluator:
         ratio = _ratio(gain, np.add.reduceat(value_terms, self._first_line), known, weight)
         large = self._min_objects - of_value < J48_TOLERANCE
         n_large = np.add.reduceat(large.astype(np.intp), self._first_line)
-        for place in np.flatnonzero(n_large >= 2).tolist():
-            yield J48Candidate(self._nominal[place], float(gain[place]), float(ratio[place]))
+        for position in np.flatnonzero(n_large >= 2).tolist():
+            yield J48Candidate(self._nominal[position], float(gain[position]), float(ratio[position]))
 
     def _one_value_tests(self, table: Floats, weight: float) -> Iterator[J48Candidate]:
-        """Evaluate each value against the rest; both must have the minimum weight."""
+        """Evaluate each category against the rest; both must have the minimum weight."""
         by_class = np.add.reduceat(table, self._first_line, axis=0)
         known = by_class.sum(axis=1)
         before = _information(by_class, known)[self._owner]
@@ -378,20 +378,20 @@ class J48Evaluator:
         admissible[self._first_line] = False
         lines = np.flatnonzero(admissible)
         owners = self._owner[lines]
-        for place in np.unique(owners).tolist():
-            first = int(self._first_line[place]) + 1
-            values = lines[owners == place]
-            yield self._best_value(place, values - first, gain[values], ratio[values])
+        for position in np.unique(owners).tolist():
+            first = int(self._first_line[position]) + 1
+            values = lines[owners == position]
+            yield self._best_value(position, values - first, gain[values], ratio[values])
 
-    def _best_value(self, place: int, values: Ints, gains: Floats, ratios: Floats) -> J48Candidate:
-        """Return the value of the best ratio; the first declared one is taken even without any."""
+    def _best_value(self, position: int, values: Ints, gains: Floats, ratios: Floats) -> J48Candidate:
+        """Return the category of the best ratio; the first category is chosen even if its ratio is 0."""
         taken, best_ratio = (0, float(ratios[0])) if values[0] == 0 else (None, 0.0)
-        for place_of_value, ratio in enumerate(ratios.tolist()):
+        for index, ratio in enumerate(ratios.tolist()):
             if ratio - best_ratio > J48_TOLERANCE:
-                taken, best_ratio = place_of_value, ratio
+                taken, best_ratio = index, ratio
         if taken is None:
-            return J48Candidate(self._nominal[place], 0.0, 0.0, value=int(values[0]))
-        return J48Candidate(self._nominal[place], float(gains[taken]), best_ratio, value=int(values[taken]))
+            return J48Candidate(self._nominal[position], 0.0, 0.0, value=int(values[0]))
+        return J48Candidate(self._nominal[position], float(gains[taken]), best_ratio, value=int(values[taken]))
 
     # -- numeric attributes ----------------------------------------------------------------------------------
 
@@ -418,12 +418,12 @@ class J48Evaluator:
         total = np.where((n_known > 0)[:, None], running[np.arange(attributes), n_known - 1], 0.0)
         known = total.sum(axis=1)
         minimum = self._minimum_side(known)
-        gap, place = np.nonzero(ascending[:, :-1] + NEIGHBOUR_GAP < ascending[:, 1:])
-        left = running[gap, place]
+        gap, below_cut = np.nonzero(ascending[:, :-1] + NEIGHBOUR_GAP < ascending[:, 1:])
+        left = running[gap, below_cut]
         low = left.sum(axis=1)
         high = known[gap] - low
         allowed = (minimum[gap] - low < J48_TOLERANCE) & (minimum[gap] - high < J48_TOLERANCE)
-        gap, place, left, low, high = gap[allowed], place[allowed], left[allowed], low[allowed], high[allowed]
+        gap, below_cut, left, low, high = gap[allowed], below_cut[allowed], left[allowed], low[allowed], high[allowed]
         if not len(gap):
             return
         after = _information(left, low) + _information(total[gap] - left, high)
@@ -442,7 +442,7 @@ class J48Evaluator:
                 continue
             sides = _x_log_x(low[at : at + 1]) + _x_log_x(high[at : at + 1])
             ratio = _ratio(np.array([gain]), sides, known[line : line + 1], weight)
-            below, above = ascending[line, place[at]], ascending[line, place[at] + 1]
+            below, above = ascending[line, below_cut[at]], ascending[line, below_cut[at] + 1]
             yield J48Candidate(self._numeric[start + line], gain, float(ratio[0]), float(below), float(above))
 
     def _minimum_side(self, known: Floats) -> Floats:
@@ -457,18 +457,18 @@ def _distinct(column: npt.NDArray[np.float64] | npt.NDArray[np.int32]) -> Floats
 
 
 def _x_log_x(weights: Floats) -> Floats:
-    """Return x log2 x, 0 for what is as good as no weight."""
+    """Return x log2 x, 0 for weights below the tolerance."""
     return np.where(weights < J48_TOLERANCE, 0.0, weights * np.log2(np.maximum(weights, J48_TOLERANCE)))
 
 
 def _information(by_class: Floats, total: Floats) -> Floats:
-    """Return the information of the class weights in each line, for all cases of the line together."""
+    """Return the total information of the class weights in each line."""
     information: Floats = _x_log_x(total) - _x_log_x(by_class).sum(axis=1)
     return information
 
 
 def _gain(information: Floats, known: Floats, weight: float) -> Floats:
-    """Return gains per case from the information gained on all known cases."""
+    """Return gains per case from the total information gained on all known cases."""
     gained = known / weight * information
     return np.where((np.abs(gained) < J48_TOLERANCE) | (known <= 0), 0.0, gained / np.where(known > 0, known, 1.0))
 
@@ -482,7 +482,7 @@ def _ratio(gain: Floats, branch_terms: Floats, known: Floats, weight: float) -> 
 
 
 def _first_of_nearly_best(gains: Floats) -> int | None:
-    """Return the place of the best gain when only a clearly greater one replaces an earlier one.
+    """Return the index of the best gain; a gain replaces an earlier one only if greater by more than the tolerance.
 
     Examples
     --------
@@ -491,23 +491,23 @@ def _first_of_nearly_best(gains: Floats) -> int | None:
     >>> _first_of_nearly_best(np.array([0.0, 1e-7])) is None
     True
     """
-    # Whatever replaces the best is greater than all before it: only the steps of the running maximum matter.
+    # A gain that replaces the best exceeds all before it: only the steps of the running maximum matter.
     highest = np.maximum.accumulate(gains)
     steps = [0, *(np.flatnonzero(highest[1:] > highest[:-1]) + 1).tolist()]
     best, best_gain = None, 0.0
-    for place in steps:
-        gain = float(gains[place])
+    for index in steps:
+        gain = float(gains[index])
         if gain - best_gain > J48_TOLERANCE:
-            best, best_gain = place, gain
+            best, best_gain = index, gain
     return best
 
 
 COLLAPSE_SLACK = 1e-3
-"""Training errors by which leaves must be better than their ancestor to be kept."""
+"""A subtree must save more training errors than this to be kept."""
 
 
 def grow_j48(dataset: Dataset, options: J48) -> J48Growth:
-    """Grow a tree and, unless told otherwise, collapse it.
+    """Grow a tree and collapse it, unless the options disable that.
 
     Parameters
     ----------
@@ -518,7 +518,7 @@ def grow_j48(dataset: Dataset, options: J48) -> J48Growth:
     Returns
     -------
     J48Growth
-        What `treewright.learners.j48.pruning.prune_j48` prunes; its `tree` is J48's unpruned tree.
+        The input of `treewright.learners.j48.pruning.prune_j48`; its `tree` is J48's unpruned tree.
 
     Examples
     --------

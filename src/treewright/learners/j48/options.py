@@ -66,22 +66,22 @@ class J48(TreeLearner):
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: classes, every case once."""
+        """Its abilities: classification, without case weights."""
         return Abilities(weights=Weights.NONE)
 
     @property
     def voting(self) -> Voting:
-        """As Weka combines leaves."""
+        """Combine leaves as Weka does."""
         return Voting.J48
 
     @property
     def order(self) -> str:
-        """Each branch to its end."""
+        """Depth first."""
         return "depth"
 
     @property
     def prunes_itself(self) -> bool:
-        """Whether the pruned tree is wanted."""
+        """True if it prunes as part of learning."""
         return self.prune
 
     @property
@@ -96,7 +96,7 @@ class J48(TreeLearner):
         return "gain_ratio"
 
     def reference(self, task: Task) -> Recipe:
-        """Return our C4.5 of the same options."""
+        """Return the C4.5 recipe with the same options."""
         from treewright.learners.recipe import C45
 
         return C45(min_objects=self.min_objects, mdl_correction=self.mdl_correction)

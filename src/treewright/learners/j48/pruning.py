@@ -1,10 +1,9 @@
-"""J48's error-based pruning: a subtree stays, becomes a leaf, or gives way to its largest branch.
+"""J48's error-based pruning: a subtree is kept, replaced by a leaf, or replaced by its largest branch.
 
 Invariants
 ----------
-Branches are settled before their node. A settled subtree whose cases do not change stays as it is when it is
-pruned again; so after raising only the nodes that got other cases are looked at once more. No step uses the
-call stack.
+Branches are decided before their node. Pruning a decided subtree again with the same cases changes nothing, so after
+raising only the nodes whose cases changed are decided again. Nothing recurses.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ from treewright.learners.j48.options import J48
 from treewright.tree.tree import Stop, Tree
 
 PRUNING_SLACK = 0.1
-"""Estimated errors by which the larger tree must be better to be kept."""
+"""The larger tree is kept only if its estimated errors are lower by more than this."""
 
 FEW_CASES = 8
-"""Up to so many cases are cheaper to route one by one than as arrays."""
+"""Up to this many cases are faster to route one by one than as arrays."""
 
 
 def extra_errors(weight: float, errors: float, confidence: float) -> float:
-    """Return how many errors to add to those of a leaf: the upper limit of a binomial, less what was seen.
+    """Return the errors to add to those of a leaf: the upper confidence limit of a binomial, less the observed errors.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def extra_errors(weight: float, errors: float, confidence: float) -> float:
 
 
 def _beyond_one(weight: float, errors: float, confidence: float) -> float:
-    """Return the extra errors where there is at least one error, by the normal approximation."""
+    """Return the extra errors for at least one error, by the normal approximation."""
     corrected = errors + 0.5
     if corrected >= weight:
         return max(weight - errors, 0.0)
@@ -82,7 +81,7 @@ def prune_j48(dataset: Dataset, growth: J48Growth, options: J48) -> Tree:
     growth : J48Growth
         It is not changed.
     options : J48
-        `prune`, `raising` and `confidence` matter here.
+        `prune`, `raising` and `confidence` are used.
 
     Examples
     --------
@@ -120,21 +119,21 @@ class _Pruner:
         self._to_decide = [True] * len(nodes)
 
     def run(self) -> None:
-        """Settle every node, branches first."""
-        nodes, to_settle = self._nodes, self._to_decide
+        """Decide every node, branches first."""
+        nodes, to_decide = self._nodes, self._to_decide
         waiting = [(0, False)]
         while waiting:
             index, branches_decided = waiting.pop()
             if not branches_decided:
                 waiting.append((index, True))
-                waiting.extend((child, False) for child in nodes[index].children if to_settle[child])
+                waiting.extend((child, False) for child in nodes[index].children if to_decide[child])
             elif self._decide(index):
-                to_settle[index] = False
+                to_decide[index] = False
             else:
                 waiting.append((index, False))
 
     def _decide(self, index: int) -> bool:
-        """Decide about a node whose branches are settled; return False if a branch took its place."""
+        """Decide about a node whose branches are decided; return False if a branch replaced it."""
         node = self._nodes[index]
         as_leaf = self._leaf_estimate(node.counts)
         if not node.children:
@@ -176,7 +175,7 @@ class _Pruner:
     # -- raising ---------------------------------------------------------------------------------------------
 
     def _raised_estimate(self, node: J48Node, branch: int) -> float:
-        """Estimate the errors of a branch if it had all cases of its node."""
+        """Estimate the errors of a branch with all cases of its node."""
         if not self._complete:
             return self._estimate_with(branch, node.rows, node.weights)
         extra = [self._nodes[child] for child in node.children if child != branch]
@@ -185,7 +184,7 @@ class _Pruner:
         return self._decided_estimate(branch) + self._change_by(branch, rows, weights)
 
     def _estimate_with(self, branch: int, rows: Rows, weights: Floats) -> float:
-        """Sum the estimates of the leaves below a branch if these were all its cases."""
+        """Sum the estimates of the leaves below a branch that has exactly these cases."""
         total = 0.0
         waiting = [(branch, rows, weights)]
         while waiting:
@@ -201,10 +200,10 @@ class _Pruner:
         return total
 
     def _change_by(self, branch: int, rows: Rows, weights: Floats) -> float:
-        """Return how the estimate of a settled branch changes if these cases come in addition.
+        """Return how the estimate of a decided branch changes when these cases are added.
 
-        Only where nothing is unknown: then the cases that are there already stay where they are, and only the
-        leaves that the new ones reach change. This keeps chains of thousands of nodes affordable.
+        Used only without missing values: the cases of the branch then keep their leaves, and only the leaves that the
+        added cases reach change. This keeps chains of thousands of nodes affordable.
         """
         added: dict[int, Floats] = {}
         waiting = [(branch, rows, weights)]
@@ -227,7 +226,7 @@ class _Pruner:
         )
 
     def _leaf_of(self, index: int, row: int) -> int:
-        """Follow one case without unknown values down to its leaf."""
+        """Return the leaf of one case without missing values."""
         nodes, columns = self._nodes, self._columns
         node = nodes[index]
         while node.split is not None:
@@ -238,10 +237,10 @@ class _Pruner:
         return index
 
     def _raise(self, node: J48Node, branch: J48Node) -> None:
-        """Put a branch in place of its node and send it the cases of the node."""
+        """Replace a node by one of its branches, which gets the cases of the node."""
         node.split, node.children, node.stop = branch.split, branch.children, branch.stop
         node.gain, node.gain_ratio = branch.gain, branch.gain_ratio
-        branch.split, branch.children = None, []  # what is below must have one parent again
+        branch.split, branch.children = None, []  # the nodes below must have a single parent
         waiting = [node]
         while waiting:
             parent = waiting.pop()
@@ -253,7 +252,7 @@ class _Pruner:
                     waiting.append(self._nodes[child])
 
     def _give(self, index: int, rows: Rows, weights: Floats) -> bool:
-        """Give a node other cases; return False if they are the ones it has."""
+        """Assign cases to a node; return False if it already has them."""
         node = self._nodes[index]
         if np.array_equal(node.rows, rows) and np.array_equal(node.weights, weights):
             return False

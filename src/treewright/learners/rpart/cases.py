@@ -1,13 +1,13 @@
-"""The cases of rpart's nodes in rpart's order of summation, and what its targets are worth.
+"""The cases of rpart's nodes in rpart's order of summation; outcome and risk of a node.
 
-The cases of rpart's nodes, in the orders in which rpart adds them up. Invariants: Sums of doubles depend on their order
-in the last bit, and exact ties between splits are then decided by that bit. So the sort is rpart's own, unstable one:
-which of two equal values comes first is part of the result. In the orders that cuts are searched in, cases without a
-value come last; in the first order they stand where the sort has put them, which takes them for zero.
+The cases of a node are kept in the orders in which rpart adds them up. Invariants: the last bit of a sum of doubles
+depends on the order of its terms, and that bit decides exact ties between splits. The sort is therefore rpart's own,
+unstable one: which of two equal values comes first affects the result. In the orders that are searched for thresholds,
+cases with a missing value come last; in the first order they are sorted as zero.
 
-What rpart predicts, and what a node of its tree is worth: altered weights, outcomes, risks. Invariants: Classes without
-cases do not take part: they are left out before anything is counted, and only the finished nodes speak of them again.
-Both weights of a class belong to all cases and stay the same in every node and in cross-validation.
+The targets give a node its outcome, its risk and the altered priors. Invariants: classes without cases are left out
+before anything is counted; only finished nodes list them again, with weight 0. Both weights of a class are computed
+from all cases and stay the same in every node and in cross-validation.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def quicksort_order(values: Floats) -> Rows:
 
 
 def _insertion(key: list[float], row: list[int], start: int, stop: int) -> None:
-    for place in range(start + 1, stop + 1):
-        value, number = key[place], row[place]
-        free = place
+    for position in range(start + 1, stop + 1):
+        value, number = key[position], row[position]
+        free = position
         while free > start and key[free - 1] > value:
             key[free], row[free] = key[free - 1], row[free - 1]
             free -= 1
@@ -77,7 +77,7 @@ def _insertion(key: list[float], row: list[int], start: int, stop: int) -> None:
 
 
 def _partition(key: list[float], row: list[int], start: int, stop: int) -> tuple[int, int]:
-    """Exchange until a lower part stands before a higher one; return the end of the first, the start of the second."""
+    """Partition a range around a pivot; return the end of the lower part and the start of the higher one."""
     pivot = sorted((key[start], key[(start + stop) // 2], key[stop]))[1]
     low, high = start, stop
     while low < high:
@@ -100,7 +100,7 @@ def _partition(key: list[float], row: list[int], start: int, stop: int) -> tuple
 
 @dataclass(frozen=True)
 class RpartTable:
-    """All cases, arranged for looking at many attributes at once.
+    """All cases, arranged for evaluating many attributes at once.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ class RpartTable:
         The attributes of either sort.
     values : array, numeric attributes x cases
     codes : array, nominal attributes x cases
-        Places in one list of all values of all nominal attributes; the last place of each attribute means missing.
+        Indices into one list of all categories of all nominal attributes; the last index of an attribute means missing.
     level_start : array of int
-        Where the values of each nominal attribute start in that list; one entry more than attributes.
+        Where the categories of each nominal attribute start in that list; one entry more than attributes.
     has_missing : bool
         Whether a numeric value is missing anywhere.
     """
@@ -129,38 +129,38 @@ class RpartTable:
         numeric = tuple(index for index, column in enumerate(attributes) if column.is_numeric)
         nominal = tuple(index for index, column in enumerate(attributes) if not column.is_numeric)
         values = np.empty((len(numeric), dataset.n_rows))
-        for place, index in enumerate(numeric):
-            values[place] = dataset.columns[index]
+        for row, index in enumerate(numeric):
+            values[row] = dataset.columns[index]
         widths = [len(attributes[index].values) + 1 for index in nominal]
         level_start = np.concatenate(([0], np.cumsum(widths, dtype=np.intp))).astype(np.intp)
         codes = np.empty((len(nominal), dataset.n_rows), dtype=np.intp)
-        for place, index in enumerate(nominal):
+        for row, index in enumerate(nominal):
             column = dataset.columns[index]
-            codes[place] = level_start[place] + np.where(column < 0, widths[place] - 1, column)
+            codes[row] = level_start[row] + np.where(column < 0, widths[row] - 1, column)
         return cls(numeric, nominal, values, codes, level_start, bool(np.isnan(values).any()))
 
-    def levels(self, place: int) -> slice:
-        """Return the places of the declared values of a nominal attribute, without the one for missing."""
-        return slice(int(self.level_start[place]), int(self.level_start[place + 1]) - 1)
+    def levels(self, row: int) -> slice:
+        """Return the indices of the categories of one nominal attribute, without the index for missing."""
+        return slice(int(self.level_start[row]), int(self.level_start[row + 1]) - 1)
 
     def all_cases(self, *, exact_sums: bool) -> RpartCases:
-        """Return all cases in their orders.
+        """Return all cases, sorted by each attribute.
 
-        Where all sums are of whole numbers (`exact_sums`) their order cannot matter, and the faster sort is used.
+        If all sums are of whole numbers (`exact_sums`), their order has no effect, and the faster sort is used.
         """
         n = self.values.shape[1] if self.numeric else self.codes.shape[1]
         rows = np.arange(n, dtype=np.intp)
         orders = np.empty(self.values.shape, dtype=np.intp)
         known = np.empty(len(self.numeric), dtype=np.intp)
         first = rows
-        for place, index in enumerate(self.numeric):
-            missing = np.isnan(self.values[place])
-            keys = np.where(missing, 0.0, self.values[place])
+        for row, index in enumerate(self.numeric):
+            missing = np.isnan(self.values[row])
+            keys = np.where(missing, 0.0, self.values[row])
             order = np.argsort(keys, kind="stable") if exact_sums else quicksort_order(keys)
             if index == 0:
                 first = order
-            known[place] = n - np.count_nonzero(missing)
-            orders[place] = np.concatenate((order[~missing[order]], order[missing[order]]))
+            known[row] = n - np.count_nonzero(missing)
+            orders[row] = np.concatenate((order[~missing[order]], order[missing[order]]))
         return RpartCases(rows, first, orders, known)
 
 
@@ -175,9 +175,9 @@ class RpartCases:
     first : array of int
         The same rows in first order.
     orders : array of int, numeric attributes x cases
-        The same rows by each numeric attribute, those without a value last.
+        The same rows sorted by each numeric attribute, those with a missing value last.
     known : array of int
-        How many have a value, for each numeric attribute.
+        Number of cases with a known value, for each numeric attribute.
     """
 
     rows: Rows
@@ -189,7 +189,7 @@ class RpartCases:
         return len(self.rows)
 
     def on(self, side: int, sides: Sides) -> RpartCases:
-        """Return the cases on a side, all orders kept; `sides` has that of every row of the table."""
+        """Return the cases on one side, with all orders kept; `sides` has the side of every row of the table."""
         rows = self.rows[sides[self.rows] == side]
         first = rows if self.first is self.rows else self.first[sides[self.first] == side]
         mask = sides[self.orders] == side
@@ -203,16 +203,16 @@ class RpartCases:
 
 @dataclass(frozen=True)
 class NodeValue:
-    """What a node says and costs.
+    """Outcome and risk of a node.
 
     Parameters
     ----------
     weight : float
     outcome : int or float
-        Class (declared number) or mean.
+        Class index in class order, or mean.
     risk : float
     counts : array
-        Weight of each declared class; empty for regression.
+        Weight of each class in class order; empty for regression.
     """
 
     weight: float
@@ -223,27 +223,27 @@ class NodeValue:
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """Classes to be predicted.
+    """A target of classes.
 
     Parameters
     ----------
     classes : array of int
-        Class of each case among the occurring ones.
+        Class of each case, as an index into `occurring`.
     weights : array of float
         Case weights.
     occurring : array of int
-        Declared number of each occurring class.
-    n_declared : int
+        Index in class order of each class that has cases.
+    n_schema_classes : int
     altered, risk_weights : array of float
-        One number for each occurring class.
+        One number for each class that has cases.
     loss : array
-        Between occurring classes.
+        Between the classes that have cases.
     """
 
     classes: Rows
     weights: Floats
     occurring: Rows
-    n_declared: int
+    n_schema_classes: int
     altered: Floats
     risk_weights: Floats
     loss: Floats
@@ -253,13 +253,13 @@ class ClassTarget:
         cls,
         codes: npt.NDArray[np.int32],
         weights: Floats,
-        n_declared: int,
+        n_schema_classes: int,
         priors: tuple[float, ...] | None,
         loss: Matrix | None,
     ) -> ClassTarget:
-        """Work out the weights of the classes from all cases."""
-        _check_sizes(n_declared, priors, loss)
-        totals = np.bincount(codes, weights=weights, minlength=n_declared)
+        """Compute the weights of the classes from all cases."""
+        _check_sizes(n_schema_classes, priors, loss)
+        totals = np.bincount(codes, weights=weights, minlength=n_schema_classes)
         occurring = np.flatnonzero(totals)
         k = len(occurring)
         shares = totals[occurring] / totals.sum()
@@ -268,7 +268,7 @@ class ClassTarget:
             prior = np.array(priors, dtype=np.float64)[occurring]
             if prior.sum() == 0:
                 raise ParameterError("priors are positive only for classes without cases")
-            if k < n_declared:
+            if k < n_schema_classes:
                 prior = prior / prior.sum()
         costs = np.ones((k, k)) - np.eye(k)
         if loss is not None:
@@ -276,45 +276,47 @@ class ClassTarget:
         weighted = costs * prior[:, np.newaxis]
         total = float(np.cumsum(weighted)[-1])
         altered = np.cumsum(weighted, axis=1)[:, -1] / (total * shares) if total > 0 else np.ones(k)
-        return cls(np.searchsorted(occurring, codes), weights, occurring, n_declared, altered, prior / shares, costs)
+        return cls(
+            np.searchsorted(occurring, codes), weights, occurring, n_schema_classes, altered, prior / shares, costs
+        )
 
     @property
     def n_classes(self) -> int:
-        """How many classes occur."""
+        """Number of classes that have cases."""
         return len(self.occurring)
 
     @cached_property
     def has_exact_sums(self) -> bool:
-        """Whether every sum that the search makes is one of whole numbers."""
+        """True if the search adds whole numbers only."""
         return bool(np.all(self.altered == 1.0) and np.all(self.weights == np.floor(self.weights)))
 
     def value(self, rows: Rows) -> NodeValue:
-        """Return what these cases make of a node: the class with the smallest loss, the first of equals."""
+        """Return outcome and risk of a node with these cases: the class with the smallest loss, the first of equals."""
         counts = np.bincount(self.classes[rows], weights=self.weights[rows], minlength=self.n_classes)
         losses = np.cumsum(counts[:, np.newaxis] * self.loss * self.risk_weights[:, np.newaxis], axis=0)[-1]
         best = int(np.argmin(losses))
-        declared = np.zeros(self.n_declared)
-        declared[self.occurring] = counts
-        return NodeValue(float(counts.sum()), int(self.occurring[best]), float(losses[best]), declared)
+        schema_counts = np.zeros(self.n_schema_classes)
+        schema_counts[self.occurring] = counts
+        return NodeValue(float(counts.sum()), int(self.occurring[best]), float(losses[best]), schema_counts)
 
     def errors(self, rows: Rows, outcomes: Floats, *, transposed: bool) -> Floats:
-        """Return what it costs to have said these (declared) classes of these cases, without their weights."""
-        true, said = self.classes[rows], np.searchsorted(self.occurring, outcomes.astype(np.intp))
-        losses = self.loss[said, true] if transposed else self.loss[true, said]
-        costs: Floats = losses * self.risk_weights[true]
+        """Return the cost of predicting these classes (indices in class order), without case weights."""
+        actual, predicted = self.classes[rows], np.searchsorted(self.occurring, outcomes.astype(np.intp))
+        losses = self.loss[predicted, actual] if transposed else self.loss[actual, predicted]
+        costs: Floats = losses * self.risk_weights[actual]
         return costs
 
 
 @dataclass(frozen=True)
 class NumberTarget:
-    """Numbers to be predicted, and the case weights.
+    """A numeric target.
 
     Parameters
     ----------
     numbers, weights : array of float
     equal_is_pure : bool
-        Whether a node of equal numbers has no risk. In rpart it may have some, since their mean is rounded, and is even
-        divided if cp is 0.
+        Whether a node of equal numbers has no risk. In rpart it may have a risk, since the mean is rounded, and is
+        even split if cp is 0.
     """
 
     numbers: Floats
@@ -323,7 +325,7 @@ class NumberTarget:
 
     @property
     def has_exact_sums(self) -> bool:
-        """Never: deviations from a mean are seldom whole."""
+        """False: deviations from a mean are seldom whole numbers."""
         return False
 
     def value(self, rows: Rows) -> NodeValue:
@@ -346,8 +348,8 @@ class NumberTarget:
 Target = ClassTarget | NumberTarget
 
 
-def _check_sizes(n_declared: int, priors: tuple[float, ...] | None, loss: Matrix | None) -> None:
-    if priors is not None and len(priors) != n_declared:
-        raise ParameterError(f"priors must be {n_declared} numbers, one per declared class, not {len(priors)}")
-    if loss is not None and len(loss) != n_declared:
-        raise ParameterError(f"loss must have {n_declared} rows, one per declared class, not {len(loss)}")
+def _check_sizes(n_schema_classes: int, priors: tuple[float, ...] | None, loss: Matrix | None) -> None:
+    if priors is not None and len(priors) != n_schema_classes:
+        raise ParameterError(f"priors must be {n_schema_classes} numbers, one per class, not {len(priors)}")
+    if loss is not None and len(loss) != n_schema_classes:
+        raise ParameterError(f"loss must have {n_schema_classes} rows, one per class, not {len(loss)}")

@@ -3,8 +3,7 @@
 Invariants
 ----------
 Nodes are grown depth first, left before right, on a stack of their own: the right branch waits for what the left one
-has saved. A node that turns out not to be worth its splits becomes a leaf after all, and what was grown below is
-forgotten.
+has saved. A node whose splits save too little risk becomes a leaf, and its subtree is discarded.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from treewright.learners.rpart.cases import (
 )
 from treewright.learners.rpart.nodes import RpartGrowth, RpartNode, RpartSplit, SubsetSearch
 from treewright.learners.rpart.options import Rpart
-from treewright.learners.rpart.splits import SplitSearch, default_side, find_surrogates, place_cases
+from treewright.learners.rpart.splits import SplitSearch, assign_sides, default_side, find_surrogates
 from treewright.tree.tree import Stop
 
 
 @dataclass(frozen=True)
 class RpartData:
-    """Cases made ready for growing once or, in cross-validation, several times.
+    """Cases prepared for growing one tree or, in cross-validation, several.
 
     Parameters
     ----------
     dataset : Dataset
         Without the cases that cannot be used: all attributes missing, or no weight.
     kept : array of int
-        The rows of the original table that are left.
+        The rows of the original table that are used.
     table, target
         Attributes and target, arranged.
     cases : RpartCases
-        All cases in their orders.
+        All cases, sorted by each attribute.
     """
 
     dataset: Dataset
@@ -57,7 +56,7 @@ class RpartData:
 
 
 def prepare(dataset: Dataset, options: Rpart) -> RpartData:
-    """Check and arrange the cases to grow from."""
+    """Check and arrange the training cases."""
     if dataset.target is None:
         raise DataError("rpart learns from cases with a target, and these have none", source=dataset.source)
     regression = dataset.schema.task is Task.REGRESSION
@@ -85,7 +84,7 @@ def prepare(dataset: Dataset, options: Rpart) -> RpartData:
 
 
 def usable_cases(dataset: Dataset) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Say of each case whether it has a weight and any value at all."""
+    """Return which cases have a positive weight and at least one known value."""
     usable = np.zeros(dataset.n_rows, dtype=bool) if dataset.columns else np.ones(dataset.n_rows, dtype=bool)
     for column in dataset.columns:
         usable |= ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
@@ -107,7 +106,8 @@ def grow_rpart(dataset: Dataset, options: Rpart) -> RpartGrowth:
     Returns
     -------
     RpartGrowth
-        What `treewright.learners.rpart.pruning` makes a cp table of and prunes; its `tree` is the tree as grown.
+        The input of `treewright.learners.rpart.pruning`, which makes the cp table and prunes; its `tree` is the
+        unpruned tree.
 
     Examples
     --------
@@ -132,9 +132,9 @@ def grow_nodes(
 
 @dataclass
 class _Visit:
-    """A node on the stack: its bound, and as growing goes on the cases of its branches and what they saved."""
+    """A node on the stack: its bound, the cases of its branches, and the risks and splits of grown branches."""
 
-    place: int
+    index: int
     cases: RpartCases | None
     depth: int
     bound: float
@@ -168,14 +168,14 @@ class _Grower:
         waiting = [_Visit(root, cases, 0, nodes[root].risk)]
         while waiting:
             visit = waiting[-1]
-            node = nodes[visit.place]
+            node = nodes[visit.index]
             if visit.cases is not None:  # first visit
                 bound = min(node.risk, visit.bound)
                 node.stop = self._open(visit, visit.cases, bound)
                 if node.stop is not None:
                     node.complexity = alpha
                     waiting.pop()
-                    self._tell(waiting, node.risk, 0)
+                    self._record_branch(waiting, node.risk, 0)
                 else:
                     waiting.append(self._enter(visit, LEFT, bound - alpha))
             elif RIGHT not in visit.risks:
@@ -184,12 +184,12 @@ class _Grower:
                 waiting.append(self._enter(visit, RIGHT, bound - alpha))
             else:
                 waiting.pop()
-                self._tell(waiting, *self._close(visit))
+                self._record_branch(waiting, *self._close(visit))
         return nodes
 
     @staticmethod
-    def _tell(waiting: list[_Visit], risk: float, splits: int) -> None:
-        """Tell the node above what a branch came to."""
+    def _record_branch(waiting: list[_Visit], risk: float, splits: int) -> None:
+        """Record risk and splits of a grown branch at its parent."""
         if waiting:
             above = waiting[-1]
             side = RIGHT if LEFT in above.risks else LEFT
@@ -202,19 +202,19 @@ class _Grower:
         return len(self._nodes) - 1
 
     def _enter(self, visit: _Visit, side: int, bound: float) -> _Visit:
-        """Make the node of a branch."""
-        parent = self._nodes[visit.place]
+        """Add the node of a branch."""
+        parent = self._nodes[visit.index]
         cases = visit.branches.pop(side)
-        place = self._add(2 * parent.number + side, cases)
+        index = self._add(2 * parent.number + side, cases)
         if side == LEFT:
-            parent.left = place
+            parent.left = index
         else:
-            parent.right = place
-        return _Visit(place, cases, visit.depth + 1, bound)
+            parent.right = index
+        return _Visit(index, cases, visit.depth + 1, bound)
 
     def _open(self, visit: _Visit, cases: RpartCases, bound: float) -> Stop | None:
-        """Divide the cases of a node; return the reason if they are not to be divided."""
-        options, node = self._options, self._nodes[visit.place]
+        """Split a node; return the stop reason if it is not split."""
+        options, node = self._options, self._nodes[visit.index]
         if node.cases < options.min_split:
             return Stop.TOO_FEW
         if bound <= self._alpha:
@@ -225,14 +225,14 @@ class _Grower:
         if not splits:
             return Stop.NO_GAIN
         node.primary, node.competitors = splits[0], tuple(splits[1:])
-        self._divide(node, cases, splits[0])
+        self._partition(node, cases, splits[0])
         for side in (LEFT, RIGHT):
             visit.branches[side] = cases.on(side, self._sides)
         visit.cases = None
         return None
 
-    def _divide(self, node: RpartNode, cases: RpartCases, primary: RpartSplit) -> None:
-        """Find the side of every case of the node, and its surrogates on the way."""
+    def _partition(self, node: RpartNode, cases: RpartCases, primary: RpartSplit) -> None:
+        """Assign a side to every case of the node, and find its surrogates."""
         ready, options, sides = self._ready, self._options, self._sides
         rows, weights = cases.rows, ready.target.weights
         sides[rows] = primary.route(ready.dataset.columns[primary.attribute][rows])
@@ -243,11 +243,11 @@ class _Grower:
             )
         if options.max_surrogates or not options.faults:
             node.default = default_side(sides[rows], weights[rows])
-        node.surrogates = tuple(place_cases(ready.dataset, rows, sides, surrogates, node.default))
+        node.surrogates = tuple(assign_sides(ready.dataset, rows, sides, surrogates, node.default))
 
     def _close(self, visit: _Visit) -> tuple[float, int]:
-        """Settle the complexity of a node whose branches are grown; return its risk and splits below."""
-        node, nodes = self._nodes[visit.place], self._nodes
+        """Compute the complexity of a node with grown branches; return risk and number of splits of its subtree."""
+        node, nodes = self._nodes[visit.index], self._nodes
         risks, splits = visit.risks, visit.splits
         children = {LEFT: nodes[node.left], RIGHT: nodes[node.right]}
         first = LEFT if children[LEFT].complexity < children[RIGHT].complexity else RIGHT
@@ -260,12 +260,12 @@ class _Grower:
         node.complexity = saved
         if saved <= self._alpha:
             node.become_leaf(Stop.SMALL_GAIN)
-            del nodes[visit.place + 1 :]
+            del nodes[visit.index + 1 :]
             return node.risk, 0
         return risks[LEFT] + risks[RIGHT], splits[LEFT] + splits[RIGHT] + 1
 
     @staticmethod
     def _saved(node: RpartNode, visit: _Visit) -> float:
-        """Return the risk that each split of a node and below saves."""
+        """Return the risk that each split of the subtree saves on average."""
         below = visit.risks[LEFT] + visit.risks[RIGHT]
         return (node.risk - below) / (visit.splits[LEFT] + visit.splits[RIGHT] + 1)

@@ -1,4 +1,4 @@
-"""What growing leaves behind: rpart's nodes with all their splits, and the tree made of them.
+"""The result of growing: rpart's nodes with all their splits, and the tree built from them.
 
 Invariants
 ----------
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SubsetSearch(StrEnum):
-    """How nominal attributes were divided where there are more than two classes."""
+    """How subsets of categories were searched with more than two classes."""
 
     EXHAUSTIVE = "all subsets"
     ORDERED = "for many values only the cuts of their orders by the share of each class"
@@ -42,19 +42,19 @@ class RpartSplit:
     ----------
     attribute : int
     count : int
-        Cases with a value; for a surrogate, the cases that it decides.
+        Cases with a known value; for a surrogate, the cases that it decides.
     improve : float
     cut : float or None
-        For numbers: between what is below it and what is not.
+        Threshold, for numeric attributes.
     lower : int
-        For numbers: the side (`LEFT` or `RIGHT`) of those below the cut.
+        For numeric attributes: the side (`LEFT` or `RIGHT`) of values below the cut.
     strict : bool
-        For numbers: whether one that is the cut goes with the higher ones, as in rpart, or with the lower ones, as
-        elsewhere in Treewright. No case of the node is in doubt, only later ones.
+        For numeric attributes: whether a value equal to the cut goes with the higher values, as in rpart, or with the
+        lower ones, as elsewhere in Treewright. Matters for new cases only: no case of the node has this value.
     sides : tuple of int
-        For nominal attributes: the side of each declared value, `NEITHER` for those that did not occur.
+        For nominal attributes: the side of each category, `NEITHER` for those without cases.
     adjusted : float
-        For surrogates: agreement beyond that of the majority rule, as a share of what is possible.
+        For surrogates: agreement relative to that of the majority rule, where 1 is perfect agreement.
 
     Examples
     --------
@@ -73,39 +73,39 @@ class RpartSplit:
 
     @property
     def ncat(self) -> int:
-        """What rpart prints of that name: -1 or +1 for the side of low numbers, else the number of values."""
+        """The column of that name in rpart: -1 or +1 for the side of low values, else the number of categories."""
         if self.cut is None:
             return len(self.sides)
         return -1 if self.lower == LEFT else 1
 
     @property
     def threshold(self) -> float:
-        """The greatest number that counts as below the cut."""
+        """The greatest value that goes to the side below the cut."""
         if self.cut is None:
             raise ParameterError("a split of a nominal attribute has no threshold")
         return math.nextafter(self.cut, -math.inf) if self.strict else self.cut
 
     @property
     def csplit(self) -> tuple[int, ...]:
-        """The sides of the values as rpart codes them: 1 left, 3 right, 2 absent."""
+        """The sides of the categories as rpart codes them: 1 left, 3 right, 2 absent."""
         return tuple({LEFT: 1, RIGHT: 3, NEITHER: 2}[side] for side in self.sides)
 
     def route(self, values: Floats | Codes) -> Sides:
-        """Return the side of each encoded value, `NEITHER` where it is missing or did not occur."""
+        """Return the side of each encoded value, `NEITHER` if it is missing or a category without training cases."""
         if self.cut is None:
             return np.array((*self.sides, NEITHER), dtype=np.int8)[values]
         sides = np.where(values <= self.threshold, self.lower, 1 - self.lower)
         return np.where(np.isnan(values), NEITHER, sides).astype(np.int8)
 
     def as_split(self, missing: int = STAY) -> tuple[Split, bool]:
-        """Return the model's form of the split, and whether its branch 0 is the right side."""
+        """Return the split as a `Split`, and whether its branch 0 is the right side."""
         if self.cut is not None:
             return Split.threshold(self.attribute, self.threshold, missing), self.lower == RIGHT
         return Split.subsets(self.attribute, self.sides, missing), False
 
 
 def cut_between(low: float, high: float, *, exact: bool) -> tuple[float, bool]:
-    """Return the cut between two numbers, their middle, and whether it must be strict.
+    """Return the midpoint of two values as a cut, and whether the cut must be strict.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def cut_between(low: float, high: float, *, exact: bool) -> tuple[float, bool]:
     cut = (low + high) / 2.0
     if math.isinf(cut):
         cut = low / 2.0 + high / 2.0
-    if cut <= low:  # neighbours among the doubles: there is nothing between them
+    if cut <= low:  # adjacent doubles: there is nothing between them
         cut = high
     return cut, exact or cut >= high
 
@@ -133,18 +133,18 @@ class RpartNode:
     cases : int
     weight : float
     counts : array
-        Weight of each declared class; empty for regression.
+        Weight of each class in class order; empty for regression.
     outcome : int or float
-        Class (declared number) or mean.
+        Class index in class order, or mean.
     risk : float
     complexity : float
-        On the scale of the risk.
+        In units of risk.
     primary : RpartSplit or None
     competitors, surrogates : tuple of RpartSplit
     default : int
-        The side of cases that neither primary nor surrogates place, `NEITHER` if they stay.
+        The side of cases for which primary split and surrogates are all missing, `NEITHER` if they stay.
     left, right : int
-        Places of the children in the list of nodes, 0 for leaves.
+        Indices of the children in the list of nodes, 0 for leaves.
     stop : Stop or None
         Why a leaf is a leaf.
     """
@@ -165,7 +165,7 @@ class RpartNode:
     stop: Stop | None = None
 
     def become_leaf(self, stop: Stop) -> None:
-        """Forget splits and children."""
+        """Remove splits and children."""
         self.primary, self.competitors, self.surrogates = None, (), ()
         self.default, self.left, self.right, self.stop = NEITHER, 0, 0, stop
 
@@ -238,38 +238,38 @@ class RpartGrowth:
 
 
 def nested(nodes: Sequence[RpartNode]) -> tuple[float, ...]:
-    """Return the complexity of each node, cut to that of its parent."""
+    """Return the complexity of each node, limited to that of its parent."""
     result = [node.complexity for node in nodes]
-    for place, node in enumerate(nodes):  # parents come before their children
+    for index, node in enumerate(nodes):  # parents come before their children
         for child in (node.left, node.right):
             if child:
-                result[child] = min(result[child], result[place])
+                result[child] = min(result[child], result[index])
     return tuple(result)
 
 
 def tree_of(schema: Schema, nodes: Sequence[RpartNode], kept: Sequence[bool]) -> Tree:
-    """Return the tree in which the splits of some nodes are kept, the others being leaves.
+    """Return the tree that keeps the splits of some nodes; the other nodes become leaves.
 
-    Cases that neither the split nor its surrogates place go down the branch with more cases; they stay if both have as
-    many.
+    Cases whose values are missing in the split and in all its surrogates take the branch with more cases; they stay if
+    the branches have equally many.
     """
     records = []
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         record = NodeRecord(
             weight=node.weight,
             counts=node.counts,
             outcome=node.outcome,
             sse=None if schema.classes else node.risk,
         )
-        if node.primary is not None and kept[place]:
-            _divide(record, node.primary, node, nodes)
+        if node.primary is not None and kept[index]:
+            _set_split(record, node.primary, node, nodes)
         else:
             record.stop = Stop.PRUNED if node.stop is None else node.stop
         records.append(record)
     return build_tree(schema, records)[0]
 
 
-def _divide(record: NodeRecord, primary: RpartSplit, node: RpartNode, nodes: Sequence[RpartNode]) -> None:
+def _set_split(record: NodeRecord, primary: RpartSplit, node: RpartNode, nodes: Sequence[RpartNode]) -> None:
     _, exchanged = primary.as_split()
     record.children = [node.right, node.left] if exchanged else [node.left, node.right]
     first, second = (nodes[child].cases for child in record.children)

@@ -1,4 +1,4 @@
-"""Cost-complexity pruning as rpart has it: the cp table, its cross-validation, the choice of cp, and importance.
+"""Cost-complexity pruning as in rpart: the cp table, its cross-validation, the choice of cp, and importance.
 
 Invariants
 ----------
@@ -28,7 +28,7 @@ from treewright.tree.tree import Tree
 Floats = npt.NDArray[np.float64]
 
 FIRST_POINT = 10.0
-"""The first cp point is this many times the first CP: above every complexity, whatever cases are left out."""
+"""The first cp point is this many times the first CP: above every complexity, whichever cases are left out."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CpTable:
     rel_error : array of float
         Risk on the training cases over that of the root.
     xerror, xstd : array of float or None
-        Risk on left-out cases and its standard error, where the table was cross-validated.
+        Risk on left-out cases and its standard error, if the table was cross-validated.
     """
 
     cp: Floats
@@ -56,7 +56,7 @@ class CpTable:
         return len(self.cp)
 
     def rows(self) -> list[tuple[float, ...]]:
-        """Return the rows: CP, nsplit, rel error and, where there are such, xerror and xstd."""
+        """Return the rows: CP, nsplit, rel error and, if the table was cross-validated, xerror and xstd."""
         columns = [self.cp, self.nsplit, self.rel_error]
         if self.xerror is not None and self.xstd is not None:
             columns += [self.xerror, self.xstd]
@@ -64,7 +64,7 @@ class CpTable:
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[float]]) -> CpTable:
-        """Make the table again from its rows."""
+        """Restore the table from its rows."""
         columns = [np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)]
         return cls(columns[0], columns[1].astype(np.int64), *columns[2:])
 
@@ -86,7 +86,7 @@ class CpTable:
 
 
 def cp_table(growth: RpartGrowth) -> CpTable:
-    """Return the table of the trees that pruning can give.
+    """Return the table of the pruned trees.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def cp_table(growth: RpartGrowth) -> CpTable:
     inner = np.array([node.primary is not None for node in growth.nodes])
     risk = np.array([node.risk for node in growth.nodes])
     above = np.full(len(inner), math.inf)
-    for place, node in enumerate(growth.nodes):
+    for index, node in enumerate(growth.nodes):
         if node.primary is not None:
-            above[[node.left, node.right]] = complexity[place]
+            above[[node.left, node.right]] = complexity[index]
     values = _values(growth)
     nsplit, error = [], []
     for value in values:
@@ -114,7 +114,7 @@ def cp_table(growth: RpartGrowth) -> CpTable:
 
 
 def _values(growth: RpartGrowth) -> list[float]:
-    """Return the complexities of the rows, on the scale of the risk, descending."""
+    """Return the complexities of the rows, in units of risk, descending."""
     if growth.nodes[0].primary is None:
         return [growth.nodes[0].complexity]
     return sorted({max(value, growth.alpha) for value in growth.nested_complexity}, reverse=True)
@@ -153,8 +153,8 @@ def cross_validated(
 ) -> CpTable:
     """Return the cp table with cross-validated errors.
 
-    For each group a tree is grown from the other cases, with alpha and the cp points scaled by their share; the cases
-    of the group are answered by its subtree at every cp point. Altered and risk weights stay those of all cases.
+    For each group a tree is grown from the other cases, with alpha and the cp points scaled by their share; it predicts
+    the cases of the group after pruning at every cp point. Altered and risk weights stay those of all cases.
 
     Parameters
     ----------
@@ -163,11 +163,11 @@ def cross_validated(
     options : Rpart
     growth : RpartGrowth
     groups : array of int or None
-        The group of each row. None divides the cases at random.
+        The group of each row. None assigns the cases at random.
     folds : int, default 10
         Number of random groups.
     seed : int, default 0
-        Of the random groups.
+        Random seed for the groups.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def cross_validated(
             raise ParameterError("groups must leave cases to grow from: there is only one group")
         share = float(weights[rest].sum()) / total
         nodes, _ = grow_nodes(ready, ready.cases.on(1, rest.astype(np.int8)), options, growth.alpha * share)
-        for rows, outcome, chosen in _answers(ready, nodes, left_out, points * share, faults=options.faults):
+        for rows, outcome, chosen in _predictions(ready, nodes, left_out, points * share, faults=options.faults):
             errors = ready.target.errors(rows, np.full(len(rows), float(outcome)), transposed=options.faults)
             sums[chosen] += float((errors * weights[rows]).sum())
             squares[chosen] += float((errors * errors * weights[rows]).sum())
@@ -214,33 +214,33 @@ def _groups(n_rows: int, groups: npt.ArrayLike | None, folds: int, seed: int) ->
     return np.random.default_rng(seed).permutation(np.arange(n_rows, dtype=np.int64) % folds)
 
 
-def _answers(
+def _predictions(
     ready: RpartData, nodes: Sequence[RpartNode], rows: Rows, points: Floats, *, faults: bool
 ) -> list[tuple[Rows, int | float, npt.NDArray[np.intp]]]:
-    """Return who is answered what at which cp points: rows, outcome of a node, numbers of points.
+    """Return what is predicted for which rows at which cp points: rows, outcome of a node, indices of points.
 
-    A case goes down while the point is below the complexity of the node it is at.
+    A case goes further down while the cp point is below the complexity of its node.
     """
     complexity = nested(nodes)
-    answers = []
+    predictions = []
     waiting = [(0, rows, np.arange(len(points)))]
     while waiting:
-        place, here, open_points = waiting.pop()
-        node = nodes[place]
+        index, here, open_points = waiting.pop()
+        node = nodes[index]
         if not len(here) or not len(open_points):
             continue
-        going = (points[open_points] < complexity[place]) & (node.primary is not None)
-        answers.append((here, node.outcome, open_points[~going]))
+        going = (points[open_points] < complexity[index]) & (node.primary is not None)
+        predictions.append((here, node.outcome, open_points[~going]))
         if not going.any():
             continue
         sides = _sides(ready, node, here)
         if faults:
             sides[sides == NEITHER] = RIGHT
         staying = here[sides == NEITHER]
-        answers.append((staying, node.outcome, open_points[going]))
+        predictions.append((staying, node.outcome, open_points[going]))
         waiting.append((node.left, here[sides == LEFT], open_points[going]))
         waiting.append((node.right, here[sides == RIGHT], open_points[going]))
-    return answers
+    return predictions
 
 
 def _sides(ready: RpartData, node: RpartNode, rows: Rows) -> Sides:
@@ -255,7 +255,7 @@ def _sides(ready: RpartData, node: RpartNode, rows: Rows) -> Sides:
 
 
 def choose_cp(table: CpTable, rule: Literal["min", "1se"] = "min") -> float:
-    """Return the CP of the tree to take.
+    """Return the CP of the tree to choose.
 
     Parameters
     ----------
@@ -274,22 +274,22 @@ def choose_cp(table: CpTable, rule: Literal["min", "1se"] = "min") -> float:
     if rule not in ("min", "1se"):
         raise ParameterError(f"rule must be 'min' or '1se', not {rule!r}")
     if table.xerror is None or table.xstd is None:
-        raise ParameterError("the table has no cross-validated errors to choose by; see cross_validated")
+        raise ParameterError("the table has no cross-validated errors; see cross_validated")
     best = int(np.argmin(table.xerror))
     bar = float(table.xerror[best]) + (float(table.xstd[best]) if rule == "1se" else 0.0)
     return float(table.cp[np.flatnonzero(table.xerror <= bar)[0]])
 
 
 def importance(growth: RpartGrowth, cp: float | None = None) -> Floats:
-    """Return for each attribute what its splits improved, and what it would have as surrogate.
+    """Return the importance of each attribute: the improvement of its splits, also as surrogates.
 
-    A surrogate gets the improvement of the split it stands in for, times its adjusted agreement.
+    A surrogate counts with the improvement of its primary split, times its adjusted agreement.
 
     Parameters
     ----------
     growth : RpartGrowth
     cp : float or None
-        Count the splits of the tree that `prune_to_cp` returns; None counts all.
+        Count only the splits of the tree that `prune_to_cp` returns; None counts all.
 
     Examples
     --------

@@ -1,13 +1,12 @@
 """rpart's search for primary splits and surrogates.
 
-rpart's search for the splits of a node.
+Primary splits. Invariants: only cases with a known value count. The first of equal cuts, subsets and attributes wins,
+and equal means equal in doubles: every sum is made in rpart's order and every term in its form, since rounding decides
+exact ties.
 
-Invariants: Only cases with a value count. The first of equal cuts, subsets and attributes wins, and equal means equal
-in doubles: every sum is made in rpart's order, every term in its form, since exact ties are decided by rounding.
-
-rpart's surrogates: splits of other attributes that send cases the same way, for where the value is missing. Invariants:
-Cases without the primary's value take no part in the search; those without the surrogate's count as disagreeing, since
-the agreement is a share of all cases that the primary can place.
+Surrogates: splits of other attributes that agree with the primary split, used where its value is missing. Invariants:
+cases with a missing value of the primary attribute take no part in the search; those with a missing value of the
+surrogate count as disagreeing, since the agreement is a share of all cases that the primary split sends to a side.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ from treewright.learners.rpart.cases import (
 from treewright.learners.rpart.nodes import RpartSplit, SubsetSearch, cut_between
 
 SUBSET_LIMIT = 12
-"""With more than two classes and more occurring values than this, not all subsets are tried."""
+"""With more than two classes and more categories at the node than this, not all subsets are tried."""
 
 NEGLIGIBLE = 1e-10
-"""An improvement must exceed this part of the largest one seen so far."""
+"""An improvement must exceed this share of the largest one found so far."""
 
 CELLS_PER_BLOCK = 4_000_000
-"""Bound on the cases times attributes that are looked at together."""
+"""Bound on the cases times attributes that are evaluated together."""
 
 Impurity = Callable[[Floats], Floats]
 
 
 def gini(shares: Floats) -> Floats:
-    """Return a class's part of the Gini index, q(1 - q)."""
+    """Return the term of a class in the Gini index, q(1 - q)."""
     return shares * (1.0 - shares)
 
 
 def information(shares: Floats) -> Floats:
-    """Return a class's part of the entropy in nats, -q ln q.
+    """Return the term of a class in the entropy in nats, -q ln q.
 
     The logarithm is the scalar one of the C library: the last bit of a vectorised one depends on the processor.
     """
@@ -77,7 +76,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class _CategoryCounts:
-    """The occurring values of a nominal attribute: class counts, altered weights, cases, and the altered total."""
+    """The categories of a nominal attribute at a node: class counts, altered weights, cases, and the altered total."""
 
     counts: Floats
     altered: Floats
@@ -86,22 +85,22 @@ class _CategoryCounts:
 
 
 _Subset = tuple[float, npt.NDArray[np.bool_], int]
-"""Improvement, which of the occurring values are on one side, and which side that is."""
+"""Improvement, the categories on one side as a mask, and which side that is."""
 
 
 class SplitSearch:
-    """Finds the best splits of nodes, and remembers the largest improvement of the whole run.
+    """Finds the best splits of nodes, and keeps the largest improvement of the whole run.
 
     Parameters
     ----------
     table : RpartTable
     target : Target
     criterion : str
-        "gini" or "information" for classes; numbers have their own.
+        "gini" or "information" for classes; not used for a numeric target.
     min_bucket : int
-        Cases that both sides need.
+        Least number of cases on each side.
     kept : int
-        How many splits to return, the primary one included.
+        Number of splits to return, the primary one included.
     exact : bool
         Whether cuts are strict, as in rpart.
     """
@@ -121,10 +120,10 @@ class SplitSearch:
     def best(self, cases: RpartCases, risk: float) -> list[RpartSplit]:
         """Return the best split of each of the best attributes, the best first."""
         found: dict[int, tuple[_Found, int]] = {}
-        for place, one in self._numeric(cases, risk):
-            found[self._table.numeric[place]] = one, int(cases.known[place])
-        for place, one, count in self._nominal(cases, risk):
-            found[self._table.nominal[place]] = one, count
+        for row, one in self._numeric(cases, risk):
+            found[self._table.numeric[row]] = one, int(cases.known[row])
+        for row, one, count in self._nominal(cases, risk):
+            found[self._table.nominal[row]] = one, count
         splits: list[RpartSplit] = []
         for attribute in sorted(found):
             one, count = found[attribute]
@@ -140,38 +139,38 @@ class SplitSearch:
         step = max(1, CELLS_PER_BLOCK // max(1, len(cases)))
         for start in range(0, len(cases.orders), step):
             block = _Block.of(self._table, cases, slice(start, start + step), self._target.weights)
-            rows, places = np.nonzero(block.cuts(self._min_bucket))
+            rows, positions = np.nonzero(block.cuts(self._min_bucket))
             if not len(rows):
                 continue
             if isinstance(self._target, ClassTarget):
-                scores, whole, lower = self._class_cuts(self._target, block, rows, places)
+                scores, whole, lower = self._class_cuts(self._target, block, rows, positions)
                 scale = 1.0
             else:
-                scores, lower = self._mean_cuts(self._target, block, rows, places)
+                scores, lower = self._mean_cuts(self._target, block, rows, positions)
                 whole, scale = np.zeros(len(block.orders)), risk
             for row, best in _first_best(scores, rows):
                 improve = (float(whole[row]) + float(scores[best])) / scale
                 if improve > 0.0:
-                    place = places[best]
-                    low, high = block.values[row, place : place + 2].tolist()
+                    position = positions[best]
+                    low, high = block.values[row, position : position + 2].tolist()
                     cut, strict = cut_between(low, high, exact=self._exact)
                     yield start + row, _Found(improve, cut, int(lower[best]), strict)
 
     def _class_cuts(
-        self, target: ClassTarget, block: _Block, rows: Rows, places: Rows
+        self, target: ClassTarget, block: _Block, rows: Rows, positions: Rows
     ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Return the impurity after each cut, negative, that of each attribute before, and the side below each cut."""
+        """Return the negative impurity after each cut, the impurity before (by attribute), and the side below."""
         classes = target.classes[block.orders]
         altered = target.altered[classes] * block.weights
         left_sums = np.cumsum(altered, axis=1)
         totals = _divisor(left_sums[:, -1])
-        p_left = _divisor(left_sums[rows, places])
-        p_right = _divisor(_running_rest(left_sums[:, -1], altered, exact=target.has_exact_sums)[rows, places])
+        p_left = _divisor(left_sums[rows, positions])
+        p_right = _divisor(_running_rest(left_sums[:, -1], altered, exact=target.has_exact_sums)[rows, positions])
         before, after = np.zeros(len(totals)), np.zeros(len(rows))
         mean_left, mean_right = np.zeros(len(rows)), np.zeros(len(rows))
         for code, factor in enumerate(target.altered.tolist()):
             counts = np.cumsum(np.where(classes == code, block.weights, 0.0), axis=1)
-            every, left = counts[:, -1], counts[rows, places]
+            every, left = counts[:, -1], counts[rows, positions]
             before += totals * self._impurity(factor * every / totals)
             share = factor * left / p_left
             after += p_left * self._impurity(share)
@@ -183,14 +182,14 @@ class SplitSearch:
 
     @staticmethod
     def _mean_cuts(
-        target: NumberTarget, block: _Block, rows: Rows, places: Rows
+        target: NumberTarget, block: _Block, rows: Rows, positions: Rows
     ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Return the squares explained by each cut, and the side below it."""
         numbers = target.numbers[block.orders]
         weights = np.cumsum(block.weights, axis=1)
         means = np.cumsum(numbers * block.weights, axis=1)[:, -1] / _divisor(weights[:, -1])
-        sums = np.cumsum((numbers - means[:, np.newaxis]) * block.weights, axis=1)[rows, places]
-        left = weights[rows, places]
+        sums = np.cumsum((numbers - means[:, np.newaxis]) * block.weights, axis=1)[rows, positions]
+        left = weights[rows, positions]
         right = weights[rows, -1] - left
         squares = sums * sums
         return squares / left + squares / right, ~(sums < -sums)
@@ -208,23 +207,23 @@ class SplitSearch:
         if isinstance(target, ClassTarget):
             tables = _class_tables(target, codes, cases.rows, weights, size)
             totals = self._altered_totals(target, codes, cases.rows)
-        for place in range(len(table.nominal)):
-            levels = table.levels(place)
+        for row in range(len(table.nominal)):
+            levels = table.levels(row)
             here = numbers[levels]
             occurring = np.flatnonzero(here)
             if len(occurring) < 2:
                 continue
             if isinstance(target, ClassTarget):
                 counts, altered = (array[levels][occurring] for array in tables)
-                level_table = _CategoryCounts(counts, altered, here[occurring], float(totals[place]))
+                level_table = _CategoryCounts(counts, altered, here[occurring], float(totals[row]))
                 found = self._class_subset(target, level_table, last_occurs=bool(here[-1]))
             else:
-                found = self._mean_subset(target, codes[place] - levels.start, cases.rows, here, risk)
+                found = self._mean_subset(target, codes[row] - levels.start, cases.rows, here, risk)
             if found is not None:
                 improve, changed, side = found
                 sides = np.full(len(here), NEITHER)
                 sides[occurring] = np.where(changed, side, 1 - side)
-                yield place, _Found(improve, sides=tuple(sides.tolist())), int(here.sum())
+                yield row, _Found(improve, sides=tuple(sides.tolist())), int(here.sum())
 
     def _altered_totals(self, target: ClassTarget, codes: Rows, rows: Rows) -> Floats:
         """Return the altered weight of the cases with a value, for each nominal attribute, summed case by case."""
@@ -234,29 +233,29 @@ class SplitSearch:
         return totals
 
     def _class_subset(self, target: ClassTarget, levels: _CategoryCounts, *, last_occurs: bool) -> _Subset | None:
-        """Return the best division of the values; None if there is none.
+        """Return the best subset of the categories; None if there is none.
 
-        The last declared value is the one that never moves. If it is absent, all that occur move, and every subset is
-        met a second time as its complement, which rounding may find better.
+        The last category never moves. If it has no cases, all others move, and every subset is evaluated a second time
+        as its complement, which rounding may score higher.
         """
-        many = len(levels.numbers)
+        n_occurring = len(levels.numbers)
         if target.n_classes == 2:
             orders = [np.argsort(target.altered[0] * levels.counts[:, 0] / _divisor(levels.altered), kind="stable")]
-        elif many <= SUBSET_LIMIT:
-            return self._best_moves(target, levels, *_gray_moves(many if last_occurs else many + 1))
+        elif n_occurring <= SUBSET_LIMIT:
+            return self._best_moves(target, levels, *_gray_moves(n_occurring if last_occurs else n_occurring + 1))
         else:
             self.subset_search = SubsetSearch.ORDERED
             shares = target.altered * levels.counts / _divisor(levels.altered)[:, np.newaxis]
             orders = [np.argsort(shares[:, code], kind="stable") for code in range(target.n_classes)]
         best = None
         for order in orders:
-            found = self._best_moves(target, levels, order[:-1], np.ones(many - 1))
+            found = self._best_moves(target, levels, order[:-1], np.ones(n_occurring - 1))
             if found is not None and (best is None or found[0] > best[0]):
                 best = found
         return best
 
     def _best_moves(self, target: ClassTarget, levels: _CategoryCounts, moved: Rows, signs: Floats) -> _Subset | None:
-        """Move one value after the other (back, where the sign is -1) to the left; return the best state on the way."""
+        """Move one category after the other to the left (back, where the sign is -1); return the best state reached."""
         counts, altered, numbers, total = levels.counts, levels.altered, levels.numbers, levels.total or 1.0
         cases = np.cumsum(signs * numbers[moved])
         allowed = (cases >= self._min_bucket) & (numbers.sum() - cases >= self._min_bucket)
@@ -283,7 +282,7 @@ class SplitSearch:
         improve = before - float(after[best])
         if not improve > 0.0:
             return None
-        # A value that has moved an odd number of times is on the other side.
+        # A category that has moved an odd number of times is on the other side.
         changed = np.bincount(moved[: at[best] + 1], minlength=len(numbers)) % 2 == 1
         return improve, changed, LEFT if mean_left[best] < mean_right[best] else RIGHT
 
@@ -315,9 +314,9 @@ class SplitSearch:
 
 @dataclass(frozen=True)
 class _Block:
-    """Some numeric attributes of a node's cases, one to a row, in order of their values.
+    """Some numeric attributes of a node's cases, one per row, sorted by value.
 
-    The weights of cases without a value are zero, so that they add nothing to running sums.
+    Cases with a missing value have weight zero, so that they add nothing to running sums.
     """
 
     orders: Rows
@@ -326,9 +325,9 @@ class _Block:
     weights: Floats
 
     @classmethod
-    def of(cls, table: RpartTable, cases: RpartCases, places: slice, weights: Floats) -> _Block:
-        orders, known = cases.orders[places], cases.known[places]
-        values = np.take_along_axis(table.values[places], orders, axis=1)
+    def of(cls, table: RpartTable, cases: RpartCases, attributes: slice, weights: Floats) -> _Block:
+        orders, known = cases.orders[attributes], cases.known[attributes]
+        values = np.take_along_axis(table.values[attributes], orders, axis=1)
         ordered = weights[orders]
         if table.has_missing:
             ordered = np.where(np.arange(orders.shape[1]) < known[:, np.newaxis], ordered, 0.0)
@@ -343,41 +342,41 @@ class _Block:
 
 
 def _divisor(sums: Floats) -> Floats:
-    """Return the sums to divide by: where they are zero (a class may weigh nothing) all shares are zero, too."""
+    """Return the sums as divisors: 1 for 0 (a class may have weight 0), where all shares are 0 as well."""
     return np.where(sums == 0.0, 1.0, sums)
 
 
 def _first_best(scores: Floats, rows: Rows) -> Iterator[tuple[int, int]]:
-    """Yield for each row of the block that has cuts the number of its best cut, the first of equals."""
+    """Yield for each row of the block that has cuts the index of its best cut, the first of equals."""
     starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
     for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
         yield int(rows[start]), start + int(np.argmax(scores[start:stop]))
 
 
 def _running_rest(totals: Floats, parts: Floats, *, exact: bool) -> Floats:
-    """Return what is left of the totals after each part, taken off one by one."""
+    """Return the remainder of the totals after each part, subtracted one by one."""
     if exact:
         return totals[:, np.newaxis] - np.cumsum(parts, axis=1)
     return np.subtract.accumulate(np.concatenate((totals[:, np.newaxis], parts), axis=1), axis=1)[:, 1:]
 
 
 def _class_tables(target: ClassTarget, codes: Rows, rows: Rows, weights: Floats, size: int) -> tuple[Floats, Floats]:
-    """Return the weight of each class at each value, and the altered weight of each value."""
+    """Return the weight of each class in each category, and the altered weight of each category."""
     classes = target.classes[rows]
     k = target.n_classes
-    many = len(codes)
+    n_attributes = len(codes)
     cells = (codes * k + classes).ravel()
-    counts: Floats = np.bincount(cells, np.tile(weights, many), minlength=size * k).astype(np.float64)
-    shares = np.tile(target.altered[classes] * weights, many)
+    counts: Floats = np.bincount(cells, np.tile(weights, n_attributes), minlength=size * k).astype(np.float64)
+    shares = np.tile(target.altered[classes] * weights, n_attributes)
     altered: Floats = np.bincount(codes.ravel(), shares, minlength=size).astype(np.float64)
     return counts.reshape(size, k), altered
 
 
 @cache
 def _gray_moves(n_values: int) -> tuple[Rows, Floats]:
-    """Return which value moves at each step through all subsets, and whether it moves over (1) or back (-1).
+    """Return which category moves at each step through all subsets, and whether it moves over (1) or back (-1).
 
-    The first value moves most often, and the last never.
+    The first category moves most often, the last never.
 
     Examples
     --------
@@ -392,14 +391,14 @@ def _gray_moves(n_values: int) -> tuple[Rows, Floats]:
 
 
 LEAST_CASES = 2
-"""Cases that a surrogate needs on each side."""
+"""Least number of cases of a surrogate on each side."""
 
 LEAST_ADJUSTED = 1e-10
-"""What a surrogate must add to the majority rule."""
+"""The adjusted agreement of a surrogate must exceed this."""
 
 
 def default_side(sides: Sides, weights: Floats) -> int:
-    """Return the heavier side of the cases that the primary split places, `NEITHER` if they weigh the same.
+    """Return the side to which the primary split sends more weight, `NEITHER` if both are equal.
 
     Examples
     --------
@@ -421,16 +420,16 @@ def find_surrogates(
     cases : RpartCases
         Those of the node.
     sides : array of int
-        The side to which the primary split sends each row of the table, `NEITHER` where it cannot tell.
+        The side to which the primary split sends each row of the table, `NEITHER` if its value is missing.
     weights : array of float
         Of each row of the table.
     primary : int
         The attribute of the primary split.
     limit : int
-        How many to return at most.
+        Maximum number of surrogates.
     faults : bool
-        Refuse nominal surrogates unless at least two cases *disagree*, as rpart does, so that a perfect one is
-        refused. Otherwise at least two cases must go to each side. Also makes cuts strict.
+        Reject nominal surrogates unless at least two cases *disagree*, as rpart does, which rejects a perfect one.
+        Otherwise at least two cases must go to each side. Also makes cuts strict.
     """
     placed = cases.rows[sides[cases.rows] >= 0]
     left, right = (float(weights[placed[sides[placed] == side]].sum()) for side in (LEFT, RIGHT))
@@ -441,7 +440,7 @@ def find_surrogates(
     ]
     surrogates = []
     for split in sorted(found, key=lambda one: one.attribute):
-        agreement = min(split.improve / total, 1.0)  # sums of fractions may be over by rounding
+        agreement = min(split.improve / total, 1.0)  # rounding may push a sum of fractions above 1
         adjusted = (agreement - majority) / (1.0 - majority)
         if split.attribute != primary and adjusted > LEAST_ADJUSTED:
             surrogates.append(replace(split, improve=agreement, adjusted=adjusted))
@@ -452,9 +451,9 @@ def find_surrogates(
 def _numeric(
     table: RpartTable, cases: RpartCases, sides: Sides, weights: Floats, *, exact: bool
 ) -> Iterator[RpartSplit]:
-    """Yield the best cut of each numeric attribute that beats the more frequent side, with its agreement.
+    """Yield the best cut of each numeric attribute that agrees more than the majority rule, with its agreement.
 
-    Cases that the primary cannot place do not count, but their values are there: cuts lie between any two neighbours.
+    Cases that the primary split sends to neither side do not count, but cuts may lie next to their values.
     """
     n = len(cases)
     if not len(cases.orders):
@@ -473,26 +472,26 @@ def _numeric(
     agreement[:, :, 0] = np.where(allowed, right[:, :-1] + (left[:, -1:] - left[:, :-1]), -1.0)
     agreement[:, :, 1] = np.where(allowed, left[:, :-1] + (right[:, -1:] - right[:, :-1]), -1.0)
     flat = agreement.reshape(len(values), -1)
-    for place, best in enumerate(np.argmax(flat, axis=1).tolist()):
-        most = flat[place, best]
-        if most > max(left[place, -1], right[place, -1]):
-            at, low_goes_left = divmod(best, 2)
-            cut, strict = cut_between(float(values[place, at]), float(values[place, at + 1]), exact=exact)
+    for row, best in enumerate(np.argmax(flat, axis=1).tolist()):
+        most = flat[row, best]
+        if most > max(left[row, -1], right[row, -1]):
+            position, low_goes_left = divmod(best, 2)
+            cut, strict = cut_between(float(values[row, position]), float(values[row, position + 1]), exact=exact)
             lower = LEFT if low_goes_left else RIGHT
-            yield RpartSplit(table.numeric[place], 0, float(most), cut, lower, strict)
+            yield RpartSplit(table.numeric[row], 0, float(most), cut, lower, strict)
 
 
 def _nominal(table: RpartTable, rows: Rows, sides: Sides, weights: Floats, *, faults: bool) -> Iterator[RpartSplit]:
-    """Yield for each nominal attribute the division that sends each value to its more frequent side."""
+    """Yield for each nominal attribute the split that sends each category to its more frequent side."""
     if not table.nominal:
         return
     codes = table.codes[:, rows]
-    size, many = int(table.level_start[-1]), len(codes)
+    size, n_attributes = int(table.level_start[-1]), len(codes)
     cells = (codes * 2 + sides[rows]).ravel()
     numbers = np.bincount(cells, minlength=2 * size).reshape(size, 2)
-    sums = np.bincount(cells, weights=np.tile(weights[rows], many), minlength=2 * size).reshape(size, 2)
-    for place, attribute in enumerate(table.nominal):
-        levels = table.levels(place)
+    sums = np.bincount(cells, weights=np.tile(weights[rows], n_attributes), minlength=2 * size).reshape(size, 2)
+    for row, attribute in enumerate(table.nominal):
+        levels = table.levels(row)
         cases, weight = numbers[levels], sums[levels]
         occurring = cases.sum(axis=1) > 0
         all_left, all_right = weight.sum(axis=0).tolist()
@@ -506,7 +505,7 @@ def _nominal(table: RpartTable, rows: Rows, sides: Sides, weights: Floats, *, fa
             accepted = min(agreeing, cases.sum() - agreeing) >= LEAST_CASES
         else:
             accepted = all(cases[chosen == side].sum() >= LEAST_CASES for side in (LEFT, RIGHT))
-        # A division that leaves one side empty is the majority rule itself.
+        # A split that leaves one side empty is the majority rule itself.
         if accepted and len(set(chosen[occurring].tolist())) == 2:
             yield RpartSplit(
                 attribute,
@@ -516,12 +515,12 @@ def _nominal(table: RpartTable, rows: Rows, sides: Sides, weights: Floats, *, fa
             )
 
 
-def place_cases(
+def assign_sides(
     dataset: Dataset, rows: Rows, sides: Sides, surrogates: list[RpartSplit], default: int
 ) -> list[RpartSplit]:
-    """Fill in the sides of the rows that the primary split left open; return the surrogates with their counts.
+    """Fill in the sides of the rows whose primary value is missing; return the surrogates with their counts.
 
-    The first surrogate that knows the value decides, and after all of them the default.
+    The first surrogate with a known value decides; if there is none, the default.
     """
     counted = []
     for surrogate in surrogates:
