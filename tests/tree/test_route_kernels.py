@@ -16,7 +16,7 @@ from treewright.ensembles.plan import forest
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45, CART
 from treewright.tree.packed_forest import interpreted_leaves, kernel_leaves
-from treewright.tree.route import leaf_visits, mix_leaf_values
+from treewright.tree.route import average_leaf_values, leaf_visits
 from treewright.tree.route_kernels import BATCH_SLOTS, as_one_table, ends_of
 from treewright.tree.tree import Tree
 

@@ -65,7 +65,7 @@ def read_arff(
     missing : collection of str
         Texts that mean "missing" besides ``?``.
     encoding : str, optional
-        UTF-8 unless given or told by a byte order mark.
+        UTF-8 unless given here or by a byte order mark.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def collect_rows(
     collectors: list[NumberCells | TextCells],
     source: str,
 ) -> None:
-    """Hand rows, the last ones of those that begin on the lines `starts`, to their collectors."""
+    """Add rows to their collectors; they are the last ones of those that begin on the lines `starts`."""
     if not rows:
         return
     for name, collector, cells in zip(names, collectors, zip(*rows, strict=True), strict=True):
@@ -262,7 +262,7 @@ def _split(text: str, source: str, line: int) -> Iterator[tuple[str, bool]]:
     while True:
         match = _CELL.match(text, position)
         if match is None:  # the pattern takes anything up to a comma or the end
-            raise DataError("cannot be divided into cells", source=source, line=line)
+            raise DataError("cannot be split into cells", source=source, line=line)
         if match[1] is not None:
             yield _unquoted(match[1]), True
         else:

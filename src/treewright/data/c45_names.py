@@ -32,7 +32,7 @@ from treewright.errors import DataError
 
 _CHUNK_CELLS = 500_000
 _MAX_NAMES_CHARACTERS = 64 * 1024**2
-_PIECE = re.compile(r"\\[^\r\n]|[|,]|[^\\|,]+|\\")
+_FRAGMENT = re.compile(r"\\[^\r\n]|[|,]|[^\\|,]+|\\")
 _DISCRETE = re.compile(r"discrete(?:\s+[0-9]+)?", re.IGNORECASE)
 _ENDINGS = (".names", ".data", ".test")
 
@@ -73,7 +73,7 @@ def read_names(
     missing : collection of str
         Texts that mean "missing" besides ``?``.
     encoding : str, optional
-        UTF-8 unless given or told by a byte order mark.
+        UTF-8 unless given here or by a byte order mark.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def _values(parts: list[_Part], source: str, column: str) -> tuple[str, ...]:
 
 
 def _parts(source: TextSource, encoding: str | None) -> Iterator[_Part]:
-    """Divide the names file at its separators; comments and escapes are dealt with here."""
+    """Split the names file at its separators; comments and escapes are resolved here."""
     text: list[str] = []
     total = 0
     start = 0
@@ -215,13 +215,13 @@ def _parts(source: TextSource, encoding: str | None) -> Iterator[_Part]:
             elif letter in ":," or (letter == "." and (not following or following.isspace() or following == "|")):
                 # A period after an entry that its line has ended already means nothing.
                 if letter != "." or last_end in (",", ":") or "".join(text).strip():
-                    yield _Part(_tidy(text), letter, start or number)
+                    yield _Part(_with_single_blanks(text), letter, start or number)
                     last_end = letter
                 text, start = [], 0
                 continue
             elif letter in "\r\n":
                 if "".join(text).strip():
-                    yield _Part(_tidy(text), "\n", start)
+                    yield _Part(_with_single_blanks(text), "\n", start)
                     last_end = "\n"
                 text, start = [], 0
                 continue
@@ -229,10 +229,10 @@ def _parts(source: TextSource, encoding: str | None) -> Iterator[_Part]:
                 start = number
             text.append(letter)
     if "".join(text).strip():
-        yield _Part(_tidy(text), "", start)
+        yield _Part(_with_single_blanks(text), "", start)
 
 
-def _tidy(text: list[str]) -> str:
+def _with_single_blanks(text: list[str]) -> str:
     return " ".join("".join(text).split())
 
 
@@ -289,18 +289,18 @@ def _cells(line: str) -> list[str] | None:
     else:
         cells = [""]
         ends_row = False  # whether the last thing read is a bare period
-        for piece in _PIECE.findall(line):
-            if piece == "|":
+        for fragment in _FRAGMENT.findall(line):
+            if fragment == "|":
                 break
-            if piece == ",":
+            if fragment == ",":
                 cells.append("")
                 ends_row = False
-            elif len(piece) == 2 and piece[0] == "\\":
-                cells[-1] += piece[1]
+            elif len(fragment) == 2 and fragment[0] == "\\":
+                cells[-1] += fragment[1]
                 ends_row = False
             else:
-                cells[-1] += piece
-                ends_row = piece.rstrip().endswith(".") if piece.strip() else ends_row
+                cells[-1] += fragment
+                ends_row = fragment.rstrip().endswith(".") if fragment.strip() else ends_row
         if ends_row:
             cells[-1] = cells[-1].rstrip().removesuffix(".")
     cells = [" ".join(cell.split()) for cell in cells]

@@ -1,15 +1,15 @@
-"""Raw columns: a table as it was read, and how cells and arrays become columns.
+"""Raw columns: a table before a schema is known, and the conversion of cells and arrays to columns.
 
-The raw table: columns as they were read, before a schema is known. Readers and dataframe adapters produce a `RawTable`;
-inference proposes a schema for it; encoding turns both into a `Dataset`.
+Readers and dataframe adapters produce a `RawTable`; inference proposes a schema for it; encoding turns both into a
+`Dataset`.
 
 Invariants: all columns have the same length. A `NumberColumn` holds finite doubles or NaN (missing). A `TextColumn`
 holds each distinct text once; code -1 is missing.
 
-Collecting the cells of one column of a text file: as numbers while all of them are, else as text. A plain number is a
+The cells of one column of a text file are collected as numbers while all of them are, else as text. A plain number is a
 decimal number that is not written like an identifier; ``007`` is not one.
 
-Columns in memory: arrays, and sequences of Python objects of one type. Booleans become the texts ``False`` and
+Columns in memory are arrays or sequences of Python objects of one type. Booleans become the texts ``False`` and
 ``True``; dates and times become ISO text, in UTC if they have a time zone. None, NaN, NaT and pandas' NA are missing.
 Row numbers in messages start at 0. No number is silently altered: an integer that a double cannot represent is an
 error, and so is an infinity.
@@ -41,14 +41,14 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Cells that all are numbers (or missing, as NaN)."""
+    """A column of numbers, with NaN for missing."""
 
     values: Floats
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """Cells that are texts, each distinct text kept once.
+    """A column of texts, each distinct text stored once.
 
     `labels` is the original type of the cells. `declared` is True if `values` are categories in a given order (those of
     a dataframe) rather than in order of appearance; `ordered` is True if that order goes from low to high.
@@ -135,7 +135,7 @@ def numbers_as_text(column: NumberColumn) -> TextColumn:
 
 
 def stacked(tables: Sequence[RawTable]) -> RawTable:
-    """Put tables of the same columns one below the other; a column that is text in one of them is text.
+    """Concatenate tables of the same columns; a column that is text in one of them becomes text.
 
     Examples
     --------

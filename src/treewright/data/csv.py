@@ -73,7 +73,7 @@ def read_delimited(
     header : bool, default=True
         Whether the first record holds the names; if not they are ``x1``, ``x2``, ...
     encoding : str, optional
-        UTF-8 unless given or told by a byte order mark.
+        UTF-8 unless given here or by a byte order mark.
     prefer_tab : bool, default=False
         Take the tab as delimiter whenever the first record has one.
 
@@ -144,10 +144,10 @@ class _Records:
     def __init__(self, source: TextSource, delimiter: str, encoding: str | None, header: bool) -> None:
         self._source = source
         self._delimiter = delimiter
-        self._raw: list[str] = []  # the lines of the records since `_raw_start`, for what csv does not tell
+        self._raw: list[str] = []  # the lines of the records since `_raw_start`, for what csv does not report
         self._raw_start = 1
         self._lines = source.read_lines(encoding)
-        self._ahead: deque[str] = deque()  # lines that were looked at, but not yet divided into cells
+        self._ahead: deque[str] = deque()  # lines read ahead, but not yet split into cells
         self._skipped = 0  # lines that did not go through `_reader`
         self._reader = self._new_reader(self._feed())
         self._pending: list[str] | None = None
@@ -293,7 +293,7 @@ class _Records:
         return np.array(lines, dtype=np.int64), columns
 
     def _stripped(self, cells: Sequence[str], lines: list[int], position: int) -> list[str]:
-        """Strip the cells that were not quoted, which only the text of their record can tell."""
+        """Strip the cells that were not quoted, which only the text of their record shows."""
         result = list(cells)
         ends = [*lines[1:], self._raw_start + len(self._raw)]
         for row, cell in enumerate(cells):
@@ -350,7 +350,7 @@ def header_of(path: str, delimiter: str) -> list[str]:
 
 
 def find_delimiter(source: TextSource, encoding: str | None, prefer_tab: bool) -> str:
-    """Return the delimiter that divides the first records into the same number of cells, the most of them."""
+    """Return the delimiter that splits the first records into the same number of cells, the most of them."""
     sample: list[str] = []
     size = 0
     for line in source.read_lines(encoding):

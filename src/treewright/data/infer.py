@@ -139,8 +139,8 @@ def _propose(
 ) -> Column:
     if order is not None:
         return _ordinal(raw, name, cells, order)
-    believed = given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values)
-    if given is not None and believed and not (given.is_numeric and _few_whole_numbers(cells, limit)):
+    keeps_type = given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values)
+    if given is not None and keeps_type and not (given.is_numeric and _few_whole_numbers(cells, limit)):
         return given
     if wanted is Kind.NUMERIC:
         if isinstance(cells, TextColumn) and cells.values:

@@ -171,7 +171,7 @@ def _column(cells: npt.NDArray[Any], name: str, kind: str, wanted: Kind | None) 
 
 
 def _is_wide(kind: str) -> bool:
-    """Tell whether a type is of whole numbers that are wider than those of NumPy; they come as text."""
+    """Return True if a type has integers wider than those of NumPy; they are read as text."""
     return kind in _WIDE or (kind.startswith("DECIMAL") and kind.replace(" ", "").endswith(",0)"))
 
 

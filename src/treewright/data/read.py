@@ -65,7 +65,7 @@ def read_raw(
     missing : collection of str
         Texts that mean "missing" in text files.
     encoding : str, optional
-        Of text files; UTF-8 unless given or told by a byte order mark.
+        Of text files; UTF-8 unless given here or by a byte order mark.
     delimiter : str, optional
         For csv and tsv; found if not given.
     header : bool, default=True
@@ -108,7 +108,7 @@ def read_raw(
 
 
 def _is_names(path: str, wanted: str | None) -> bool:
-    """Tell whether a path belongs to a C4.5 data set: by its ending, or by the names file beside it."""
+    """Return True if a path belongs to a C4.5 data set: by its ending, or by the names file beside it."""
     if wanted is not None:
         return wanted == "names"
     suffix = _suffix(path)

@@ -80,7 +80,7 @@ class Table:
         parts = urlsplit(self.url)
         from_url = dict(parse_qsl(parts.query, keep_blank_values=True)).get("table")
         object.__setattr__(self, "name", self.name or from_url)
-        rest = "&".join(piece for piece in parts.query.split("&") if piece and not piece.startswith("table="))
+        rest = "&".join(one for one in parts.query.split("&") if one and not one.startswith("table="))
         url = f"{parts.scheme}://{parts.netloc}{parts.path}{'?' + rest if rest else ''}"
         object.__setattr__(self, "url", url)
         if not self.name:
@@ -123,7 +123,7 @@ class Table:
 
 
 def is_address(source: object) -> bool:
-    """Return True if a text is the address of a table outside memory: a URL, or a pattern of files.
+    """Return True if a text is the address of an out-of-core table: a URL, or a pattern of files.
 
     Examples
     --------
@@ -160,28 +160,28 @@ def without_secrets(url: str) -> str:
     account, at, host = parts.netloc.rpartition("@")
     user, colon, _ = account.partition(":")
     netloc = f"{user}:***@{host}" if colon else f"{account}{at}{host}"
-    query = "&".join(
-        f"{piece.split('=', maxsplit=1)[0]}=***" if piece.split("=", maxsplit=1)[0].lower() in _SECRET_KEYS else piece
-        for piece in parts.query.split("&")
-    )
-    path = ";".join(
-        f"{piece.split('=', maxsplit=1)[0]}=***" if piece.split("=", maxsplit=1)[0].lower() in _SECRET_KEYS else piece
-        for piece in parts.path.split(";")
-    )
+    query, path = _masked(parts.query, "&"), _masked(parts.path, ";")
     return f"{parts.scheme}://{netloc}{path}{'?' + query if query else ''}"
 
 
+def _masked(parameters: str, separator: str) -> str:
+    """Return the parameters of a URL with the values of secret ones masked."""
+    masked = []
+    for parameter in parameters.split(separator):
+        key = parameter.partition("=")[0]
+        masked.append(f"{key}=***" if key.lower() in _SECRET_KEYS else parameter)
+    return separator.join(masked)
+
+
 def secrets_of(url: str) -> list[str]:
-    """Return the passwords in a URL, as they are written and as they are meant, so that messages can leave them out."""
+    """Return the passwords in a URL, as written and decoded, so that messages can mask them."""
     parts = urlsplit(url)
     account = parts.netloc.rpartition("@")[0]
     found = [account.partition(":")[2]]
-    found += [
-        piece.partition("=")[2] for piece in parts.query.split("&") if piece.partition("=")[0].lower() in _SECRET_KEYS
-    ]
-    found += [
-        piece.partition("=")[2] for piece in parts.path.split(";") if piece.partition("=")[0].lower() in _SECRET_KEYS
-    ]
+    for parameter in (*parts.query.split("&"), *parts.path.split(";")):
+        key, _, value = parameter.partition("=")
+        if key.lower() in _SECRET_KEYS:
+            found.append(value)
     return [secret for one in found for secret in dict.fromkeys((one, unquote(one))) if secret]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 MAX_TEXT_BYTES = 4 * 1024**3
-"""The most bytes that one gzip file may unpack to."""
+"""The most bytes to which one gzip file may unpack."""
 
 MAX_TEXT_RATIO = 200
 """How many times larger than its archive an unpacked text may be, once it is over `RATIO_FREE_BYTES`."""
@@ -45,7 +45,7 @@ Source = str | os.PathLike[str] | BinaryIO
 
 
 class TextSource:
-    r"""Bytes that can be opened again and again, un-gzipped on the way.
+    r"""A source of bytes that can be opened repeatedly; gzip is unpacked.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class TextSource:
             return handle.read(size)
 
     def encoding(self, wanted: str | None = None) -> str:
-        """Return the wanted encoding, else what the byte order mark says, else UTF-8."""
+        """Return the wanted encoding, else that of the byte order mark, else UTF-8."""
         start = self.head(4)
         if wanted is not None:
             try:

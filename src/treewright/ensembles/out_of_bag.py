@@ -109,7 +109,7 @@ def _follow(
     for tree in range(forest.n_trees):
         out = outside[:, tree]
         said[:] = 0.0
-        forest.add_answer(said, block, tree)
+        forest.add_prediction(said, block, tree)
         sums[out] += said[out]
         judges[out] += 1
         if forest.is_regression:

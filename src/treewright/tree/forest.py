@@ -138,30 +138,30 @@ class Forest(Predictor):
         """Return class indices in class order (ties go to the first)."""
         return self.codes_of(self.answers(cases))
 
-    def codes_of(self, answers: Floats) -> Codes:
-        """Return the predicted classes for combined answers."""
+    def codes_of(self, predictions: Floats) -> Codes:
+        """Return the predicted classes for combined predictions."""
         if self.costs is not None:
-            return first_maximum(-(answers @ np.array(self.costs)))
-        return first_maximum(answers)
+            return first_maximum(-(predictions @ np.array(self.costs)))
+        return first_maximum(predictions)
 
     def answers(self, cases: Dataset) -> Floats:
-        """Return the combined answer of each case: class probabilities, shares of votes, or one column of numbers."""
+        """Return the combined predictions: class probabilities, shares of votes, or one column of numbers."""
         total = float(np.sum(self.weights))
         if self.combining is Combining.MEAN and by_kernel(cases.n_rows * len(self.packed), self.packed.n_nodes):
             packed = self.packed
             added = sums(packed, packed.starts[:-1], cases, packed.leaf_number, self._of_leaf, self.weights)
             unrouted = np.flatnonzero(np.isnan(added[:, 0]))
             if len(unrouted):
-                added[unrouted] = self._sum_of_answers(cases.take(unrouted))
+                added[unrouted] = self._summed_predictions(cases.take(unrouted))
             return added / total
-        return self._sum_of_answers(cases) / total
+        return self._summed_predictions(cases) / total
 
-    def _sum_of_answers(self, cases: Dataset) -> Floats:
+    def _summed_predictions(self, cases: Dataset) -> Floats:
         result = np.zeros((cases.n_rows, self._width))
         for block in blocks(self.packed, cases):
             part = result[block.first : block.last]
             for index, weight in enumerate(self.weights.tolist()):
-                self.add_answer(part, block, index, weight)
+                self.add_prediction(part, block, index, weight)
         return result
 
     def staged_answers(self, cases: Dataset) -> Iterator[Floats]:
@@ -171,15 +171,15 @@ class Forest(Predictor):
         for index, weight in enumerate(self.weights.tolist()):
             total += weight
             for block in found:
-                self.add_answer(result[block.first : block.last], block, index, weight)
+                self.add_prediction(result[block.first : block.last], block, index, weight)
             yield result / (total if total > 0 else 1.0)
 
-    def add_answer(self, result: Floats, block: Block, index: int, weight: float = 1.0) -> None:
-        """Add the answer of one tree for the cases of a block, times a weight."""
+    def add_prediction(self, result: Floats, block: Block, index: int, weight: float = 1.0) -> None:
+        """Add the prediction of one tree for the cases of a block, times a weight."""
         if self.combining is Combining.MEAN:
             of_node = self._of_node(index) if len(block.unrouted) else None
-            answers = block.answers_of(index, self._of_leaf, of_node)
-            result += answers if weight == 1.0 else answers * weight
+            predictions = block.answers_of(index, self._of_leaf, of_node)
+            result += predictions if weight == 1.0 else predictions * weight
             return
         result[np.arange(len(result)), self.voted(block, index)] += weight
 

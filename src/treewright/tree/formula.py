@@ -1,10 +1,10 @@
-"""A tree as logic: conditions, paths, and for one class the disjunction of the paths that lead to it.
+"""A tree as logic: conditions, paths, and for one class the disjunction of the paths to its leaves.
 
-Conditions of rules: tests of one attribute that a case satisfies or not. ``=`` and ``in`` are for nominal and ordinal
+A condition is a test of one attribute that a case satisfies or not. ``=`` and ``in`` are for nominal and ordinal
 attributes, ``<=`` and ``>`` for numeric ones. A missing value fails every condition.
 
-A tree as a logical formula: for one class, the disjunction of the paths to its leaves, in disjunctive normal form.
-Every leaf that predicts the class contributes its path, including leaves that no training case reached.
+The formula of a class is the disjunction of the paths to its leaves, in disjunctive normal form. Every leaf that
+predicts the class contributes its path, including leaves that no training case reached.
 
 Invariants: each conjunction of a `Formula` is satisfiable and has no redundant condition: at most one condition per
 nominal attribute, at most a lower and an upper bound per numeric attribute, and none that always holds. On cases
@@ -393,12 +393,12 @@ def _not_absorbed(schema: Schema, regions: list[_Region]) -> list[_Region]:
     low, high, excluded = _as_arrays(schema, regions)
     kept = []
     for index, region in enumerate(regions):
-        around = (low <= low[index]).all(axis=1) & (high >= high[index]).all(axis=1)
-        around &= (excluded <= excluded[index]).all(axis=1)
-        inside = (low >= low[index]).all(axis=1) & (high <= high[index]).all(axis=1)
-        inside &= (excluded >= excluded[index]).all(axis=1)
-        equal = around & inside
-        larger = around & ~equal
+        containing = (low <= low[index]).all(axis=1) & (high >= high[index]).all(axis=1)
+        containing &= (excluded <= excluded[index]).all(axis=1)
+        contained = (low >= low[index]).all(axis=1) & (high <= high[index]).all(axis=1)
+        contained &= (excluded >= excluded[index]).all(axis=1)
+        equal = containing & contained
+        larger = containing & ~equal
         if not larger.any() and int(np.argmax(equal)) == index:
             kept.append(region)
     return kept

@@ -1,8 +1,7 @@
-"""A learned tree with all that is needed to use it, and what every learned model can do.
+"""Learned models: the base class of all models, and the model of a single tree.
 
-The base class of models: encode new cases, predict, save. Prediction needs no learner.
-
-The tree model: a tree with everything needed to predict classes, probabilities and numbers, without its learner.
+`Predictor` encodes new cases, predicts and saves. `TreeModel` is a tree with everything needed to predict classes,
+probabilities and numbers. Prediction needs no learner.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from treewright.data.frames import raw_table
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError, SchemaError
 from treewright.tree.output_methods import Explained, InNotebook, TreeForms
-from treewright.tree.route import main_leaves, mix_leaf_values
+from treewright.tree.route import average_leaf_values, main_leaves
 from treewright.tree.split import FRACTIONAL, EvaluatedSplit, Test
 from treewright.tree.tree import LEAF, TESTS, Tree
 from treewright.tree.votes import class_probabilities, class_sums, predicted_codes
@@ -176,7 +175,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         """Return the predicted class label or number of each case."""
         if not self.tree.is_regression:
             return super().predict(data)
-        return self._mixed(self.cases(data), self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
+        return self._averaged(self.cases(data), self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
         """Return class indices in class order (ties go to the first).
@@ -192,7 +191,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
             return codes
         if self.voting is Voting.J48:
             return predicted_codes(class_probabilities(self.tree, cases))
-        return first_maximum(self._mixed(cases, node_probabilities(self.tree, None)))
+        return first_maximum(self._averaged(cases, node_probabilities(self.tree, None)))
 
     def _probabilities(self, cases: Dataset) -> npt.NDArray[np.float64]:
         if self.smoothing is None and self.voting is Voting.RELEASE8:
@@ -201,15 +200,15 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
             return shares
         if self.smoothing is None and self.voting is Voting.J48:
             return class_probabilities(self.tree, cases)
-        return self._mixed(cases, node_probabilities(self.tree, self.smoothing))
+        return self._averaged(cases, node_probabilities(self.tree, self.smoothing))
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each case (for a fractional case, the one with the largest share)."""
         return main_leaves(self.tree, self.cases(data))
 
-    def _mixed(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _averaged(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Average the predictions of the leaves, weighted by the share of the case that reaches them."""
-        return mix_leaf_values(self.tree, cases, of_node)
+        return average_leaf_values(self.tree, cases, of_node)
 
     def __str__(self) -> str:
         return self.tree.to_text()

@@ -1,4 +1,4 @@
-r"""A tree on one line, as it is written on a blackboard: ``x1(x2(A,B),x2(A,B))``.
+r"""A tree on one line: ``x1(x2(A,B),x2(A,B))``.
 
 An inner node is the attribute's name followed by one subtree per category in parentheses, in category order. A leaf is
 the name of its class, or ``*`` if it is open. White space between tokens is ignored. A name with space, control
@@ -189,7 +189,7 @@ def _after_space(text: str, position: int) -> int:
     return position if space is None else space.end()
 
 
-def _unquoted(inside: str, start: int) -> str:
+def _unquoted(quoted: str, start: int) -> str:
     def character(escape: re.Match[str]) -> str:
         short, *numbers = escape.groups()
         if short is not None:
@@ -199,7 +199,7 @@ def _unquoted(inside: str, start: int) -> str:
             _reject(start + escape.start(), r'after a backslash comes one of " \ n r t xhh uhhhh Uhhhhhhhh')
         return chr(number)
 
-    return _ESCAPE.sub(character, inside)
+    return _ESCAPE.sub(character, quoted)
 
 
 class _Reader:

@@ -1,6 +1,6 @@
-"""Methods that every holder of a tree has: its text, drawings, rules and explanations.
+"""Methods of trees and models: text, drawings, rules and explanations.
 
-The functions behind them live in packages above this one. Each method imports its own when it is called, and
+The functions behind them are in packages above this one. Each method imports its function when it is called, and
 `.importlinter` lists these imports.
 """
 

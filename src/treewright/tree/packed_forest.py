@@ -27,7 +27,7 @@ from treewright.concurrency import processors
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError
-from treewright.tree.route import by_kernel, ends, mix_leaf_values
+from treewright.tree.route import average_leaf_values, by_kernel, ends
 from treewright.tree.split import STAY, Surrogate, Test
 from treewright.tree.tree import LEAF, TESTS, Tree
 
@@ -467,7 +467,7 @@ class Block:
         """
         answers: Floats = of_leaf[self.leaves[:, tree]]  # index -1 gives unrouted cases a dummy row, replaced below
         if len(self.unrouted) and of_node is not None:
-            answers[self.unrouted] = mix_leaf_values(self.packed.trees[tree], self.unrouted_cases, of_node)
+            answers[self.unrouted] = average_leaf_values(self.packed.trees[tree], self.unrouted_cases, of_node)
         return answers
 
 

@@ -1,12 +1,12 @@
 """Routing: sending cases down a tree, by NumPy or by a kernel.
 
-When a kernel sends cases down trees, and when NumPy does. The leaves are the same. A kernel is quicker, but loading it
-takes time: half a second where no kernel was used before, some hundredths where others were. So it depends on what is
-loaded how many cases it takes. And all nodes have to be made ready for it.
+A visit is a case at a node with a share of the case's weight. A case without missing values makes one visit per level.
+If a value is missing and the split is fractional, the share is distributed over the branches in proportion to their
+weight. Visits are processed level by level as arrays, so a deep tree needs no call stack.
 
-Routing cases down a tree. A visit is a case at a node with a share of the case's weight. A case with all values makes
-one visit per level. Where a value is missing and the split is fractional, its share is distributed over the branches in
-proportion to their weight. Visits are processed level by level as arrays, so a deep tree needs no call stack.
+NumPy and the kernel reach the same leaves. The kernel is faster, but loading it takes time: half a second if no kernel
+was used before, some hundredths of a second otherwise, and all nodes have to be prepared for it. `by_kernel` weighs
+this against the number of cases.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from treewright.tree.split import FRACTIONAL, STAY, Test
 from treewright.tree.tree import LEAF, TESTS, Tree
 
 MANY_VISITS = 1_000_000
-"""Cases times trees from which on a kernel is used, whatever it takes to load it."""
+"""Cases times trees from which a kernel is used even if it has to be loaded."""
 
 MANY_FOR_LOADED_ENGINE = 100_000
-"""The same where kernels have grown trees already, and compiled code is kept."""
+"""The same if kernels have already grown trees, and compiled code is cached."""
 
 MANY_FOR_LOADED_KERNEL = 1_000
-"""The same where the kernel was used already."""
+"""The same if the kernel was used before."""
 
 NODES_PER_VISIT = 32
-"""So many nodes are made ready for the kernel in the time of one visit by NumPy."""
+"""Number of nodes that are prepared for the kernel in the time of one visit by NumPy."""
 
 
 def by_kernel(visits: int, nodes: int) -> bool:
-    """Say whether a kernel is to send so many cases (times trees) down trees of so many nodes.
+    """Return True if a kernel should route this many cases (times trees) down trees with this many nodes.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def by_kernel(visits: int, nodes: int) -> bool:
 
 
 def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> npt.NDArray[np.int32]:
-    """Return by a kernel the nodes in which cases end, for every root.
+    """Return the final node of each case for every root, computed by a kernel.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def ends(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: 
     Returns
     -------
     array, cases x roots
-        -1 for cases that have to go the long way.
+        -1 for cases that the kernel cannot route.
     """
     from treewright.tree.route_kernels import ends_of
 
@@ -80,10 +80,10 @@ def sums(
     roots: npt.NDArray[Any],
     cases: Dataset,
     number: npt.NDArray[np.int32],
-    said: npt.NDArray[np.float64],
+    predictions: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Return by a kernel what the leaves of all trees say, times the weights, added up tree by tree.
+    """Return the weighted sum of the leaf predictions of all trees, added tree by tree by a kernel.
 
     Parameters
     ----------
@@ -91,19 +91,19 @@ def sums(
     roots : array of int
     cases : Dataset
     number : array of int
-        Row in `said` of each node.
-    said : array, rows x statements
+        Row in `predictions` of each node.
+    predictions : array, rows x outputs
     weights : array
-        Of the trees.
+        Weight of each tree.
 
     Returns
     -------
-    array, cases x statements
-        NaN for cases that have to go the long way.
+    array, cases x outputs
+        NaN for cases that the kernel cannot route.
     """
     from treewright.tree.route_kernels import sums_of
 
-    found: npt.NDArray[np.float64] = sums_of(trees, roots, cases, number, said, weights)
+    found: npt.NDArray[np.float64] = sums_of(trees, roots, cases, number, predictions, weights)
     return found
 
 
@@ -164,19 +164,19 @@ def main_leaves(tree: Tree, cases: Dataset) -> Nodes:
     return leaves
 
 
-def mix_leaf_values(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
+def average_leaf_values(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     """Average the rows of `of_node` (one per node), weighted by the share of each case that ends in the node."""
     if by_kernel(cases.n_rows, tree.n_nodes):
         identity = np.arange(tree.n_nodes, dtype=np.int32)
-        mixed: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, identity, of_node, np.ones(1))
-        unrouted = np.flatnonzero(np.isnan(mixed[:, 0]))
+        averaged: Shares = sums(tree, np.zeros(1, dtype=np.int64), cases, identity, of_node, np.ones(1))
+        unrouted = np.flatnonzero(np.isnan(averaged[:, 0]))
         if len(unrouted):
-            mixed[unrouted] = _mix_by_visits(tree, cases.take(unrouted), of_node)
-        return mixed
-    return _mix_by_visits(tree, cases, of_node)
+            averaged[unrouted] = _average_by_visits(tree, cases.take(unrouted), of_node)
+        return averaged
+    return _average_by_visits(tree, cases, of_node)
 
 
-def _mix_by_visits(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
+def _average_by_visits(tree: Tree, cases: Dataset, of_node: Shares) -> Shares:
     result = np.zeros((cases.n_rows, of_node.shape[1]))
     total = np.zeros(cases.n_rows)
     for visits in leaf_visits(tree, cases):

@@ -1,13 +1,11 @@
-"""Ordered if-then rules: rule sets, the model that holds one, and the rules of a tree's paths.
+"""Ordered if-then rules: rule sets, the model of a rule set, and the rules of a tree's paths.
 
-Ordered if-then rules, the result of rule post-pruning. Invariants: a missing value fails every condition. Rules are in
-firing order, and the first rule that fires decides. A rule whose error exceeds the limit of its set never fires. Rules
-and rule sets are immutable and validated at construction.
+Invariants: a missing value fails every condition. Rules are in firing order, and the first rule that fires decides. A
+rule whose error exceeds the limit of its set never fires. Rules and rule sets are immutable and validated at
+construction.
 
-The rule model: an ordered rule set that predicts and can be saved.
-
-A tree as rules: one for each leaf, none dropped, none generalised. The paths of a tree are mutually exclusive, so the
-order does not matter, and all rules may fire.
+`path_rules` writes a tree as one rule per leaf, without pruning. The paths of a tree are mutually exclusive, so the
+order has no effect, and all rules may fire.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Test(StrEnum):
     branch 1. ``intervals``: a number goes to the branch of its interval; a bound belongs to the interval below it.
     """
 
-    __test__ = False  # tells pytest that this is not a test class
+    __test__ = False  # not a test class for pytest
 
     THRESHOLD = "threshold"
     NOMINAL = "nominal"
@@ -291,7 +291,7 @@ class SplitStatus(StrEnum):
     ONE_VALUE = "one value only"
     ALL_MISSING = "all values missing"
     USED_ABOVE = "used above"
-    NOT_DRAWN = "not drawn"
+    NOT_SAMPLED = "not drawn"
     SMALL_GAIN = "gain below the minimum"
     NOT_SIGNIFICANT = "best, but not significant"
     PRUNED = "best, but pruned"

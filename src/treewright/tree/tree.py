@@ -1,12 +1,10 @@
 """The tree: immutable arrays over nodes, numbered depth first with branches in order.
 
 Invariants: node 0 is the root, and a child has a higher index than its parent. A forward pass therefore visits
-parents first, a backward pass visits children first, and nothing needs recursion. `validate` checks every invariant,
-also for trees read from a file.
+parents first, a backward pass visits children first, and nothing needs recursion.
 
-Validation of a tree, also one from a file.
-
-Whole arrays are checked wherever possible; only nodes with an uncommon test are checked one by one.
+`validate` checks every invariant, also for trees read from a file. It checks whole arrays where possible, and only
+nodes with an uncommon test one by one.
 """
 
 from __future__ import annotations
@@ -435,10 +433,10 @@ def _valid_by_arrays(tree: Tree) -> npt.NDArray[np.bool_]:
     numeric = np.array([column.is_numeric for column in tree.schema.attributes], dtype=bool)
     n_categories = np.array([len(column.values) for column in tree.schema.attributes], dtype=np.int64)
     tested = np.where(leaf, 0, tree.attribute)
-    inside = ~leaf & (tree.missing >= STAY) & (tree.missing < branches) & (bounds == 0) & (branches >= 2)
-    threshold = inside & (tree.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
-    nominal = inside & (tree.test == TESTS.index(Test.NOMINAL)) & (branches == values)
-    subset = inside & (tree.test == TESTS.index(Test.SUBSET)) & (branches == 2) & (values > 0)
+    well_formed = ~leaf & (tree.missing >= STAY) & (tree.missing < branches) & (bounds == 0) & (branches >= 2)
+    threshold = well_formed & (tree.test == TESTS.index(Test.THRESHOLD)) & (branches == 2) & (values == 0)
+    nominal = well_formed & (tree.test == TESTS.index(Test.NOMINAL)) & (branches == values)
+    subset = well_formed & (tree.test == TESTS.index(Test.SUBSET)) & (branches == 2) & (values > 0)
     if len(numeric):
         threshold &= numeric[tested] & np.isfinite(tree.cut)
         nominal &= ~numeric[tested] & (values == n_categories[tested])
@@ -447,15 +445,15 @@ def _valid_by_arrays(tree: Tree) -> npt.NDArray[np.bool_]:
         owner = np.repeat(np.arange(n), values)
         categories = np.arange(len(owner)) - tree.value_start[:-1][owner]
         nominal[owner[tree.value_branch != categories]] = False
-    pairs = np.flatnonzero(subset)
-    if len(pairs):
-        ends = np.stack((tree.value_start[pairs], tree.value_start[pairs + 1]), axis=1).ravel()
+    nodes = np.flatnonzero(subset)
+    if len(nodes):
+        ends = np.stack((tree.value_start[nodes], tree.value_start[nodes + 1]), axis=1).ravel()
         own = np.append(tree.value_branch, 0)  # so that the last end is a valid index
-        subset[pairs] = np.minimum.reduceat(own, ends)[::2] >= -1
-        subset[pairs] &= np.maximum.reduceat(own, ends)[::2] <= 1
+        subset[nodes] = np.minimum.reduceat(own, ends)[::2] >= -1
+        subset[nodes] &= np.maximum.reduceat(own, ends)[::2] <= 1
         for branch in (0, 1):
             filled = np.logical_or.reduceat(own == branch, ends)[::2]
-            subset[pairs] &= filled | (tree.missing[pairs] == branch)  # the default branch needs no category
+            subset[nodes] &= filled | (tree.missing[nodes] == branch)  # the default branch needs no category
     plain: npt.NDArray[np.bool_] = leaf & (values == 0) & (bounds == 0)
     plain |= threshold | nominal | subset
     return plain

@@ -1,14 +1,14 @@
-"""How the trees of C4.5 Release 8 and J48 vote.
+"""Prediction as in C4.5 Release 8 and J48.
 
-Classification as in C4.5 Release 8, in 32-bit arithmetic. Where a value is missing or belongs to no branch, the case
+C4.5 Release 8 classifies in 32-bit arithmetic. If a value is missing or belongs to no branch, the case
 becomes fractional: it goes down all branches in proportion to their weight. After pruning the shares need not add up to
 one. A case sums the class shares of all leaves it reaches, and the first class with the largest sum is predicted.
 
 Invariants: leaves add to the sums in depth-first order, with one rounding per addition, so nodes are visited in index
 order. A case reaches a node by one path only. In a numeric attribute -999 means missing, as in training.
 
-Prediction as in J48: class probabilities, and the class chosen from them. A case that reaches an empty leaf (without
-training cases) gets the probabilities of the leaf's parent. A case with a missing value goes down every branch in
+J48 computes class probabilities, and chooses the class from them. A case that reaches an empty leaf (without training
+cases) gets the probabilities of the leaf's parent. A case with a missing value goes down every branch in
 proportion to the branch's weight; empty leaves get no share of it. A class must lead by more than the tolerance to win
 over a class that comes earlier in class order.
 """
@@ -132,16 +132,16 @@ def class_probabilities(tree: Tree, cases: Dataset) -> Floats:
     result = np.zeros((cases.n_rows, classes))
     for visits in leaf_visits(tree, cases):
         start, stop = int(visits.rows.min()), int(visits.rows.max()) + 1
-        answers = of_node[visits.nodes] * visits.shares[:, None]
+        weighted = of_node[visits.nodes] * visits.shares[:, None]
         for code in range(classes):
             result[start:stop, code] += np.bincount(
-                visits.rows - start, weights=answers[:, code], minlength=stop - start
+                visits.rows - start, weights=weighted[:, code], minlength=stop - start
             )
     return result
 
 
 def predicted_codes(probabilities: Floats) -> npt.NDArray[np.intp]:
-    """Return the class of each row: the first that is ahead of all before it by more than the tolerance.
+    """Return the class of each row: the most probable one; a class must lead an earlier one by more than the tolerance.
 
     Examples
     --------

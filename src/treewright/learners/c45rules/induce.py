@@ -1,19 +1,15 @@
 """Inducing rules: order, default class, and the whole procedure.
 
-Ordering the selected rules into a decision list, with a default class. The rules of a class stay together. The class
+C4.5rules turns a grown, unpruned tree into a short ordered list of rules: create a rule for each leaf
+(`extract_rules`); drop unnecessary conditions (`generalise`); select for each class the set of rules with the shortest
+description (`choose_rules`); order classes and rules (`firing_order`), choose the default class (`default_class`) and
+remove harmful rules (`without_harmful`). All counts are unit-weight cases: neither case weights nor the fractional
+cases of the tree's growth are used. A missing value fails every condition.
+
+The selected rules form a decision list with a default class. The rules of a class stay together. The class
 whose rules cover the fewest cases of other classes comes first; the next class is chosen on the cases not covered yet.
 Within a class the rule with the lowest error comes first. Finally, rules are removed that are wrong more often than the
 list without them.
-
-Counting the cases that rules cover, fire for and misclassify.
-
-C4.5rules: from a grown, unpruned tree to a short ordered list of rules. One module per step: create a rule for each
-leaf (`extract`); drop unnecessary conditions (`generalise`); select for each class the set of rules with the shortest
-description (`select`, `description_length`); order classes and rules, choose the default class and remove harmful rules
-(`order`).
-
-All counts are unit-weight cases: neither case weights nor the fractional cases of the tree's growth are used. A missing
-value fails every condition.
 
 Rule post-pruning in its simple form uses the accuracy on validation cases. There is one rule per leaf; a condition is
 dropped if the rule without it is no less accurate on the validation cases; rules fire in order of accuracy. Description

@@ -1,11 +1,10 @@
-"""Forests as plain data: packed arrays in JSON, and back with every check.
+"""Forests as plain data: packed arrays in JSON, and back with validation.
 
 Arrays inside JSON: little-endian bytes as base64, in the smallest type that holds them. A packed array is ``{"type":
 "<u2", "data": "..."}``. Its length is not stored; the reader knows how many numbers to expect. Reading validates
 everything: another type, a character outside base64, or a wrong number of bytes raises `ModelFormatError`.
 
-Conversion of forests to and from plain data, with full validation and without a loop over nodes. The arrays of the
-packed forest are encoded by `treewright.tree.io.forest_json`. Values that follow from other arrays are omitted: the
+Forests are converted without a loop over nodes. Values that follow from other arrays are omitted: the
 first child of a node is the next node, a threshold has two branches, the weight of a leaf is the sum of its counts, and
 its class is the majority class.
 

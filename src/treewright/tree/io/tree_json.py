@@ -1,13 +1,13 @@
-"""A tree as plain data: nested for people, flat for the model file, and back with every check.
+"""A tree as plain data: nested for readers, flat for the model file, and back with validation.
 
-A tree as nested plain data, built without recursion. A node is ``{"class", "n", "e", "dist"}``; an inner node also has
+The nested form is built without recursion. A node is ``{"class", "n", "e", "dist"}``; an inner node also has
 ``"attr"``, ``"test"``, ``"cut"`` (threshold), ``"value"`` (equals) or ``"intervals"``, ``"missing"`` and
 ``"children"``, a list of ``[label, node]``. Labels are ``"<="`` and ``">"``, a category, a list of categories, ``"="``
 and ``"!="``, or the interval index. Regression nodes have ``"value"`` and ``"sse"`` instead of ``"class"``, ``"e"`` and
 ``"dist"``. Leaves have their stop reason under ``"stop"``.
 
-Conversion of trees to and from the flat plain data of the model file. The arrays have one entry per node, so that depth
-needs no nesting. Invalid data raises `ModelFormatError`.
+The flat form of the model file has arrays with one entry per node, so that depth needs no nesting. Invalid data raises
+`ModelFormatError`.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def tree_from_plain(schema: Schema, plain: Mapping[str, Any]) -> Tree:
         raise ModelFormatError("the schema names no target")
     regression = schema.target_column.is_numeric
     if not regression:
-        labels_of(schema.target_column)  # raises if the classes do not have their declared type
+        labels_of(schema.target_column)  # raises if the classes do not have the label type of the schema
     attribute = _integers(plain, "attribute")
     n = len(attribute)
     optional = {name: _numbers(plain, name) for name in ("sse", "estimate") if name in plain}
