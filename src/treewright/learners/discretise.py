@@ -38,6 +38,7 @@ from treewright.errors import ParameterError
 from treewright.learners.base import TreeLearner
 from treewright.learners.candidates import midpoint
 from treewright.learners.criteria import ENTROPY, chi_square_statistic, entropy, first_of_ties
+from treewright.parameters import check_whole_number
 from treewright.tree.build import build_tree, records_of
 from treewright.tree.split import Split, Test
 from treewright.tree.tree import Tree
@@ -108,7 +109,7 @@ def equal_width_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...]:
     ((6.0,), (1.5, 6.0))
     """
     values = _numbers(table)
-    _check_bins(bins)
+    check_whole_number("bins", bins, 1, plain=True)
     if len(values) < 2:
         return ()
     # Halved, because the width of a range of very large numbers overflows a double.
@@ -139,7 +140,7 @@ def equal_frequency_bounds(table: FrequencyTable, bins: int) -> tuple[float, ...
     ((2.5, 3.5, 4.5), (3.5,))
     """
     values = _numbers(table)
-    _check_bins(bins)
+    check_whole_number("bins", bins, 1, plain=True)
     if len(values) < 2:
         return ()
     reached = np.cumsum(table.counts.sum(axis=1))
@@ -186,7 +187,7 @@ def chi_merge_bounds(
     if not 0 < significance < 1:
         raise ParameterError(f"significance must be between 0 and 1, not {significance!r}")
     if max_intervals is not None:
-        _check_bins(max_intervals, "max_intervals")
+        check_whole_number("max_intervals", max_intervals, 1, plain=True)
     classes = int(np.count_nonzero(table.known))
     critical = float(chdtri(classes - 1, significance)) if classes > 1 else inf
     first = _merged(table.counts, critical, len(values) if max_intervals is None else max_intervals)
@@ -235,11 +236,6 @@ def _midpoints(values: Floats, below: npt.NDArray[np.intp]) -> tuple[float, ...]
     """Return the bounds with these counts of numbers below them, except those with all or no numbers below."""
     positions = np.unique(below[(below > 0) & (below < len(values))])
     return tuple((values[positions - 1] / 2 + values[positions] / 2).tolist())
-
-
-def _check_bins(bins: int, name: str = "bins") -> None:
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1, not {bins!r}")
 
 
 Bounds = Mapping[int, tuple[float, ...]]

@@ -22,12 +22,13 @@ from treewright.errors import ModelFormatError, ParameterError
 from treewright.learners.base import Abilities, Grown, Progress, Run, TreeLearner
 from treewright.learners.criteria import OWN, CriterionFunction, OwnCriterion, criterion_named, named_or_own
 from treewright.learners.monotonic import Constraints
+from treewright.parameters import check_whole_number
 from treewright.wording import did_you_mean
 
 
 def _check_limit(name: str, value: int | None, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value is not None:
+        check_whole_number(name, value, least, plain=True)
 
 
 class NominalTest(StrEnum):

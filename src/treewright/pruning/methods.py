@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.errors import ParameterError
+from treewright.parameters import check_flag, check_share, check_whole_number
 from treewright.pruning.chi_square import prune_chi_square
 from treewright.pruning.collapse import collapse, simplify
 from treewright.pruning.cost_complexity import Impurity, Risk, check_measure, prune_cost_complexity
@@ -63,9 +64,8 @@ class ErrorBased:
     raising: bool = True
 
     def __post_init__(self) -> None:
-        if not _is_number(self.confidence) or not 0 < self.confidence <= 1:
-            raise ParameterError(f"confidence must be a number above 0 and at most 1, not {self.confidence!r}")
-        _check_flag("raising", self.raising)
+        check_share("confidence", self.confidence, plain=True)
+        check_flag("raising", self.raising, plain=True)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -93,8 +93,7 @@ class ReducedError:
 
     def __post_init__(self) -> None:
         _check_share("share", self.share)
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise ParameterError(f"seed must be a whole number of at least 0, not {self.seed!r}")
+        check_whole_number("seed", self.seed, 0, plain=True)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -122,7 +121,7 @@ class ChiSquare:
 
     def __post_init__(self) -> None:
         _check_share("significance", self.significance)
-        _check_flag("bonferroni", self.bonferroni)
+        check_flag("bonferroni", self.bonferroni, plain=True)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -327,11 +326,6 @@ def _is_number(value: object) -> bool:
 def _check_share(name: str, value: object) -> None:
     if not isinstance(value, (int, float)) or not 0 < value < 1:
         raise ParameterError(f"{name} must be a number between 0 and 1, not {value!r}")
-
-
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise ParameterError(f"{name} must be True or False, not {value!r}")
 
 
 def pruning_from(

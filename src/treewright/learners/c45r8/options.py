@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Grown, Run, TreeLearner, Weights
+from treewright.learners.base import Grown, Run
+from treewright.learners.c45_program import C45Program
+from treewright.parameters import check_flag, check_share, check_whole_number
 from treewright.tree.model import Voting
 from treewright.tree.tree import Tree
 
@@ -20,7 +21,7 @@ CRITERIA = ("gain_ratio", "gain")
 
 
 @dataclass(frozen=True)
-class Release8(TreeLearner):
+class Release8(C45Program):
     """The options of C4.5 Release 8.
 
     Parameters
@@ -49,16 +50,12 @@ class Release8(TreeLearner):
     prune: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.min_objects, bool) or not isinstance(self.min_objects, int) or self.min_objects < 1:
-            raise ParameterError(f"min_objects must be a whole number of at least 1, not {self.min_objects!r}")
+        check_whole_number("min_objects", self.min_objects, 1, plain=True)
         if self.criterion not in CRITERIA:
             raise ParameterError(f"criterion must be one of {', '.join(CRITERIA)}, not {self.criterion!r}")
-        number = isinstance(self.confidence, (int, float)) and not isinstance(self.confidence, bool)
-        if not number or not 0 < self.confidence <= 1:
-            raise ParameterError(f"confidence must be above 0 and at most 1, not {self.confidence!r}")
+        check_share("confidence", self.confidence, plain=True)
         for name in ("subset", "prune"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
+            check_flag(name, getattr(self, name), plain=True)
 
     @property
     def title(self) -> str:
@@ -66,31 +63,9 @@ class Release8(TreeLearner):
         return "C4.5 Release 8"
 
     @property
-    def abilities(self) -> Abilities:
-        """Its abilities: classification, without case weights."""
-        return Abilities(weights=Weights.NONE)
-
-    @property
     def voting(self) -> Voting:
         """Combine leaves as the original program does."""
         return Voting.RELEASE8
-
-    @property
-    def order(self) -> str:
-        """Depth first."""
-        return "depth"
-
-    @property
-    def prunes_itself(self) -> bool:
-        """True if it prunes as part of learning."""
-        return self.prune
-
-    @property
-    def own_pruning(self) -> dict[str, Any] | None:
-        """Error-based pruning with the options of the program."""
-        if not self.prune:
-            return None
-        return {"method": "error_based", "confidence": float(self.confidence), "raising": True}
 
     def criterion_for(self, task: Task) -> str:
         """Return the criterion by name."""
@@ -106,13 +81,6 @@ class Release8(TreeLearner):
         """Return the criterion."""
         return [self.criterion.replace("_", " ")]
 
-    def describe(self, pruned: Sequence[str]) -> str:
-        """Describe the learner, its own pruning, and the prunings that follow it in one line."""
-        from treewright.pruning.methods import ErrorBased
-
-        own = [ErrorBased(self.confidence).describe()] if self.prune else []
-        return ", ".join([*self.words(), *([*pruned, *own] or ["unpruned"])])
-
     def unpruned(self) -> Release8:
         """Return the learner without its pruning."""
         return replace(self, prune=False)
@@ -122,8 +90,7 @@ class Release8(TreeLearner):
         from treewright.learners.c45r8.growing import grow_release8
         from treewright.learners.c45r8.pruning import prune_release8
 
-        if cases.weights is not None:
-            raise ParameterError(f"{self.title} takes no case weights here; dialect 'c45' does")
+        self.check_unweighted(cases)
         grown = grow_release8(cases, self)
         tree = prune_release8(cases, grown, self.confidence) if self.prune else grown.tree
         return Grown(tree, traced=False)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from treewright.errors import ParameterError
 from treewright.learners.c45rules.arithmetic import Precision, release8_numbers
 from treewright.learners.c45rules.select import seeded_numbers
+from treewright.parameters import check_share, check_whole_number
 
 
 class Search(StrEnum):
@@ -30,7 +31,7 @@ class RuleOptions:
         "seeded": random numbers from `seed`; "release8": the fixed sequence of the original program. They matter only
         if a class has more than ten candidate rules.
     seed : int
-        Not negative.
+        At least 0.
     precision : Precision or str
         "double", or "single" for the 32-bit numbers of the original program.
 
@@ -47,11 +48,8 @@ class RuleOptions:
     precision: Precision = Precision.DOUBLE
 
     def __post_init__(self) -> None:
-        number = isinstance(self.confidence, (int, float)) and not isinstance(self.confidence, bool)
-        if not number or not 0 < self.confidence <= 1:
-            raise ParameterError(f"confidence must be a number above 0 and at most 1, not {self.confidence!r}")
-        if type(self.seed) is not int or self.seed < 0:
-            raise ParameterError(f"seed must be a whole number, not negative, not {self.seed!r}")
+        check_share("confidence", self.confidence, plain=True)
+        check_whole_number("seed", self.seed, 0, plain=True)
         for name, words in (("search", Search), ("precision", Precision)):
             word = getattr(self, name)
             if word not in tuple(words):

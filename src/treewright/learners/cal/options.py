@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from treewright.data.dataset import Dataset
 from treewright.data.infer import NOMINAL_LIMIT
-from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Grown, Run, TreeLearner, Weights
 from treewright.learners.cal.trace import Ended, Event
+from treewright.parameters import check_share, check_whole_number
 from treewright.tree.split import EvaluatedSplit, SplitStatus
 from treewright.tree.tree import Stop
 
@@ -93,7 +91,7 @@ class CAL2(CaseByCaseLearner):
     ended: ClassVar[Ended] = Ended.NO_ERROR
 
     def __post_init__(self) -> None:
-        _check_whole("max_steps", self.max_steps, or_none=True)
+        check_whole_number("max_steps", self.max_steps, 1, or_none=True)
 
     def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
         """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
@@ -133,11 +131,9 @@ class CAL3(CaseByCaseLearner):
     ended: ClassVar[Ended] = Ended.NO_CHANGE
 
     def __post_init__(self) -> None:
-        _check_whole("s1", self.s1)
-        _check_whole("max_steps", self.max_steps, or_none=True)
-        share = self.s2
-        if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0.5 < share <= 1:
-            raise ParameterError(f"s2 must be a number above 0.5 and at most 1, not {share!r}")
+        check_whole_number("s1", self.s1, 1)
+        check_whole_number("max_steps", self.max_steps, 1, or_none=True)
+        check_share("s2", self.s2, above=0.5)
 
     def leaf_event(self, counts: Sequence[int], case_class: int) -> Event:
         """Return the event at a leaf with these class counts, whose last case has the class `case_class`."""
@@ -150,11 +146,3 @@ class CAL3(CaseByCaseLearner):
     def words(self) -> list[str]:
         """Return the options that matter."""
         return [f"s1 {self.s1}, s2 {self.s2:g}", *super().words()]
-
-
-def _check_whole(name: str, value: int | None, *, or_none: bool = False) -> None:
-    if value is None and or_none:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        allowed = "None or a whole number" if or_none else "a whole number"
-        raise ParameterError(f"{name} must be {allowed} of at least 1, not {value!r}")

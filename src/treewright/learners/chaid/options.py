@@ -13,6 +13,7 @@ from treewright.data.infer import NOMINAL_LIMIT
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Grown, Progress, Run, SplitTraces, TreeLearner
+from treewright.parameters import check_flag, check_share, check_whole_number
 from treewright.tree.split import EvaluatedSplit, SplitStatus
 from treewright.tree.tree import Stop, Tree
 
@@ -67,22 +68,12 @@ class CHAID(TreeLearner):
 
     def __post_init__(self) -> None:
         for name in ("alpha_merge", "alpha_split"):
-            level = getattr(self, name)
-            if (
-                isinstance(level, (bool, np.bool_))
-                or not isinstance(level, (int, float, np.number))
-                or not 0 < level <= 1
-            ):
-                raise ParameterError(f"{name} must be a number above 0 and at most 1, not {level!r}")
+            check_share(name, getattr(self, name))
         for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1), ("max_depth", 0), ("bins", 2)):
-            number = getattr(self, name)
-            if number is None and name == "max_depth":
-                continue
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-                raise ParameterError(f"{name} must be a whole number of at least {least}, not {number!r}")
+            if name != "max_depth" or self.max_depth is not None:
+                check_whole_number(name, getattr(self, name), least)
         for name in ("resplit", "exhaustive", "like_r"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
+            check_flag(name, getattr(self, name))
         if sum(map(bool, (self.resplit, self.exhaustive, self.like_r))) > 1:
             raise ParameterError(
                 "at most one of resplit, exhaustive and like_r can be True: they select different procedures"

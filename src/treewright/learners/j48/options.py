@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Grown, Run, TreeLearner, Weights
+from treewright.learners.base import Grown, Run
+from treewright.learners.c45_program import C45Program
+from treewright.parameters import check_flag, check_share, check_whole_number
 from treewright.tree.model import Voting
 from treewright.tree.tree import Tree
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class J48(TreeLearner):
+class J48(C45Program):
     """The options of J48.
 
     Parameters
@@ -55,19 +53,10 @@ class J48(TreeLearner):
     collapse: bool = True
 
     def __post_init__(self) -> None:
-        least, confidence = self.min_objects, self.confidence
-        if isinstance(least, bool) or not isinstance(least, (int, np.integer)) or least < 1:
-            raise ParameterError(f"min_objects must be a whole number of at least 1, not {least!r}")
-        if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence <= 1:
-            raise ParameterError(f"confidence must be a number above 0 and at most 1, not {confidence!r}")
+        check_whole_number("min_objects", self.min_objects, 1)
+        check_share("confidence", self.confidence, plain=True)
         for name in ("prune", "raising", "binary", "mdl_correction", "collapse"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ParameterError(f"{name} must be True or False, not {getattr(self, name)!r}")
-
-    @property
-    def abilities(self) -> Abilities:
-        """Its abilities: classification, without case weights."""
-        return Abilities(weights=Weights.NONE)
+            check_flag(name, getattr(self, name))
 
     @property
     def voting(self) -> Voting:
@@ -75,21 +64,9 @@ class J48(TreeLearner):
         return Voting.J48
 
     @property
-    def order(self) -> str:
-        """Depth first."""
-        return "depth"
-
-    @property
-    def prunes_itself(self) -> bool:
-        """True if it prunes as part of learning."""
-        return self.prune
-
-    @property
-    def own_pruning(self) -> dict[str, Any] | None:
-        """Error-based pruning with the options of the program."""
-        if not self.prune:
-            return None
-        return {"method": "error_based", "confidence": float(self.confidence), "raising": bool(self.raising)}
+    def raises_subtrees(self) -> bool:
+        """True if pruning may replace a node by its largest branch."""
+        return bool(self.raising)
 
     def criterion_for(self, task: Task) -> str:
         """Return the criterion by name."""
@@ -105,13 +82,6 @@ class J48(TreeLearner):
         """Return the criterion."""
         return ["gain ratio"]
 
-    def describe(self, pruned: Sequence[str]) -> str:
-        """Describe the learner, its own pruning, and the prunings that follow it in one line."""
-        from treewright.pruning.methods import ErrorBased
-
-        own = [ErrorBased(self.confidence).describe()] if self.prune else []
-        return ", ".join([*self.words(), *([*pruned, *own] or ["unpruned"])])
-
     def unpruned(self) -> J48:
         """Return the learner without its pruning."""
         return replace(self, prune=False)
@@ -121,8 +91,7 @@ class J48(TreeLearner):
         from treewright.learners.j48.growing import grow_j48
         from treewright.learners.j48.pruning import prune_j48
 
-        if cases.weights is not None:
-            raise ParameterError(f"{self.title} takes no case weights here; dialect 'c45' does")
+        self.check_unweighted(cases)
         return Grown(prune_j48(cases, grow_j48(cases, self), self), traced=False)
 
     def grow_unpruned(self, cases: Dataset) -> Tree:

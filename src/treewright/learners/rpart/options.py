@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from treewright.errors import ParameterError
+from treewright.parameters import check_flag, check_whole_number
 
 CRITERIA = ("gini", "information", "variance")
 
@@ -70,14 +71,11 @@ class Rpart:
         limits = {"min_split": 1, "min_bucket": 1, "max_depth": 0, "competitors": 0, "max_surrogates": 0}
         for name, least in limits.items():
             value = getattr(self, name)
-            if name in ("min_bucket", "max_depth") and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            if value is not None or name not in ("min_bucket", "max_depth"):
+                check_whole_number(name, value, least)
         if not _is_amount(self.cp):
             raise ParameterError(f"cp must be a number of at least 0, not {self.cp!r}")
-        if not isinstance(self.faults, (bool, np.bool_)):
-            raise ParameterError(f"faults must be True or False, not {self.faults!r}")
+        check_flag("faults", self.faults)
         if self.priors is not None:
             self._check_priors(self.priors)
         if self.loss is not None:

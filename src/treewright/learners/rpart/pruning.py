@@ -23,6 +23,7 @@ from treewright.learners.rpart.cases import LEFT, NEITHER, RIGHT, Rows, Sides
 from treewright.learners.rpart.growing import RpartData, grow_nodes, prepare
 from treewright.learners.rpart.nodes import RpartGrowth, RpartNode, nested, tree_of
 from treewright.learners.rpart.options import Rpart
+from treewright.parameters import check_whole_number
 from treewright.tree.tree import Tree
 
 Floats = npt.NDArray[np.float64]
@@ -209,8 +210,7 @@ def _groups(n_rows: int, groups: npt.ArrayLike | None, folds: int, seed: int) ->
         if given.shape != (n_rows,) or given.dtype.kind not in "iu":
             raise ParameterError(f"groups must be {n_rows} whole numbers, one per row")
         return given.astype(np.int64)
-    if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or folds < 2:
-        raise ParameterError(f"folds must be a whole number of at least 2, not {folds!r}")
+    check_whole_number("folds", folds, 2)
     return np.random.default_rng(seed).permutation(np.arange(n_rows, dtype=np.int64) % folds)
 
 
