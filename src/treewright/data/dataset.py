@@ -72,10 +72,7 @@ class Dataset:
     @cached_property
     def has_missing(self) -> bool:
         """True if an attribute has a missing value."""
-        return any(
-            bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
-            for column in self.columns
-        )
+        return any(bool(missing_mask(column).any()) for column in self.columns)
 
     @property
     def X(self) -> Dataset:  # noqa: N802 - the field's own name
@@ -135,6 +132,18 @@ class Dataset:
         if self.target is not None and self.schema.target is not None:
             table[self.schema.target] = self.y
         return pandas.DataFrame(table)
+
+
+def missing_mask(column: Codes | Floats) -> npt.NDArray[np.bool_]:
+    """Return which values of an encoded column are missing: NaN, or a negative code.
+
+    Examples
+    --------
+    >>> missing_mask(np.array([0.5, np.nan])).tolist(), missing_mask(np.array([0, -1], dtype=np.int32)).tolist()
+    ([False, True], [False, True])
+    """
+    mask: npt.NDArray[np.bool_] = np.isnan(column) if column.dtype.kind == "f" else column < 0
+    return mask
 
 
 def labels_of(column: Column) -> npt.NDArray[Any]:

@@ -26,7 +26,7 @@ import numpy as np
 from treewright.concurrency import processors, run_in_worker
 from treewright.counting.engine import Engine, Summary
 from treewright.counting.numpy import MemoryEngine
-from treewright.counting.table import Counts, branch_counts
+from treewright.counting.table import branch_counts
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.errors import ParameterError
@@ -40,7 +40,7 @@ from treewright.learners.sampling import child_key, root_key
 from treewright.learners.select import Decider, Decision, GrowingNode
 from treewright.tree.build import NodeRecord, build_tree
 from treewright.tree.split import KNOWN, EvaluatedSplit, Split, SplitStatus, Test
-from treewright.tree.tree import STOPS, Stop, Tree
+from treewright.tree.tree import STOPS, Stop, Tree, majority_class
 from treewright.wording import did_you_mean
 
 BEFORE_COUNTING = frozenset(
@@ -399,14 +399,8 @@ class _Grower(Decider):
         if self._regression:
             outcome: int | float = parent.outcome if empty and parent is not None else summary.mean
             return NodeRecord(summary.weight, np.zeros(0), outcome, sse=summary.sse)
-        outcome = parent.outcome if empty and parent is not None else _majority(summary.statistics)
+        outcome = parent.outcome if empty and parent is not None else majority_class(summary.statistics)
         return NodeRecord(summary.weight, summary.statistics, outcome)
-
-
-def _majority(counts: Counts) -> int:
-    """Return the first class of the greatest weight; weights that differ by rounding only are equal."""
-    best = float(counts.max())
-    return int(np.argmax(counts >= best * (1 - 1e-12)))
 
 
 def keeps_traces(recipe: Recipe, schema: Schema, n_cases: int) -> bool:

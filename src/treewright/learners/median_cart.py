@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counting.numpy import LARGEST_TARGET
-from treewright.data.dataset import Dataset
+from treewright.data.dataset import Dataset, missing_mask
 from treewright.data.schema import Kind, Task
 from treewright.errors import DataError, ParameterError
 from treewright.learners.candidates import midpoint
@@ -229,15 +229,10 @@ class _Grower:
         y = self._y[node.rows]
         if y.min() == y.max():
             return Stop.PURE
-        if stopping.max_depth is not None and node.depth >= stopping.max_depth:
-            return Stop.DEPTH
-        weight = self._records[node.record].weight
-        if (
-            len(y) < stopping.min_cases
-            or len(y) < 2 * stopping.min_leaf
-            or weight < max(stopping.min_weight, 2 * stopping.min_share * self._total * (1 - 1e-12))
-        ):
-            return Stop.TOO_FEW
+        least_weight = max(stopping.min_weight, 2 * stopping.min_share * self._total * (1 - 1e-12))
+        limit = stopping.limit_at(node.depth, len(y), self._records[node.record].weight, least_weight)
+        if limit is not None:
+            return limit
         tests = [
             test for attribute in range(len(self._data.columns)) if (test := self._best(attribute, node)) is not None
         ]
@@ -254,7 +249,7 @@ class _Grower:
     def _best(self, attribute: int, node: _Open) -> _Test | None:
         """Return the best split of an attribute at a node."""
         column = self._data.columns[attribute][node.rows]
-        missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
+        missing = missing_mask(column)
         known = node.rows[~missing]
         values = column[~missing].astype(np.float64)
         kind = self._data.schema.attributes[attribute].kind

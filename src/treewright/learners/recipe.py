@@ -23,6 +23,7 @@ from treewright.learners.base import Abilities, Grown, Progress, Run, TreeLearne
 from treewright.learners.criteria import OWN, CriterionFunction, OwnCriterion, criterion_named, named_or_own
 from treewright.learners.monotonic import Constraints
 from treewright.parameters import check_whole_number
+from treewright.tree.tree import Stop
 from treewright.wording import did_you_mean
 
 
@@ -156,6 +157,18 @@ class Stopping:
         for name in ("min_weight", "min_branch", "min_decrease"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ParameterError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
+
+    def limit_at(self, depth: int, cases: int, weight: float, least_weight: float) -> Stop | None:
+        """Return the limit that a node of this depth and size reaches, None if it may be split.
+
+        `least_weight` is the greater of `min_weight` and twice the weight of `min_share`; each learner subtracts the
+        rounding error of its sums.
+        """
+        if self.max_depth is not None and depth >= self.max_depth:
+            return Stop.DEPTH
+        if cases < self.min_cases or cases < 2 * self.min_leaf or weight < least_weight:
+            return Stop.TOO_FEW
+        return None
 
 
 @dataclass(frozen=True)

@@ -181,18 +181,11 @@ class Decider(abc.ABC):
             return Stop.EMPTY
         if summary.pure:
             return Stop.PURE
-        if stopping.max_depth is not None and node.depth >= stopping.max_depth:
-            return Stop.DEPTH
-        if (
-            summary.cases < stopping.min_cases
-            or summary.cases < 2 * stopping.min_leaf
-            or summary.weight < stopping.min_weight * SHORT
-            or summary.weight < 2 * stopping.min_share * self._total_weight * SHORT
-        ):
-            return Stop.TOO_FEW
-        if len(node.used) == len(self._schema.attributes):
+        least_weight = max(stopping.min_weight, 2 * stopping.min_share * self._total_weight) * SHORT
+        limit = stopping.limit_at(node.depth, summary.cases, summary.weight, least_weight)
+        if limit is None and len(node.used) == len(self._schema.attributes):
             return Stop.NO_ATTRIBUTES
-        return None
+        return limit
 
     def _attributes_for(self, node: GrowingNode) -> list[int]:
         return [index for index in range(len(self._schema.attributes)) if index not in node.used]

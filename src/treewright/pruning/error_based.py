@@ -12,14 +12,13 @@ tree.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright.data.dataset import Dataset
+from treewright.data.dataset import Dataset, missing_mask
 from treewright.errors import DataError, ParameterError
 from treewright.learners.grower import is_compiled
 from treewright.learners.pessimistic_error import extra_errors
@@ -243,11 +242,7 @@ class ErrorBasedPruner:
 
     def _branch_of(self, split: Split, record: NodeRecord, row: int) -> int:
         value = self._columns[split.attribute][row]
-        branch = -1
-        if split.branch_of:
-            branch = split.branch_of[value] if value >= 0 else -1
-        elif not math.isnan(value):
-            branch = int(value > split.cut) if split.cut is not None else bisect_left(split.bounds, value)
+        branch = split.route_one(value)
         for surrogate in record.surrogates:
             if branch >= 0:
                 break
@@ -264,10 +259,7 @@ class ErrorBasedPruner:
     # -- cases -------------------------------------------------------------------------------------------------
 
     def _has_only_unit_weights(self) -> bool:
-        missing = [
-            bool(np.isnan(column).any()) if column.dtype.kind == "f" else bool((column < 0).any())
-            for column in self._columns
-        ]
+        missing = [bool(missing_mask(column).any()) for column in self._columns]
         return not any(
             split.missing < 0 and (missing[split.attribute] or -1 in split.branch_of)
             for split in (record.split for record in self._records)
@@ -449,12 +441,7 @@ def has_only_unit_weights(tree: Tree, cases: Dataset) -> bool:
     inner = np.flatnonzero(tree.attribute >= 0)
     undecided = inner[tree.missing[inner] < 0]
     tested = np.unique(tree.attribute[undecided])
-    missing = any(
-        bool(np.isnan(cases.columns[a]).any())
-        if cases.columns[a].dtype.kind == "f"
-        else bool((cases.columns[a] < 0).any())
-        for a in tested.tolist()
-    )
+    missing = any(bool(missing_mask(cases.columns[attribute]).any()) for attribute in tested.tolist())
     owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.value_start))
     return not missing and not bool(np.any((tree.value_branch < 0) & (tree.missing[owner] < 0)))
 

@@ -15,6 +15,7 @@ result on every machine. The score of a user-defined criterion is stored, becaus
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -179,6 +180,22 @@ class Split:
             branches = np.searchsorted(np.array(self.bounds), values, side="left")
             return np.where(np.isnan(values), -1, branches).astype(np.int32)
         return np.array((*self.branch_of, -1), dtype=np.int32)[values]
+
+    def route_one(self, value: float) -> int:
+        """Return the branch of one encoded value, as `route` does for an array.
+
+        Examples
+        --------
+        >>> Split.threshold(0, 2.5).route_one(2.5), Split.threshold(0, 2.5).route_one(float("nan"))
+        (0, -1)
+        >>> Split.subsets(1, (0, 1, 0)).route_one(1), Split.intervals(0, (1.0, 3.0)).route_one(3.5)
+        (1, 2)
+        """
+        if self.branch_of:
+            return self.branch_of[int(value)] if value >= 0 else -1
+        if math.isnan(value):
+            return -1
+        return int(value > self.cut) if self.cut is not None else bisect_left(self.bounds, value)
 
     def labels(self, column: Column) -> list[Label]:
         """Return the label of each branch: ``"<="``, one or several categories, ``"="``, or the interval index."""

@@ -325,6 +325,19 @@ class Node:
         return steps[::-1]
 
 
+def majority_class(counts: npt.NDArray[np.int64] | Floats) -> int:
+    """Return the first class of the greatest weight; weights that differ by rounding only are equal.
+
+    The dialects have rules of their own: Release 8 compares exactly, J48 with its tolerance, CAL counts whole cases.
+
+    Examples
+    --------
+    >>> majority_class(np.array([0.3, 0.1 + 0.2, 0.2])), majority_class(np.array([1, 4, 4]))
+    (0, 1)
+    """
+    return int(np.argmax(counts >= float(counts.max()) * (1 - 1e-12)))
+
+
 def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Concatenate the slices of `flat` that belong to these nodes; node i owns ``flat[starts[i]:starts[i + 1]]``.
 

@@ -101,7 +101,7 @@ class _Grower:
         """Grow the node that owns this slice, and return its index (see `run_stackless`)."""
         weight = self.cases.weight(first, stop)
         counts = self.cases.class_counts(first, stop)
-        outcome = int(np.argmax(counts))
+        outcome = int(np.argmax(counts))  # compared exactly, as in the original; see `majority_class`
         most = float(counts[outcome])
         own_errors = single(weight - most)
         number = self._add(weight, counts, outcome, own_errors)

@@ -37,7 +37,7 @@ from treewright.learners.chaid.options import CHAID, LARGEST_LOG
 from treewright.learners.chaid.significance import ChiSquareTest, FTest, SignificanceTest
 from treewright.tree.build import NodeRecord, build_tree
 from treewright.tree.split import Split
-from treewright.tree.tree import Stop, Tree
+from treewright.tree.tree import Stop, Tree, majority_class
 
 R_SMALL_SHARE = 0.01
 """In R's CHAID the least size of a group is at most this share of the node's cases."""
@@ -310,6 +310,4 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
 def _record(summary: Summary, task: Task) -> NodeRecord:
     if task is Task.REGRESSION:
         return NodeRecord(summary.weight, np.zeros(0), summary.mean, sse=summary.sse)
-    counts = summary.statistics
-    # Sums of fractional weights may differ by rounding: the first of the heaviest classes.
-    return NodeRecord(summary.weight, counts, int(np.argmax(counts >= counts.max() * (1 - 1e-12))))
+    return NodeRecord(summary.weight, summary.statistics, majority_class(summary.statistics))

@@ -230,9 +230,7 @@ class _Pruner:
         nodes, columns = self._nodes, self._columns
         node = nodes[index]
         while node.split is not None:
-            value = columns[node.split.attribute][row]
-            cut = node.split.cut
-            index = node.children[node.split.branch_of[value] if cut is None else int(value > cut)]
+            index = node.children[node.split.route_one(columns[node.split.attribute][row])]
             node = nodes[index]
         return index
 

@@ -8,11 +8,11 @@ has saved. A node whose splits save too little risk becomes a leaf, and its subt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from treewright.data.dataset import Dataset
+from treewright.data.dataset import Dataset, missing_mask
 from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
 from treewright.learners.rpart.cases import (
@@ -87,7 +87,7 @@ def usable_cases(dataset: Dataset) -> np.ndarray[tuple[int], np.dtype[np.bool_]]
     """Return which cases have a positive weight and at least one known value."""
     usable = np.zeros(dataset.n_rows, dtype=bool) if dataset.columns else np.ones(dataset.n_rows, dtype=bool)
     for column in dataset.columns:
-        usable |= ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
+        usable |= ~missing_mask(column)
     if dataset.weights is not None:
         usable &= dataset.weights > 0
     return usable
@@ -243,7 +243,10 @@ class _Grower:
             )
         if options.max_surrogates or not options.faults:
             node.default = default_side(sides[rows], weights[rows])
-        node.surrogates = tuple(assign_sides(ready.dataset, rows, sides, surrogates, node.default))
+        own_sides = sides[rows]
+        decided = assign_sides(ready.dataset, rows, own_sides, surrogates, node.default)
+        sides[rows] = own_sides
+        node.surrogates = tuple(replace(one, count=n) for one, n in zip(surrogates, decided, strict=True))
 
     def _close(self, visit: _Visit) -> tuple[float, int]:
         """Compute the complexity of a node with grown branches; return risk and number of splits of its subtree."""

@@ -23,6 +23,7 @@ from treewright.learners.rpart.cases import LEFT, NEITHER, RIGHT, Rows, Sides
 from treewright.learners.rpart.growing import RpartData, grow_nodes, prepare
 from treewright.learners.rpart.nodes import RpartGrowth, RpartNode, nested, tree_of
 from treewright.learners.rpart.options import Rpart
+from treewright.learners.rpart.splits import assign_sides
 from treewright.parameters import check_whole_number
 from treewright.tree.tree import Tree
 
@@ -246,11 +247,8 @@ def _predictions(
 def _sides(ready: RpartData, node: RpartNode, rows: Rows) -> Sides:
     """Return the side of each case: by the primary split, its surrogates, or the default."""
     sides = np.full(len(rows), NEITHER, dtype=np.int8)
-    for split in (node.primary, *node.surrogates):
-        if split is not None:
-            still = np.flatnonzero(sides == NEITHER)
-            sides[still] = split.route(ready.dataset.columns[split.attribute][rows[still]])
-    sides[sides == NEITHER] = node.default
+    splits = () if node.primary is None else (node.primary, *node.surrogates)
+    assign_sides(ready.dataset, rows, sides, splits, node.default)
     return sides
 
 

@@ -11,7 +11,7 @@ surrogate count as disagreeing, since the agreement is a share of all cases that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from math import log
@@ -515,18 +515,24 @@ def _nominal(table: RpartTable, rows: Rows, sides: Sides, weights: Floats, *, fa
             )
 
 
-def assign_sides(
-    dataset: Dataset, rows: Rows, sides: Sides, surrogates: list[RpartSplit], default: int
-) -> list[RpartSplit]:
-    """Fill in the sides of the rows whose primary value is missing; return the surrogates with their counts.
+def assign_sides(dataset: Dataset, rows: Rows, sides: Sides, splits: Iterable[RpartSplit], default: int) -> list[int]:
+    """Fill in the open sides (`NEITHER`) of some rows; return the number of cases that each split decides.
 
-    The first surrogate with a known value decides; if there is none, the default.
+    The first split with a known value decides; if there is none, the default.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : array of int
+    sides : array of int
+        Of these rows; changed in place.
+    splits : iterable of RpartSplit
+    default : int
     """
-    counted = []
-    for surrogate in surrogates:
-        open_rows = rows[sides[rows] < 0]
-        sides[open_rows] = surrogate.route(dataset.columns[surrogate.attribute][open_rows])
-        counted.append(replace(surrogate, count=int(np.count_nonzero(sides[open_rows] >= 0))))
-    open_rows = rows[sides[rows] < 0]
-    sides[open_rows] = default
-    return counted
+    decided = []
+    for split in splits:
+        still_open = np.flatnonzero(sides == NEITHER)
+        sides[still_open] = split.route(dataset.columns[split.attribute][rows[still_open]])
+        decided.append(int(np.count_nonzero(sides[still_open] != NEITHER)))
+    sides[sides == NEITHER] = default
+    return decided
