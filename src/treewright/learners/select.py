@@ -261,7 +261,7 @@ class Decider(abc.ABC):
 
 def _not_drawn(attribute: int, width: int) -> SplitCandidate:
     nothing = np.zeros((0, width), dtype=np.int64)
-    return SplitCandidate(attribute, SplitStatus.NOT_SAMPLED, nothing, nothing.sum(axis=0))
+    return SplitCandidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
 
 
 def split_trace(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:

@@ -296,7 +296,10 @@ Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 class SplitStatus(StrEnum):
-    """The result of evaluating an attribute at a node."""
+    """The result of evaluating an attribute at a node.
+
+    Values are stored in model files, names (in lower case) in the JSON of explanations and reports.
+    """
 
     CHOSEN = "chosen"
     CONSIDERED = "considered"
@@ -308,7 +311,7 @@ class SplitStatus(StrEnum):
     ONE_VALUE = "one value only"
     ALL_MISSING = "all values missing"
     USED_ABOVE = "used above"
-    NOT_SAMPLED = "not drawn"
+    NOT_DRAWN = "not drawn"
     SMALL_GAIN = "gain below the minimum"
     NOT_SIGNIFICANT = "best, but not significant"
     PRUNED = "best, but pruned"
