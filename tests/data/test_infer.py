@@ -111,7 +111,7 @@ def test_texts_that_are_numbers_stand_by_size(numbers: list[int]) -> None:
 def test_an_order_that_the_source_means_is_kept() -> None:
     codes = np.array([0, 2], dtype=np.int32)
     met = TextColumn(("low", "mid", "high"), codes)
-    meant = TextColumn(("low", "mid", "high"), codes, declared=True)
+    meant = TextColumn(("low", "mid", "high"), codes, is_categorical=True)
     schema = infer_schema(RawTable({"met": met, "meant": meant}, 2))
     assert schema.column("met").values == ("high", "low", "mid")
     assert schema.column("meant").values == ("low", "mid", "high")

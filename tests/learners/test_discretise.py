@@ -27,8 +27,8 @@ def _bounds(counts: list[list[int]], values: list[float] | None = None) -> tuple
 def test_a_clean_cut_pays_from_its_description_length_on() -> None:
     """n of each class, separated: the gain is 1 bit, the price (log2(2n - 1) + log2(7) - 2) / 2n."""
     for n in range(1, 10):
-        price = (log2(2 * n - 1) + log2(3**2 - 2) - 2 * 1) / (2 * n)
-        assert bool(_bounds([[n, 0], [0, n]])) == (price < 1), n
+        threshold = (log2(2 * n - 1) + log2(3**2 - 2) - 2 * 1) / (2 * n)
+        assert bool(_bounds([[n, 0], [0, n]])) == (threshold < 1), n
     assert _bounds([[2, 0], [0, 2]]) == (0.5,)
     assert _bounds([[1, 0], [0, 1]]) == (0.5,)
 
@@ -37,12 +37,12 @@ def test_a_cut_with_a_pure_side_by_hand() -> None:
     """6 of A against 3 A and 3 B: H = 0.811, gain 0.311; delta = log2 7 - (2 * 0.811 - 1 * 0 - 2 * 1)."""
     whole = -(9 / 12) * log2(9 / 12) - (3 / 12) * log2(3 / 12)
     gain = whole - 0.5
-    price = (log2(11) + log2(7) - (2 * whole - 0 - 2)) / 12
-    assert (round(gain, 3), round(price, 3)) == (0.311, 0.554)
+    threshold = (log2(11) + log2(7) - (2 * whole - 0 - 2)) / 12
+    assert (round(gain, 3), round(threshold, 3)) == (0.311, 0.554)
     assert _bounds([[6, 0], [3, 3]]) == ()
     many = 10
-    price = (log2(12 * many - 1) + log2(7) - (2 * whole - 0 - 2)) / (12 * many)
-    assert price < gain
+    threshold = (log2(12 * many - 1) + log2(7) - (2 * whole - 0 - 2)) / (12 * many)
+    assert threshold < gain
     assert _bounds([[6 * many, 0], [3 * many, 3 * many]]) == (0.5,)
 
 

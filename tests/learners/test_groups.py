@@ -68,7 +68,7 @@ def test_no_further_merge_of_two_large_groups_would_improve_the_ratio(
 
 def check_consistent(found: Groups, counts: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> None:
     for branch, row in enumerate(found.counts):
-        values = [value for value, home in enumerate(found.branch_of) if home == branch]
+        values = [value for value, taken in enumerate(found.branch_of) if taken == branch]
         assert values
         assert counts[values].sum(axis=0).tolist() == row.tolist()
 

@@ -186,10 +186,10 @@ class NaiveID3(Naive):
         if sum(bool(part) for part in parts) < 2:
             return []
         score = decrease(entropy, parts) * weight(known) / weight(cases)
-        home = max(range(len(parts)), key=lambda place: (weight(parts[place]), -place))
+        default = max(range(len(parts)), key=lambda place: (weight(parts[place]), -place))
         unknown = [case for case in cases if case.cells[attribute] is None]
-        full = [part + unknown if place == home else part for place, part in enumerate(parts)]
-        return [(score, lambda split: split == Split.multiway(attribute, len(parts), home), full)]
+        full = [part + unknown if place == default else part for place, part in enumerate(parts)]
+        return [(score, lambda split: split == Split.multiway(attribute, len(parts), default), full)]
 
 
 class NaiveC45(Naive):
@@ -254,20 +254,20 @@ class NaiveCART(Naive):
         values = sorted({case.cells[attribute] for case in known})
         homes = [1, 0] if unknown else [None]
         found: list[Offer] = []
-        for home, left in ((side, left) for side in homes for left in self._lefts(values, column, side)):
+        for default, left in ((side, left) for side in homes for left in self._lefts(values, column, side)):
             parts = [
-                [c for c in known if c.cells[attribute] in left] + (unknown if home == 0 else []),
-                [c for c in known if c.cells[attribute] not in left] + (unknown if home == 1 else []),
+                [c for c in known if c.cells[attribute] in left] + (unknown if default == 0 else []),
+                [c for c in known if c.cells[attribute] not in left] + (unknown if default == 1 else []),
             ]
             if not parts[0] or not parts[1]:
                 continue
             impurity = variance if self.regression else gini
-            is_it = self._recogniser(parts, attribute, left, home, column, values)
+            is_it = self._recogniser(parts, attribute, left, default, column, values)
             found.append((decrease(impurity, parts), is_it, parts))
         return found
 
     @staticmethod
-    def _lefts(values: list[Any], column: Column, home: int | None) -> list[set[Any]]:
+    def _lefts(values: list[Any], column: Column, default: int | None) -> list[set[Any]]:
         if column.kind is Kind.NOMINAL:
             if len(values) < 2:
                 return []
@@ -275,15 +275,15 @@ class NaiveCART(Naive):
             lefts = [{values[0], *(v for v, on in zip(values[1:], choice, strict=True) if on)} for choice in choices]
             return [left for left in lefts if len(left) < len(values)]
         prefixes = [set(values[:size]) for size in range(1, len(values))]
-        if column.is_numeric and home == 1 and values:
+        if column.is_numeric and default == 1 and values:
             prefixes.append(set(values))  # known against missing
         return prefixes
 
     @staticmethod
     def _recogniser(
-        parts: Parts, attribute: int, left: set[Any], home: int | None, column: Column, values: list[Any]
+        parts: Parts, attribute: int, left: set[Any], default: int | None, column: Column, values: list[Any]
     ) -> Callable[[Split], bool]:
-        side = home if home is not None else (0 if weight(parts[0]) >= weight(parts[1]) else 1)
+        side = default if default is not None else (0 if weight(parts[0]) >= weight(parts[1]) else 1)
 
         def is_it(split: Split) -> bool:
             if split.attribute != attribute or split.missing != side:
@@ -579,9 +579,9 @@ def test_a_case_without_value_is_divided_and_counted_in_fractions() -> None:
     assert [node.weight for node in root.children] == pytest.approx([5 + 5 / 13, 3 + 3 / 13, 5 + 5 / 13])
     from treewright.explain.node import explain_node
 
-    [told] = [one for one in explain_node(model).attributes if one.name == "Outlook"]
-    assert told.decrease == pytest.approx(0.199, abs=0.0005)
-    assert told.split_information == pytest.approx(1.809, abs=0.0005)
+    [reported] = [one for one in explain_node(model).attributes if one.name == "Outlook"]
+    assert reported.decrease == pytest.approx(0.199, abs=0.0005)
+    assert reported.split_information == pytest.approx(1.809, abs=0.0005)
     sunny = root.children[0]
     assert sunny.attribute.name == "Humidity"
     assert sunny.distribution == pytest.approx({"Yes": 2 + 5 / 13, "No": 3})
@@ -711,10 +711,10 @@ def test_other_seeds_draw_other_attributes() -> None:
 
 
 def test_progress_ends_with_all_cases_done() -> None:
-    told: list[tuple[int, int]] = []
-    fit(sample("play-tennis"), ID3(), progress=lambda done, of: told.append((done, of)))
-    assert told[-1] == (14, 14)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    reported: list[tuple[int, int]] = []
+    fit(sample("play-tennis"), ID3(), progress=lambda done, of: reported.append((done, of)))
+    assert reported[-1] == (14, 14)
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
 
 
 @settings(max_examples=50)

@@ -114,12 +114,12 @@ def test_every_test_is_as_good_as_scikit_learns_best(seed: int, weighted: bool) 
     checked = 0
     for node, here in rows.items():
         stump = DecisionTreeRegressor(criterion="absolute_error", max_depth=1, random_state=0)
-        said = stump.fit(X[here], y[here], weights[here]).predict(X[here])
+        predicted = stump.fit(X[here], y[here], weights[here]).predict(X[here])
         if tree.node(node).is_leaf:
             assert tree.node(node).stop in (Stop.DEPTH, Stop.PURE, Stop.NO_GAIN)
             continue
         below = sum(costs[child] for child in tree.children_of(node).tolist())
-        assert below == pytest.approx(float((weights[here] * np.abs(y[here] - said)).sum()), abs=1e-9)
+        assert below == pytest.approx(float((weights[here] * np.abs(y[here] - predicted)).sum()), abs=1e-9)
         checked += 1
     assert checked >= 1
 

@@ -100,8 +100,8 @@ def test_predictions_keep_the_order_on_a_grid(regression: bool, sign: int, other
     cases = data.draw(tables(regression=regression))
     model = fit(cases, cart(monotonic={"x": sign, "o": other}, **options(data)))
     rows = grid(cases.schema)
-    said = values(model, rows)
-    along_x = said.reshape(-1, 7)
+    predicted = values(model, rows)
+    along_x = predicted.reshape(-1, 7)
     assert np.all(sign * np.diff(along_x, axis=1) >= 0)
     if other:
         o = rows.columns[2].reshape(-1, 7)[:, 0]
@@ -122,8 +122,8 @@ def test_a_test_against_the_order_is_not_admissible_and_told_so() -> None:
     against = fit(data, cart(monotonic={"x": 1}))
     assert against.tree.n_leaves > 1
     assert against.tree.node(0).attribute.name == "z"
-    verdicts = {one.name: one.verdict for one in explain_node(against).attributes}
-    assert verdicts["x"] is SplitStatus.MONOTONIC
+    statuses = {one.name: one.verdict for one in explain_node(against).attributes}
+    assert statuses["x"] is SplitStatus.MONOTONIC
     assert fit(data, cart(monotonic={"x": -1})).tree.node(0).attribute.name == "x"
 
 

@@ -143,20 +143,20 @@ def test_a_database_counts_for_it_number_by_number_since_no_bound_is_known() -> 
 )
 def test_a_bad_criterion_is_told_by_its_name_in_both_engines(function: object, words: str, engine: str) -> None:
     name = getattr(function, "__name__", "")
-    with pytest.raises(ParameterError, match=f"the criterion '{name}'") as told:
+    with pytest.raises(ParameterError, match=f"the criterion '{name}'") as reported:
         fit(weather, cart(criterion=function), engine=engine)
-    assert words in str(told.value)
+    assert words in str(reported.value)
 
 
 @needs_compiler
 def test_what_cannot_be_compiled_is_an_error_and_never_a_slower_tree() -> None:
     for function, reason in ((own_criteria.calls_outside, "outside"), (own_criteria.outside, "tolist"), (len, "len")):
         assert fit(weather, cart(criterion=function), engine="interpreted").tree.n_nodes > 1
-        with pytest.raises(ParameterError, match="cannot be compiled") as told:
+        with pytest.raises(ParameterError, match="cannot be compiled") as reported:
             fit(weather, cart(criterion=function), engine="compiled")
-        assert reason in str(told.value)
-        assert "engine='interpreted'" in str(told.value)
-        assert len(str(told.value)) < 500
+        assert reason in str(reported.value)
+        assert "engine='interpreted'" in str(reported.value)
+        assert len(str(reported.value)) < 500
 
 
 def test_a_function_that_numba_compiled_already_is_welcome() -> None:
@@ -208,9 +208,9 @@ def test_a_model_keeps_the_name_and_the_scores_and_nothing_that_could_run(tmp_pa
     root = explain_node(loaded)
     assert (root.worth, root.criterion, root.chosen, root.runner_up) == ("own", "hellinger", "Outlook", "Humidity")
     assert root.attributes[0].own_score == pytest.approx(hellinger(np.array([[5.0, 5.0], [4.0, 0.0]])))
-    told = root.to_text("en")
-    assert "hellinger 0.7136" in told
-    assert "highest hellinger" in told
+    reported = root.to_text("en")
+    assert "hellinger 0.7136" in reported
+    assert "highest hellinger" in reported
     assert "hellinger" in loaded.explain().to_text("en")
 
 

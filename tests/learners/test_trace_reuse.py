@@ -62,9 +62,9 @@ def test_c45_counts_no_node_again_that_pruning_left_alone(monkeypatch: pytest.Mo
     counted: list[int] = []
     count = MemoryEngine.count
 
-    def noted(self: MemoryEngine, asked: Any) -> Any:
-        counted.append(len(asked))
-        return count(self, asked)
+    def noted(self: MemoryEngine, requests: Any) -> Any:
+        counted.append(len(requests))
+        return count(self, requests)
 
     monkeypatch.setattr(MemoryEngine, "count", noted)
     lenses = sample("contact-lenses")

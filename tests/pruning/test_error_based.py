@@ -69,8 +69,8 @@ def test_the_largest_branch_takes_the_place_of_its_node() -> None:
 def test_weights_count_like_repeated_cases() -> None:
     tree, cases = raising_example()
     few = cases.take([0, 10, 20])
-    weighed = replace(few, weights=np.array([10.0, 10.0, 1.0]))
-    assert prune_error_based(tree, weighed).to_dict() == prune_error_based(tree, cases).to_dict()
+    weighted = replace(few, weights=np.array([10.0, 10.0, 1.0]))
+    assert prune_error_based(tree, weighted).to_dict() == prune_error_based(tree, cases).to_dict()
     silent = replace(cases, weights=np.where(np.arange(21) == 20, 0.0, 1.0))
     unreached = prune_error_based(tree, silent)
     assert unreached.node(0).attribute.name == "size"  # the root's other branch has no cases
@@ -119,8 +119,8 @@ def test_cases_that_stay_are_a_leaf_of_their_own() -> None:
     pruned = prune_error_based(build_tree(SCHEMA, records)[0], table(SCHEMA, rows))
     assert pruned.estimate is not None
     assert pruned.estimate[0] == pytest.approx(no_error(6) + no_error(5) + 1 + extra_errors(3, 1))
-    nobody_known = table(SCHEMA, [("red", 1.0, None, 0.0, "a")] * 3)
-    assert len(prune_error_based(build_tree(SCHEMA, records)[0], nobody_known)) == 1
+    none_known = table(SCHEMA, [("red", 1.0, None, 0.0, "a")] * 3)
+    assert len(prune_error_based(build_tree(SCHEMA, records)[0], none_known)) == 1
 
 
 def test_surrogates_and_default_branches_take_cases_whole() -> None:

@@ -77,8 +77,8 @@ def test_cases_that_stay_are_told_too() -> None:
         node(None, [], 0, 10, 0),
     ]
     more = build_tree(SCHEMA, records)[0]
-    told = log2(comb(5, 2)) + log2(3)  # two and one of three cases
-    assert description_length(more) - description_length(stay) == pytest.approx(told)
+    coded = log2(comb(5, 2)) + log2(3)  # two and one of three cases
+    assert description_length(more) - description_length(stay) == pytest.approx(coded)
 
 
 def test_only_tests_by_value_and_interval_use_an_attribute_up() -> None:

@@ -120,8 +120,8 @@ def error(tree: Tree, cases: Dataset) -> float:
     total = 0.0
     weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
     for visits in leaf_visits(tree, cases):
-        target, said = np.asarray(cases.target)[visits.rows], tree.outcome[visits.nodes]
-        loss = (target - said) ** 2 if tree.is_regression else target != said
+        target, predicted = np.asarray(cases.target)[visits.rows], tree.outcome[visits.nodes]
+        loss = (target - predicted) ** 2 if tree.is_regression else target != predicted
         total += float((weights[visits.rows] * visits.shares * loss).sum())
     return total
 

@@ -138,10 +138,10 @@ def test_the_formula_holds_where_the_tree_says_the_class(seed: int, tests: int) 
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, random_cases(rng, 30), tests)
     new = random_cases(rng, 60)
-    said = tree.outcome[main_leaves(tree, new)]
+    predicted = tree.outcome[main_leaves(tree, new)]
     for code, name in enumerate(SCHEMA.classes):
         formula = tree_to_formula(tree, name)
-        assert formula.evaluate(new).tolist() == (said == code).tolist()
+        assert formula.evaluate(new).tolist() == (predicted == code).tolist()
         # The paths of a tree exclude one another: there is nothing to absorb.
         assert disjunction(SCHEMA, name, formula.conjunctions) == formula
 

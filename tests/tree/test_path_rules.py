@@ -59,8 +59,8 @@ def test_rules_that_fire_say_what_the_tree_says(pair: Any) -> None:
     rules = path_rules(tree)
     leaves = TreeModel(tree).apply(cases)
     first = rules.first_match(cases)
-    said = rules.predict_codes(cases)
+    predicted = rules.predict_codes(cases)
     for row in np.flatnonzero(first >= 0):
-        assert said[row] == tree.outcome[leaves[row]]
+        assert predicted[row] == tree.outcome[leaves[row]]
         assert tree.weight[leaves[row]] > 0
     assert all(rules.fires(rule) for rule in rules.rules)

@@ -106,7 +106,7 @@ def test_batches_change_nothing(pair: tuple[Tree, Dataset], size: int) -> None:
 
 
 def test_many_missing_cells_make_smaller_batches() -> None:
-    tree, cases = divided_tree(), table(SCHEMA, [(None, None, None, None, "a")] * 600)
+    tree, cases = fractional_tree(), table(SCHEMA, [(None, None, None, None, "a")] * 600)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(route, "MAX_FRACTIONAL_VISITS", 10)
         sizes = [len(set(visits.rows.tolist())) for visits in leaf_visits(tree, cases)]
@@ -144,7 +144,7 @@ def test_the_main_leaf_gets_the_greatest_share_and_the_first_of_equals(pair: tup
         assert not any(node < leaf and share > best * (1 + 1e-9) for node, share in shares.items())
 
 
-def divided_tree(*, root: float = 4.0) -> Tree:
+def fractional_tree(*, root: float = 4.0) -> Tree:
     """Return colour: red 1 case, green 3 cases, blue none."""
     records = [NodeRecord(root, np.array([1, 3, 0]), 1, Split.multiway(0, 3), [1, 2, 3])]
     for counts in ([1, 0, 0], [0, 3, 0], [0, 0, 0]):
@@ -156,19 +156,19 @@ UNKNOWN = table(SCHEMA, [(None, 1.0, "no", 1.0, "a")])
 
 
 def test_shares_follow_the_weights_and_empty_branches_get_none() -> None:
-    (visits,) = leaf_visits(divided_tree(), UNKNOWN)
+    (visits,) = leaf_visits(fractional_tree(), UNKNOWN)
     assert visits.nodes.tolist() == [1, 2]
     assert visits.shares.tolist() == [0.25, 0.75]
 
 
 def test_branches_that_do_not_add_up_are_measured_by_their_node() -> None:
-    (visits,) = leaf_visits(divided_tree(root=8.0), UNKNOWN)
+    (visits,) = leaf_visits(fractional_tree(root=8.0), UNKNOWN)
     assert visits.shares.tolist() == [0.125, 0.375]
-    assert TreeModel(divided_tree(root=8.0)).predict_proba(UNKNOWN).tolist() == [[0.25, 0.75, 0.0]]
+    assert TreeModel(fractional_tree(root=8.0)).predict_proba(UNKNOWN).tolist() == [[0.25, 0.75, 0.0]]
 
 
 def test_a_node_without_weight_is_measured_by_its_branches() -> None:
-    (visits,) = leaf_visits(divided_tree(root=0.0), UNKNOWN)
+    (visits,) = leaf_visits(fractional_tree(root=0.0), UNKNOWN)
     assert visits.shares.tolist() == [0.25, 0.75]
 
 
@@ -181,7 +181,7 @@ def test_branches_that_never_had_a_case_share_alike() -> None:
 
 
 def test_a_case_that_stays_is_answered_by_the_inner_node() -> None:
-    records = records_of(divided_tree())
+    records = records_of(fractional_tree())
     records[0].split = Split.multiway(0, 3, missing=STAY)
     model = TreeModel(build_tree(SCHEMA, records)[0])
     assert model.predict_proba(UNKNOWN).tolist() == [[0.25, 0.75, 0.0]]
@@ -206,5 +206,5 @@ def test_surrogates_stand_in_one_after_the_other_and_may_be_reversed() -> None:
 
 def test_no_cases_make_no_visits() -> None:
     empty = UNKNOWN.take([])
-    assert list(all_visits(divided_tree(), empty)) == []
-    assert main_leaves(divided_tree(), empty).tolist() == []
+    assert list(all_visits(fractional_tree(), empty)) == []
+    assert main_leaves(fractional_tree(), empty).tolist() == []

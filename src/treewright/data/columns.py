@@ -50,14 +50,14 @@ class NumberColumn:
 class TextColumn:
     """A column of texts, each distinct text stored once.
 
-    `labels` is the original type of the cells. `declared` is True if `values` are categories in a given order (those of
-    a dataframe) rather than in order of appearance; `ordered` is True if that order goes from low to high.
+    `labels` is the original type of the cells. `is_categorical` is True if `values` are categories in a given order
+    (those of a dataframe) rather than in order of appearance; `ordered` is True if that order goes from low to high.
     """
 
     values: tuple[str, ...]
     codes: Codes
     labels: LabelType = LabelType.TEXT
-    declared: bool = False
+    is_categorical: bool = False
     ordered: bool = False
 
 

@@ -74,6 +74,11 @@ class Dataset:
         """True if an attribute has a missing value."""
         return any(bool(missing_mask(column).any()) for column in self.columns)
 
+    @cached_property
+    def case_weights(self) -> Floats:
+        """The case weights; 1 for each case if there are none."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights.astype(np.float64, copy=False)
+
     @property
     def X(self) -> Dataset:  # noqa: N802 - the field's own name
         """The attributes alone, with the schema; estimators accept it directly."""

@@ -255,4 +255,4 @@ def _categorical_column(series: Any, name: str, kind: Kind | None) -> NumberColu
     codes = dict(zip(categories, range(len(categories)), strict=True))
     coded = np.fromiter((codes.get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
     ordered = bool(getattr(getattr(native, "cat", None), "ordered", False))
-    return TextColumn(tuple(texts), coded, labels, declared=True, ordered=ordered)
+    return TextColumn(tuple(texts), coded, labels, is_categorical=True, ordered=ordered)

@@ -151,7 +151,7 @@ def _propose(
             return Column(name, Kind.NUMERIC)
         text = numbers_as_text(cells)
         return Column(name, Kind.NOMINAL, text.values, text.labels)
-    values = cells.values if cells.declared else in_fixed_order(cells.values)
+    values = cells.values if cells.is_categorical else in_fixed_order(cells.values)
     ordinal = cells.ordered and wanted is None
     return Column(name, Kind.ORDINAL if ordinal else Kind.NOMINAL, values, cells.labels)
 

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 """Called with the cases (of a forest: the trees) done and in all."""
 
 SplitTraces = Mapping[int, tuple[EvaluatedSplit, ...]]
-"""Split traces by node: what was weighed there, and what was chosen."""
+"""Split traces by node: the evaluated splits of its attributes."""
 
 
 class Weights(Enum):

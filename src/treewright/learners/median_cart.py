@@ -174,7 +174,7 @@ class _Grower:
         self._y = target.astype(np.float64)
         if np.abs(self._y).max() > LARGEST_TARGET:
             raise DataError("the numbers are too large to be squared", column=dataset.schema.target)
-        self._w = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
+        self._w = dataset.case_weights
         # Sums are taken around the overall median, so that a large one loses no digits.
         self._centre = weighted_median(self._y, self._w)
         self._records: list[NodeRecord] = []

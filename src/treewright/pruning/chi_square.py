@@ -15,6 +15,7 @@ import numpy as np
 from treewright.counting.table import Counts
 from treewright.errors import ParameterError
 from treewright.learners.criteria import chi_square
+from treewright.pruning.collapse import check_classification
 from treewright.tree.build import build_tree, records_of
 from treewright.tree.tree import LEAF, Stop, Tree
 
@@ -52,8 +53,7 @@ def prune_chi_square(tree: Tree, significance: float = 0.05, *, bonferroni: bool
     4 0.0357
     1 0.0357
     """
-    if tree.is_regression:
-        raise ParameterError("chi-square pruning needs classes; a regression tree can be pruned by its cost")
+    check_classification(tree, "chi-square pruning")
     if not 0 < significance < 1:
         raise ParameterError(f"significance must be between 0 and 1, not {significance!r}")
     tried = len(tree.schema.attributes) if bonferroni else 1

@@ -15,6 +15,7 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
+from treewright.errors import ParameterError
 from treewright.tree.build import build_tree, rebuild_tree, records_of
 from treewright.tree.split import STAY
 from treewright.tree.tree import LEAF, STOPS, Floats, Stop, Tree
@@ -54,6 +55,12 @@ def collapse(tree: Tree) -> Tree:
             np.add.at(below, parent[upwards], below[upwards])
     cut = np.flatnonzero(inner & (below >= own - COLLAPSE_SLACK))
     return cut_at(tree, cut)
+
+
+def check_classification(tree: Tree, method: str) -> None:
+    """Raise `ParameterError` if a pruning method for classes is given a regression tree."""
+    if tree.is_regression:
+        raise ParameterError(f"{method} needs classes; a regression tree can be pruned by its cost")
 
 
 def cut_at(tree: Tree, nodes: Collection[int] | npt.NDArray[np.intp]) -> Tree:

@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset, missing_mask
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError
 from treewright.learners.grower import is_compiled
 from treewright.learners.pessimistic_error import extra_errors
+from treewright.pruning.collapse import check_classification
 from treewright.tree.build import NodeRecord, build_tree, records_of
 from treewright.tree.split import FRACTIONAL, Split
 from treewright.tree.tree import Floats, Stop, Tree
@@ -419,8 +420,7 @@ def prune_error_based(
     >>> len(prune_error_based(fit(weather, C45()).tree, weather, 0.01))
     1
     """
-    if tree.is_regression:
-        raise ParameterError("error-based pruning needs classes; a regression tree can be pruned by its cost")
+    check_classification(tree, "error-based pruning")
     extra_errors(1.0, 0.0, confidence)  # raises for an invalid confidence
     cases = cases_with_weight(tree, dataset)
     if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:

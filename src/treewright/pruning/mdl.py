@@ -42,8 +42,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.counting.table import Counts
-from treewright.errors import ParameterError
-from treewright.pruning.collapse import cut_at, staying_counts
+from treewright.pruning.collapse import check_classification, cut_at, staying_counts
 from treewright.tree.split import STAY, Split, Test
 from treewright.tree.tree import LEAF, TESTS, Floats, Ints, Tree
 
@@ -180,8 +179,7 @@ def _n_partitions(values: int, sets: int) -> int:
 
 def _leaf_lengths(tree: Tree) -> Floats:
     """Return the length of the message below each node if it were a leaf."""
-    if tree.is_regression:
-        raise ParameterError("description lengths need classes; a regression tree can be pruned by its cost")
+    check_classification(tree, "a description length")
     occurring = tree.counts * (tree.weight > 0)[:, None]
     return np.array([1.0 + class_bits(counts) for counts in occurring])
 

@@ -84,7 +84,7 @@ class PlainNode:
             counts[int(self.data.target[row])] += weight
         return counts
 
-    def divided(self, cases: list[tuple[int, float]]) -> list[list[tuple[int, float]]]:
+    def partitioned(self, cases: list[tuple[int, float]]) -> list[list[tuple[int, float]]]:
         assert self.split is not None
         values = self.data.columns[self.split.attribute]
         branch = {row: int(self.split.route(values[[row]])[0]) for row, _ in cases}
@@ -104,14 +104,14 @@ class PlainNode:
     def estimate(self, cases: list[tuple[int, float]], confidence: float) -> float:
         if not self.branches:
             return self.leaf_estimate(cases, confidence)
-        parts = self.divided(cases)
+        parts = self.partitioned(cases)
         pairs = zip(self.branches, parts, strict=True)
         return sum(branch.estimate(part, confidence) for branch, part in pairs)
 
     def give(self, cases: list[tuple[int, float]]) -> None:
         self.cases = cases
         if self.branches:
-            for branch, part in zip(self.branches, self.divided(cases), strict=True):
+            for branch, part in zip(self.branches, self.partitioned(cases), strict=True):
                 branch.give(part)
 
     def prune(self, options: J48) -> None:
@@ -320,8 +320,8 @@ def assert_recorded(learned: J48Growth, recorded: dict[str, Any]) -> None:
         assert found == pytest.approx(wanted["dist"], rel=1e-9), where
         assert [got["n"], got["e"]] == pytest.approx([wanted["n"], wanted["e"]], rel=1e-9, abs=1e-9), where
         if "gain" in wanted:
-            worth = [wanted["gain"], wanted["gain_ratio"]]
-            assert [node.gain, node.gain_ratio] == pytest.approx(worth, rel=1e-9), where
+            expected_gains = [wanted["gain"], wanted["gain_ratio"]]
+            assert [node.gain, node.gain_ratio] == pytest.approx(expected_gains, rel=1e-9), where
         below, expected = got.get("children", []), wanted.get("children", [])
         assert [label for label, _ in below] == [label for label, _ in expected], where
         for (label, child), (_, twin) in reversed(list(zip(below, expected, strict=True))):

@@ -592,7 +592,7 @@ def column(values: Any) -> list[Any]:
     return values if isinstance(values, list) else [values]
 
 
-def answers(tree: Tree, cases: Dataset) -> npt.NDArray[Any]:
+def predictions(tree: Tree, cases: Dataset) -> npt.NDArray[Any]:
     return tree.outcome[main_leaves(tree, cases)]
 
 
@@ -617,10 +617,10 @@ def test_the_same_trees(name: str) -> None:
             assert frame["yval"] == column(expected["yval"])
             counts = np.array([node.counts for node in growth.nodes])
             assert counts[:, counts[0] > 0].tolist() == expected["class_counts"]
-            assert np.count_nonzero(answers(growth.tree, cases) != cases.target) == recorded["train_errors"]
+            assert np.count_nonzero(predictions(growth.tree, cases) != cases.target) == recorded["train_errors"]
         else:
             assert frame["yval"] == pytest.approx(column(expected["yval"]), rel=1e-9)
-            error = np.mean((answers(growth.tree, cases) - cases.target) ** 2)
+            error = np.mean((predictions(growth.tree, cases) - cases.target) ** 2)
             assert error == pytest.approx(recorded["train_mse"], rel=1e-9, abs=1e-9)
         if "splits" in recorded:
             check_split_rows(growth, recorded)

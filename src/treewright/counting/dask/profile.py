@@ -122,7 +122,7 @@ def _together(parts: Sequence[Seen], name: str, few: int, source: str | None) ->
         return _few_numbers(np.unique(np.concatenate([part.cells.values for part in numbers])), few)
     texts = [part.cells for part in told if isinstance(part.cells, TextColumn)]
     if all(text.values == texts[0].values for text in texts):
-        values, declared = texts[0].values, texts[0].declared and all(text.declared for text in texts)
+        values, declared = texts[0].values, texts[0].is_categorical and all(text.is_categorical for text in texts)
     else:
         values, declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
     if len(values) > MOST_VALUES:
@@ -132,7 +132,7 @@ def _together(parts: Sequence[Seen], name: str, few: int, source: str | None) ->
         labels = {LabelType.NUMBER}
     label = labels.pop() if len(labels) == 1 else LabelType.TEXT
     ordered = declared and texts[0].ordered
-    return Seen(replace(text_column(values, label), declared=declared, ordered=ordered))
+    return Seen(replace(text_column(values, label), is_categorical=declared, ordered=ordered))
 
 
 # -- what numbers there are ------------------------------------------------------------------------------------------

@@ -567,8 +567,7 @@ def _classes_and_weights(dataset: Dataset) -> tuple[Codes, Floats]:
         raise DataError("J48 predicts classes; the target is numeric", column=dataset.schema.target)
     if dataset.n_rows == 0:
         raise DataError("there are no cases to learn from", source=dataset.source)
-    weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
-    return dataset.target.astype(np.int32), weights
+    return dataset.target.astype(np.int32), dataset.case_weights
 
 
 def _reason_to_stop(node: J48Node, min_objects: int, n_attributes: int) -> Stop | None:

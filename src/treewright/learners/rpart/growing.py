@@ -69,7 +69,7 @@ def prepare(dataset: Dataset, options: Rpart) -> RpartData:
     y = dataset.target[kept]
     if len(kept) < dataset.n_rows:
         dataset = dataset.take(kept)
-    weights = np.ones(len(kept)) if dataset.weights is None else dataset.weights.astype(np.float64)
+    weights = dataset.case_weights
     target: Target
     if regression:
         with np.errstate(over="ignore"):
