@@ -81,7 +81,7 @@ def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
             of_node = np.arange(tree.n_nodes, dtype=np.float64).reshape(-1, 1)
             of_leaf = np.zeros((int(packed.leaf_starts[-1]), 1))
             of_leaf[packed.leaf_starts[index] : packed.leaf_starts[index + 1]] = of_node[tree.attribute == LEAF]
-            separate = TreeModel(tree)._mixed(cases, of_node)
+            separate = TreeModel(tree)._averaged(cases, of_node)
             assert np.array_equal(block.answers_of(index, of_leaf, of_node), separate[block.first : block.last])
 
 

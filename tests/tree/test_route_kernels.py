@@ -41,9 +41,9 @@ def test_answers_are_the_same_with_and_without_the_kernel(seed: int, monkeypatch
         tree = fit(table, recipe).tree
         answers = np.random.default_rng(seed).random((tree.n_nodes, 2))
         monkeypatch.setattr("treewright.tree.route.by_kernel", lambda visits, nodes: False)
-        expected = mix_leaf_values(tree, table, answers)
+        expected = average_leaf_values(tree, table, answers)
         monkeypatch.setattr("treewright.tree.route.by_kernel", lambda visits, nodes: True)
-        assert np.array_equal(mix_leaf_values(tree, table, answers), expected)
+        assert np.array_equal(average_leaf_values(tree, table, answers), expected)
 
 
 def test_all_trees_of_a_forest_are_asked_at_once() -> None:

@@ -23,7 +23,7 @@ from treewright.ensembles.random_forest import bags_of, joined, recipes_of, requ
 from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
 from treewright.fitting.learn import fit, warn_of_names
-from treewright.learners.base import Grown, Progress, TreeLearner, Working
+from treewright.learners.base import Grown, Progress, SplitTraces, TreeLearner
 from treewright.learners.forest_out_of_core import grow_forest_over
 from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
 from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement
@@ -236,7 +236,7 @@ def fit_over(
     tree = grown.tree
     for method in plan.pruning:
         tree = _pruned(tree, method, engine, plan)
-    working: Working = {}
+    working: SplitTraces = {}
     if keep_trace:
         working = grown.working if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
     grown = plan.learner.finish_over(engine, Grown(tree, dict(working)))

@@ -299,7 +299,7 @@ class TreeLearner(ABC):
         """
         raise ParameterError(f"{self.title} does not grow over tables that {engine.name} counts")
 
-    def trace_over(self, engine: Any, tree: Tree, task: Task) -> Working:
+    def trace_over(self, engine: Any, tree: Tree, task: Task) -> SplitTraces:
         """Return the split traces of a tree, counted out of core."""
         from treewright.learners.out_of_core import examine_in_place
         from treewright.learners.tracing import corrected_traces
