@@ -13,7 +13,7 @@ from dask_frames import cluster
 from place_data import cells_of, create, quoted
 from servers import postgresql_url, spark_session
 from treewright.counting.dask.engine import DaskEngine
-from treewright.counting.row_sampling import Bags
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.counting.sql.connection import DuckDBRelation, PostgreSQLConnection, SparkConnection
 from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset
@@ -79,26 +79,28 @@ def dask_frame(keys: Keys, data: Dataset) -> Any:
     return dask.dataframe.from_pandas(pandas.DataFrame(arrays), npartitions=3, sort=False)
 
 
-def _duckdb(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+def _duckdb(data: Dataset, keys: Keys, bootstraps: BootstrapSamples, **options: Any) -> Any:
     relation = duckdb_relation(keys, data)
-    return SqlEngine(DuckDBRelation(relation, data.source), data.schema, bags=bags, **options)
+    return SqlEngine(DuckDBRelation(relation, data.source), data.schema, bootstraps=bootstraps, **options)
 
 
-def _postgresql(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
+def _postgresql(data: Dataset, keys: Keys, bootstraps: BootstrapSamples, **options: Any) -> Any:
     connection = PostgreSQLConnection(postgresql_table(keys, data))
     try:
-        return SqlEngine(connection, data.schema, source=data.source, bags=bags, **options)
+        return SqlEngine(connection, data.schema, source=data.source, bootstraps=bootstraps, **options)
     except BaseException:
         connection.close()
         raise
 
 
-def _spark(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
-    return SqlEngine(SparkConnection(spark_frame(keys, data), data.source), data.schema, bags=bags, **options)
+def _spark(data: Dataset, keys: Keys, bootstraps: BootstrapSamples, **options: Any) -> Any:
+    return SqlEngine(
+        SparkConnection(spark_frame(keys, data), data.source), data.schema, bootstraps=bootstraps, **options
+    )
 
 
-def _dask(data: Dataset, keys: Keys, bags: Bags, **options: Any) -> Any:
-    return DaskEngine(dask_frame(keys, data), data.schema, source=data.source, bags=bags, **options)
+def _dask(data: Dataset, keys: Keys, bootstraps: BootstrapSamples, **options: Any) -> Any:
+    return DaskEngine(dask_frame(keys, data), data.schema, source=data.source, bootstraps=bootstraps, **options)
 
 
 def at_work(engine: str) -> AbstractContextManager[Any]:

@@ -13,7 +13,16 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.learners.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.learners.recipe import (
+    C45,
+    CART,
+    ID3,
+    AttributeSampling,
+    MissingPolicy,
+    Recipe,
+    Stopping,
+    for_regression,
+)
 from treewright.tree.tree import Tree
 
 
@@ -71,7 +80,9 @@ def recipes(seed: int, *, regression: bool = False) -> list[Recipe]:
     )
     draw = None
     if rng.random() < 0.5:
-        draw = Draw(2, int(rng.integers(0, 99)), per_tree=rng.random() < 0.3, random_cuts=rng.random() < 0.4)
+        draw = AttributeSampling(
+            2, int(rng.integers(0, 99)), per_tree=rng.random() < 0.3, random_cuts=rng.random() < 0.4
+        )
     missing = [MissingPolicy.LEARNED, MissingPolicy.MAJORITY, MissingPolicy.FRACTIONAL][int(rng.integers(0, 3))]
     criterion = str(rng.choice(["gini", "entropy", "chi2"]))
     cart = CART(criterion=criterion, stopping=stopping, missing=missing, draw=draw)

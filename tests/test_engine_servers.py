@@ -135,7 +135,7 @@ class _Killed(PostgreSQLConnection):
 
     statements_left = 3
 
-    def ask(self, statement: str) -> Any:
+    def query(self, statement: str) -> Any:
         if type(self).statements_left == 0:
             import psycopg
 
@@ -143,7 +143,7 @@ class _Killed(PostgreSQLConnection):
             with psycopg.connect(postgresql_url(), autocommit=True) as other:
                 other.execute("SELECT pg_terminate_backend(%s, 5000)", [number])
         type(self).statements_left -= 1
-        return super().ask(statement)
+        return super().query(statement)
 
 
 @pytest.mark.server
@@ -171,13 +171,13 @@ class _KilledInside(PostgreSQLConnection):
 
     statements_left = 0
 
-    def ask(self, statement: str) -> Any:
+    def query(self, statement: str) -> Any:
         if type(self).statements_left == 0:
             # The same statement, which now takes its time: whoever ends the session meets it at work.
             statement = f"WITH slow AS MATERIALIZED (SELECT pg_sleep(60)) SELECT q.* FROM slow, ({statement}) q"  # noqa: S608
             threading.Thread(target=self._end_when_busy, args=[self._connection.info.backend_pid]).start()
         type(self).statements_left -= 1
-        return super().ask(statement)
+        return super().query(statement)
 
     def _end_when_busy(self, number: int) -> None:
         import psycopg

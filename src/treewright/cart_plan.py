@@ -21,7 +21,7 @@ from treewright.learners.criteria import CriterionFunction
 from treewright.learners.grower import trace_tree
 from treewright.learners.median_cart import MedianCart, grow_median_cart
 from treewright.learners.monotonic import constraints_from
-from treewright.learners.recipe import CART, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.learners.recipe import CART, AttributeSampling, MissingPolicy, Recipe, Stopping, for_regression
 from treewright.learners.rpart.options import Rpart
 from treewright.pruning.methods import ErrorBased, Method
 from treewright.tree.tree import Tree
@@ -325,7 +325,7 @@ def cart_learner(
     criterion: str | CriterionFunction = "gini",
     missing: str | None = None,
     stopping: Stopping | None = None,
-    draw: Draw | None = None,
+    draw: AttributeSampling | None = None,
     monotonic: Mapping[Any, int] | Sequence[int] | None = None,
     max_surrogates: int = DEFAULT_SURROGATES,
     priors: tuple[float, ...] | None = None,
@@ -347,7 +347,7 @@ def cart_learner(
     missing : {"best_side", "majority", "surrogate"} or None
         Where cases without a value go. None is "surrogate" with rpart's options, else "best_side".
     stopping : Stopping or None
-    draw : Draw or None
+    draw : AttributeSampling or None
     monotonic : dict by name, sequence with a number for each column, or None
         1: the prediction may only rise with the column, -1: only fall.
     max_surrogates : int

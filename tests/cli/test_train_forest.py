@@ -134,7 +134,7 @@ def test_one_row_has_no_out_of_bag_estimate(shell: Shell) -> None:
         (("-a", "forest", "--time-limit", "0"), "time_limit must be"),
         (("-a", "forest", "--resume", "nothing.json"), "there is no such file"),
         (("-a", "forest", "--resume", "tree.json"), "does not hold an ensemble"),
-        (("-a", "forest", "--resume", "other.json"), "learned otherwise"),
+        (("-a", "forest", "--resume", "other.json"), "trained with other options"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(shell: Shell, options: tuple[str, ...], words: str) -> None:

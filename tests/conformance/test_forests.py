@@ -13,7 +13,7 @@ from keyed_tables import KEY, KEYED, at_work
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.ensembles.plan import ForestPlan, bagging, forest
-from treewright.ensembles.random_forest import bags_of, grow_forest_by_key
+from treewright.ensembles.random_forest import bootstrap_samples_of, grow_forest_by_row_id
 from treewright.errors import DataError, ParameterError
 from treewright.fitting.out_of_core import fit_forest_over
 from treewright.learners.recipe import CART, Stopping
@@ -65,21 +65,21 @@ def _there(engine: str, data: Dataset, keys: list[Any], plan: ForestPlan, finish
 def test_the_saved_forest_is_the_same_to_the_byte(engine: str, name: str) -> None:
     data, plan = _table(name), PLANS[name]
     keys = _keys(data.n_rows)
-    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "dask"])
 def test_a_table_of_nominal_attributes_tells_all_its_rows(engine: str) -> None:
     data, plan = sample("restaurant"), forest(SHORT, trees=3, seed=2)
     keys = _keys(data.n_rows)
-    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
 
 
 @pytest.mark.parametrize("engine", marked([engine for engine in KEYED if ALL or engine != "spark"]))
 def test_keys_may_be_texts(engine: str) -> None:
     data, plan = _table("forest", 12, 60), forest(SHORT, trees=2)
     keys = _keys(data.n_rows, texts=True)
-    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, keys, plan, KEY))
+    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_row_id(data, keys, plan, KEY))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "dask"])
@@ -90,7 +90,7 @@ def test_small_nodes_are_finished_in_memory_to_the_same_bytes(
     monkeypatch.setattr("treewright.learners.forest_out_of_core.FETCHED_ROWS", 100)
     data, plan = _table(name), PLANS[name]
     keys = _keys(data.n_rows)
-    here = grow_forest_by_key(data, np.array(keys), plan, KEY)
+    here = grow_forest_by_row_id(data, np.array(keys), plan, KEY)
     for finish in (25, 1000):
         assert saved(_there(engine, data, keys, plan, finish)) == saved(here)
 
@@ -101,7 +101,7 @@ def test_numbers_by_runs_give_the_same_bytes(engine: str) -> None:
     keys = _keys(data.n_rows)
     options = {"few_numbers": 6} | ({"coded_numbers": 3} if engine == "dask" else {})
     there = _there(engine, data, keys, plan, 20, **options)
-    assert saved(there) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+    assert saved(there) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
 
 
 @pytest.mark.parametrize("least", [1, 10**9])
@@ -109,14 +109,14 @@ def test_kernels_and_interpreter_grow_the_same_from_the_same_keys(least: int, mo
     monkeypatch.setattr("treewright.ensembles.growing.COMPILED_FOREST_CELLS", least)
     data, plan = _table("forest", 14), PLANS["forest"]
     keys = _keys(data.n_rows)
-    assert saved(_there("duckdb", data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+    assert saved(_there("duckdb", data, keys, plan)) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
 
 
 @pytest.mark.parametrize("engine", marked(["duckdb", "postgresql", "dask"]))
 def test_numbers_to_predict_agree_to_a_billionth(engine: str) -> None:
     data, plan = random_table(15, rows=70, regression=True), PLANS["forest"]
     keys = _keys(data.n_rows)
-    there, here = _there(engine, data, keys, plan), grow_forest_by_key(data, np.array(keys), plan, KEY)
+    there, here = _there(engine, data, keys, plan), grow_forest_by_row_id(data, np.array(keys), plan, KEY)
     for one, other in zip(there.trees, here.trees, strict=True):
         assert one.attribute.tolist() == other.attribute.tolist()
         assert one.outcome.tolist() == pytest.approx(other.outcome.tolist(), rel=1e-9)
@@ -127,32 +127,32 @@ def test_a_tree_whose_bag_is_empty_has_all_rows(engine: str) -> None:
     data = _table("forest", 16, 2)
     plan = forest(SHORT, trees=12)
     keys = _keys(2)
-    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_key(data, np.array(keys), plan, KEY))
+    assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
 
 
 @pytest.mark.parametrize("engine", marked(KEYED))
 def test_a_key_that_does_not_name_every_row_is_refused(engine: str) -> None:
     data = _table("forest", 11, 6)
-    with at_work(engine), pytest.raises(DataError, match="there are 6 rows and only 5 different keys"):
-        KEYED[engine](data, [1, 2, 3, 4, 5, 5], bags_of(forest(), KEY))
+    with at_work(engine), pytest.raises(DataError, match="6 rows have only 5 distinct keys"):
+        KEYED[engine](data, [1, 2, 3, 4, 5, 5], bootstrap_samples_of(forest(), KEY))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "dask"])
 def test_a_column_that_is_no_key_is_refused(engine: str) -> None:
     data = _table("forest", 11, 6)
     with pytest.raises(DataError, match=r"'no key'"):
-        KEYED[engine](data, _keys(6), bags_of(forest(), "no key"))
+        KEYED[engine](data, _keys(6), bootstrap_samples_of(forest(), "no key"))
     number = next(column.name for column in data.schema.attributes if column.is_numeric)
-    with pytest.raises(DataError, match="a key is a column of whole numbers or texts"):
-        KEYED[engine](data, _keys(6), bags_of(forest(), number))
+    with pytest.raises(DataError, match="the key must be a column of integers or texts"):
+        KEYED[engine](data, _keys(6), bootstrap_samples_of(forest(), number))
     texts = [None, *_keys(5, texts=True)][::-1]
     with pytest.raises(DataError, match="1 of 6 keys are missing"):
-        KEYED[engine](data, texts, bags_of(forest(), KEY))
+        KEYED[engine](data, texts, bootstrap_samples_of(forest(), KEY))
 
 
 def test_a_bootstrap_without_a_key_is_refused_with_the_reason() -> None:
-    with pytest.raises(ParameterError, match=r"no numbers, so a bootstrap draws them by a column that names every row"):
-        bags_of(forest(), None)
+    with pytest.raises(ParameterError, match="samples rows by a key, a column that identifies every row"):
+        bootstrap_samples_of(forest(), None)
 
 
 def test_all_trees_share_each_scan() -> None:
@@ -170,12 +170,12 @@ def test_all_trees_share_each_scan() -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (forest(max_samples=0.5), "draws every row by itself"),
-        (bagging("chaid"), "are not grown by DuckDB"),
+        (forest(max_samples=0.5), "samples each row independently"),
+        (bagging("chaid"), "DuckDB does not support forests"),
         (forest(CART(stopping=Stopping(max_leaves=5))), "cannot share a scan"),
-        (forest(id3()), "makes intervals of numbers"),
-        (forest(CART(bins=8)), "bins are made from numbers in memory, and not by DuckDB"),
-        (bagging(c45()), "not pruned by cases"),
+        (forest(id3()), "discretises numeric attributes separately"),
+        (forest(CART(bins=8)), "DuckDB does not support bins"),
+        (bagging(c45()), "pruned on cases"),
     ],
 )
 def test_what_needs_cases_is_refused_with_the_reason(plan: ForestPlan, message: str) -> None:

@@ -68,7 +68,7 @@ def test_tables_and_summaries_are_those_of_memory_at_the_root_and_below(
         if values is None or len(values) == 0:
             return
         split = Split.threshold(numeric[0], float(values[len(values) // 2]), 1)
-        below = here.divide(nodes[0], split), there.divide(nodes[1], split)
+        below = here.split_node(nodes[0], split), there.split_node(nodes[1], split)
         for mine_below, theirs_below in zip(here.summaries(below[0]), there.summaries(below[1]), strict=True):
             assert theirs_below.cases == mine_below.cases
             assert theirs_below.pure == mine_below.pure
@@ -99,7 +99,7 @@ def test_a_level_is_one_pass_and_the_root_is_counted_by_the_first() -> None:
     root = counted.root()
     assert counted.scans == 1
     counted.count([(root, range(4))])
-    children = counted.divide(root, Split.multiway(0, 3, 0))
+    children = counted.split_node(root, Split.multiway(0, 3, 0))
     assert counted.scans == 1  # the children are rows of the parent's table
     counted.count([(child, [1, 2, 3]) for child in children])
     assert counted.scans == 2
@@ -226,7 +226,7 @@ def test_cells_that_do_not_fit_are_told(columns: dict[str, Any], options: dict[s
 def test_no_rows_no_target_no_attributes_and_no_column_are_told() -> None:
     with pytest.raises(DataError, match="there are no rows to learn from"):
         fit(_frame(1, a=np.zeros(0), y=np.zeros(0)), cart(), target="y")
-    with pytest.raises(ParameterError, match="say which column to predict"):
+    with pytest.raises(ParameterError, match="name the column to predict"):
         fit(_frame(a=[1, 2], y=["n", "p"]), cart())
     with pytest.raises(ParameterError, match="no attribute to learn from"):
         fit(_frame(y=["n", "p"]), cart(), target="y")
@@ -236,15 +236,15 @@ def test_no_rows_no_target_no_attributes_and_no_column_are_told() -> None:
 
 
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profile, "MOST_VALUES", 2)
-    with pytest.raises(DataError, match="3 different values: leave the column out"):
+    monkeypatch.setattr(profile, "MAX_CATEGORIES", 2)
+    with pytest.raises(DataError, match="3 distinct values are too many: exclude the column"):
         fit(_frame(a=["1", "2", "z"], y=["n", "p", "n"]), cart(), target="y")
 
 
 def test_partitions_of_numbers_and_of_texts_do_not_go_together() -> None:
     pieces = [pandas.DataFrame({"a": [1, 2], "y": ["n", "p"]}), pandas.DataFrame({"a": ["u", "v"], "y": ["n", "p"]})]
     mixed = dask_dataframe.from_map(lambda place: pieces[place], [0, 1], meta=pieces[0], enforce_metadata=False)
-    with pytest.raises(DataError, match="some partitions have numbers and others texts"):
+    with pytest.raises(DataError, match="some partitions contain numbers and others contain text"):
         fit(mixed, cart(), target="y")
 
 
@@ -254,14 +254,14 @@ def test_values_missing_are_refused_where_cases_would_be_divided() -> None:
         fit_over(dask_engine(data), c45(), finish_rows=0)
     frame = _frame(a=[1.0, 2.0, np.nan], y=["n", "p", "p"])
     counted = DaskEngine.over(frame, "y")
-    with pytest.raises(ParameterError, match="1 cases without a value of 'a' would be divided"):
-        counted.divide(counted.root(), Split.threshold(0, 1.5, FRACTIONAL))
+    with pytest.raises(ParameterError, match="1 cases with a missing value of 'a' would be split into fractions"):
+        counted.split_node(counted.root(), Split.threshold(0, 1.5, FRACTIONAL))
     assert counted.incomplete() == {"a": 1}
 
 
 def test_cases_that_stay_are_in_no_child() -> None:
     counted = DaskEngine.over(_frame(a=[1.0, 2.0, np.nan], b=["u", "v", "u"], y=["n", "p", "p"]), "y")
-    below = counted.divide(counted.root(), Split.threshold(0, 1.5, STAY))
+    below = counted.split_node(counted.root(), Split.threshold(0, 1.5, STAY))
     assert [summary.cases for summary in counted.summaries(below)] == [1, 1]
     assert [int(tables[0].cases.sum()) for tables in counted.count([(node, [1]) for node in below])] == [1, 1]
 
@@ -275,7 +275,7 @@ def test_intervals_are_counted_and_forgotten_again() -> None:
         for counted in (here, there):
             counted.use_intervals(numeric, (-0.5, 0.5))
         split = Split.intervals(numeric, (-0.5, 0.5), 0)
-        mine, theirs = here.divide(here.root(), split), there.divide(there.root(), split)
+        mine, theirs = here.split_node(here.root(), split), there.split_node(there.root(), split)
         [[one]] = here.count([(mine[1], [numeric])])
         [[other]] = there.count([(theirs[1], [numeric])])
         assert other.counts.tolist() == one.counts.tolist()
@@ -287,7 +287,7 @@ def test_intervals_are_counted_and_forgotten_again() -> None:
 
 def test_rows_have_no_numbers_and_texts_no_bounds() -> None:
     counted = dask_engine(sample("play-tennis"))
-    with pytest.raises(ParameterError, match="the rows of Dask have no numbers"):
+    with pytest.raises(ParameterError, match="the rows of Dask have no row numbers"):
         counted.rows(counted.root())
     with pytest.raises(ParameterError, match="no numbers to compare with a bound"):
         counted.largest_value_not_above(0, 1.0)
@@ -335,7 +335,7 @@ def test_a_path_that_breaks_is_an_error_of_the_engine(tmp_path: Path) -> None:
 
 def test_files_that_are_not_parquet_and_files_that_are_not_there_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,y\n1,n\n")
-    with pytest.raises(DataError, match="Dask counts Parquet files here"):
+    with pytest.raises(DataError, match="Dask reads only Parquet files here"):
         fit(Table(str(tmp_path / "a.csv"), engine="dask"), cart(), target="y")
     with pytest.raises(DataError, match="there is no such file"):
         fit(Table(str(tmp_path / "no*.parquet"), engine="dask"), cart(), target="y")
@@ -356,7 +356,7 @@ def test_files_that_cannot_be_read_or_differ_in_columns_are_told(tmp_path: Path)
         fit(Table(str(tmp_path / "a.parquet"), engine="dask"), cart(), target="y")
     pandas.DataFrame({"a": [1], "y": ["n"]}).to_parquet(tmp_path / "a.parquet")
     pandas.DataFrame({"b": [1], "y": ["n"]}).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(DataError, match="has other columns than"):
+    with pytest.raises(DataError, match="differ from those of"):
         fit(Table(str(tmp_path / "*.parquet"), engine="dask"), cart(), target="y")
 
 

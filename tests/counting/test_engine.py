@@ -50,7 +50,7 @@ def test_every_table_is_the_interpreted_one_also_below_a_divided_case(
             split = Split.multiway(0, len(column.values), FRACTIONAL)
         else:
             return
-        nodes = [engine.divide(node, split)[0] for engine, node in zip(engines, nodes, strict=True)]
+        nodes = [engine.split_node(node, split)[0] for engine, node in zip(engines, nodes, strict=True)]
 
 
 def test_intervals_are_counted_as_the_interpreter_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:

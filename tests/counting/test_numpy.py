@@ -151,7 +151,7 @@ def test_dividing_loses_no_weight(data: Dataset, missing: int) -> None:
     engine = MemoryEngine(data, fractional=missing == FRACTIONAL)
     root = engine.root()
     [before] = engine.summaries([root])
-    children = engine.divide(root, _a_split(data, missing))
+    children = engine.split_node(root, _a_split(data, missing))
     after = engine.summaries(children)
     assert sum(summary.weight for summary in after) == pytest.approx(before.weight, rel=1e-12)
     total = np.sum([summary.statistics for summary in after], axis=0)
@@ -167,7 +167,7 @@ def _hole_table(weights: list[float] | None = None) -> Dataset:
 
 def test_a_case_without_value_is_shared_out_by_the_weight_of_the_branches() -> None:
     engine = MemoryEngine(_hole_table(), fractional=True)
-    children = engine.divide(engine.root(), Split.multiway(0, 3))
+    children = engine.split_node(engine.root(), Split.multiway(0, 3))
     x, y, z = engine.summaries(children)
     assert x.statistics.tolist() == [2 + 3 / 4, 1]
     assert y.statistics.tolist() == [1 / 4, 1]
@@ -177,14 +177,14 @@ def test_a_case_without_value_is_shared_out_by_the_weight_of_the_branches() -> N
 
 def test_shares_follow_the_weights_not_the_number_of_cases() -> None:
     engine = MemoryEngine(_hole_table([1, 1, 1, 7, 10]), fractional=True)
-    x, y, _ = engine.summaries(engine.divide(engine.root(), Split.multiway(0, 3)))
+    x, y, _ = engine.summaries(engine.split_node(engine.root(), Split.multiway(0, 3)))
     assert x.statistics.tolist() == [2 + 10 * 0.3, 1]
     assert y.statistics.tolist() == [10 * 0.7, 7]
 
 
 def test_a_default_branch_takes_the_whole_case() -> None:
     engine = MemoryEngine(_hole_table())
-    x, y, _ = engine.summaries(engine.divide(engine.root(), Split.multiway(0, 3, missing=1)))
+    x, y, _ = engine.summaries(engine.split_node(engine.root(), Split.multiway(0, 3, missing=1)))
     assert x.statistics.tolist() == [2, 1]
     assert y.statistics.tolist() == [1, 1]
     assert x.statistics.dtype == np.int64
@@ -192,7 +192,7 @@ def test_a_default_branch_takes_the_whole_case() -> None:
 
 def test_rows_name_the_cases_of_a_node_with_their_shares() -> None:
     engine = MemoryEngine(_hole_table(), fractional=True)
-    _, child, _ = engine.divide(engine.root(), Split.multiway(0, 3))
+    _, child, _ = engine.split_node(engine.root(), Split.multiway(0, 3))
     rows, weights = engine.rows(child)
     assert dict(zip(rows.tolist(), weights.tolist(), strict=True)) == {3: 1.0, 4: 0.25}
 
@@ -216,7 +216,7 @@ def test_shuffled_rows_give_the_same_bits(data: Dataset, seed: int) -> None:
         split = _a_split(data, FRACTIONAL)
         for engine_one, engine_two in [(one, two)]:
             first, second = engine_one.root(), engine_two.root()
-            nodes += zip(engine_one.divide(first, split), engine_two.divide(second, split), strict=True)
+            nodes += zip(engine_one.split_node(first, split), engine_two.split_node(second, split), strict=True)
     for node_one, node_two in nodes:
         [here], [there] = one.summaries([node_one]), two.summaries([node_two])
         assert here.statistics.tobytes() == there.statistics.tobytes()
@@ -247,7 +247,7 @@ def test_a_small_node_of_a_column_with_many_numbers_is_coded_anew(hole: bool) ->
         x[502] = np.nan
     data = Dataset(schema, (group, x), n, (np.arange(n) % 2).astype(np.int32))
     engine = MemoryEngine(data)
-    few, _ = engine.divide(engine.root(), Split.multiway(0, 2, missing=0))
+    few, _ = engine.split_node(engine.root(), Split.multiway(0, 2, missing=0))
     [[table]] = engine.count([(few, [1])])
     assert table.values is not None
     present = [3, 500, 1999] if hole else [3, 500, 502, 1999]

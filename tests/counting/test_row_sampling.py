@@ -13,29 +13,29 @@ from hypothesis import strategies as st
 
 from keyed_tables import KEY, Keys, duckdb_relation, is_text, postgresql_table, spark_frame
 from treewright.counting.row_sampling import (
-    ALL,
-    DRAWN_BELOW,
+    ALL_ROWS,
+    POISSON_THRESHOLDS,
     PRIME,
-    Bags,
-    residues_of_numbers,
-    residues_of_texts,
-    times,
+    BootstrapSamples,
+    hashes_of_integers,
+    hashes_of_texts,
+    sample_counts,
 )
 from treewright.counting.sql.connection import Connection, DuckDBRelation, PostgreSQLConnection, SparkConnection
 from treewright.counting.sql.dialect import named
-from treewright.counting.sql.statements import bagged, residues
+from treewright.counting.sql.statements import bootstrap_rows, row_hashes
 from treewright.ensembles.bootstrap import tree_key
 
-TREES = Bags.of_keys(KEY, [tree_key(3, tree) for tree in range(4)]).with_all([2])
+TREES = BootstrapSamples.from_tree_keys(KEY, [tree_key(3, tree) for tree in range(4)]).with_all([2])
 
 
-def test_a_hash_is_drawn_as_often_as_poisson_says() -> None:
+def test_counts_of_a_hash_follow_poisson() -> None:
     one_of_e = sum((Fraction((-1) ** term, factorial(term)) for term in range(40)), Fraction(0))
     share = Fraction(0)
-    for often, below in enumerate(DRAWN_BELOW):
-        share += one_of_e / factorial(often)
+    for count, below in enumerate(POISSON_THRESHOLDS):
+        share += one_of_e / factorial(count)
         assert below == int(PRIME * share)
-    assert int(PRIME * (share + one_of_e / factorial(len(DRAWN_BELOW)))) >= PRIME - 1
+    assert int(PRIME * (share + one_of_e / factorial(len(POISSON_THRESHOLDS)))) >= PRIME - 1
 
 
 def test_the_fifth_power_is_a_permutation() -> None:
@@ -43,47 +43,49 @@ def test_the_fifth_power_is_a_permutation() -> None:
 
 
 @pytest.mark.parametrize("start", [0, -(2**63), 10**15])
-def test_neighbouring_keys_are_drawn_like_independent_ones(start: int) -> None:
+def test_neighbouring_row_ids_are_sampled_independently(start: int) -> None:
     n = 200_000
     keys = start + np.arange(n, dtype=np.int64) * (1 if start != 10**15 else 1000)
-    bags = Bags.of_keys("id", [tree_key(0, tree) for tree in range(6)])
-    drawn = np.array([times(residues_of_numbers(keys), numbers) for numbers in bags.numbers])
+    bootstraps = BootstrapSamples.from_tree_keys("id", [tree_key(0, tree) for tree in range(6)])
+    sampled = np.array([sample_counts(hashes_of_integers(keys), seeds) for seeds in bootstraps.seeds])
     expected = np.exp(-1) / np.array([1.0, 1.0, 2.0, 6.0, 24.0])
-    for mine in drawn:
+    for mine in sampled:
         counts = np.bincount(mine, minlength=5)[:5] / n
         assert np.abs(counts - expected).max() < 0.006  # five standard deviations
         assert abs(np.corrcoef(mine[1:], mine[:-1])[0, 1]) < 0.012
-    between = np.corrcoef(drawn) - np.eye(6)
+    between = np.corrcoef(sampled) - np.eye(6)
     assert np.abs(between).max() < 0.012
 
 
 def test_texts_and_trees_that_take_all() -> None:
-    texts = residues_of_texts(f"row {number}" for number in range(50_000))
-    assert abs(times(texts, TREES.numbers[0]).mean() - 1) < 0.025
-    assert TREES.numbers[2][0] == ALL
-    assert times(texts, TREES.numbers[2]).tolist() == [1] * 50_000
+    texts = hashes_of_texts(f"row {number}" for number in range(50_000))
+    assert abs(sample_counts(texts, TREES.seeds[0]).mean() - 1) < 0.025
+    assert TREES.seeds[2][0] == ALL_ROWS
+    assert sample_counts(texts, TREES.seeds[2]).tolist() == [1] * 50_000
 
 
-def _drawn_by(connection: Connection, keys: Keys) -> list[dict[Any, int]]:
+def _sampled_by(connection: Connection, keys: Keys) -> list[dict[Any, int]]:
     """Return for each tree how often each key is in its bag."""
     key = named(connection.columns(), KEY)
     dialect = connection.dialect
-    value, first, second = residues(key, dialect)
+    value, first, second = row_hashes(key, dialect)
     rows = f"SELECT {dialect.quoted(KEY)} AS c0, {value} AS h FROM {connection.relation}"  # noqa: S608
     rows = f"SELECT c0, {first} AS r1, {second} AS r2 FROM ({rows}) k"  # noqa: S608
-    answer = connection.ask(f"SELECT c0, w, tree FROM ({bagged(rows, ['c0'], TREES, dialect, weighted=False)}) b")  # noqa: S608
-    found: list[dict[Any, int]] = [{} for _ in TREES.numbers]
-    for cell, often, tree in zip(*(column.cells.tolist() for column in answer), strict=True):
-        found[int(tree)][cell if is_text(keys) else int(cell)] = int(often)
+    result = connection.query(
+        f"SELECT c0, w, tree FROM ({bootstrap_rows(rows, ['c0'], TREES, dialect, weighted=False)}) b"  # noqa: S608
+    )
+    found: list[dict[Any, int]] = [{} for _ in TREES.seeds]
+    for cell, count, tree in zip(*(column.cells.tolist() for column in result), strict=True):
+        found[int(tree)][cell if is_text(keys) else int(cell)] = int(count)
     return found
 
 
-def _drawn_here(keys: Keys) -> list[dict[Any, int]]:
-    mine = residues_of_texts(map(str, keys)) if is_text(keys) else residues_of_numbers(np.array(keys, dtype=np.int64))
+def _sampled_here(keys: Keys) -> list[dict[Any, int]]:
+    mine = hashes_of_texts(map(str, keys)) if is_text(keys) else hashes_of_integers(np.array(keys, dtype=np.int64))
     found = []
-    for numbers in TREES.numbers:
-        often = times(mine, numbers).tolist()
-        found.append({key: number for key, number in zip(keys, often, strict=True) if number})
+    for seeds in TREES.seeds:
+        count = sample_counts(mine, seeds).tolist()
+        found.append({key: number for key, number in zip(keys, count, strict=True) if number})
     return found
 
 
@@ -100,17 +102,17 @@ settled = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], 
 
 @settings(settled, max_examples=60)
 @given(keys=whole | texts)
-def test_duckdb_draws_as_we_do(keys: Keys) -> None:
-    assert _drawn_by(DuckDBRelation(duckdb_relation(keys)), keys) == _drawn_here(keys)
+def test_duckdb_samples_the_same_rows(keys: Keys) -> None:
+    assert _sampled_by(DuckDBRelation(duckdb_relation(keys)), keys) == _sampled_here(keys)
 
 
 @pytest.mark.server
 @settings(settled, max_examples=15)
 @given(keys=whole | texts)
-def test_postgresql_draws_as_we_do(keys: Keys) -> None:
+def test_postgresql_samples_the_same_rows(keys: Keys) -> None:
     connection = PostgreSQLConnection(postgresql_table(keys, name="keys"))
     try:
-        assert _drawn_by(connection, keys) == _drawn_here(keys)
+        assert _sampled_by(connection, keys) == _sampled_here(keys)
     finally:
         connection.close()
 
@@ -119,7 +121,7 @@ def test_postgresql_draws_as_we_do(keys: Keys) -> None:
 @pytest.mark.slow
 @settings(settled, max_examples=4)
 @given(keys=whole | texts)
-def test_spark_draws_as_we_do(keys: Keys) -> None:
+def test_spark_samples_the_same_rows(keys: Keys) -> None:
     connection = SparkConnection(spark_frame(keys))
-    assert _drawn_by(connection, keys) == _drawn_here(keys)
+    assert _sampled_by(connection, keys) == _sampled_here(keys)
     connection.close()

@@ -59,16 +59,16 @@ def test_adding_keeps_the_numbers_of_a_numeric_attribute() -> None:
     assert values.tolist() == [1.0, 2.5]
 
 
-def test_tables_of_different_shape_do_not_go_together() -> None:
-    with pytest.raises(ParameterError, match="do not go together"):
+def test_tables_of_different_shape_cannot_be_combined() -> None:
+    with pytest.raises(ParameterError, match="cannot be combined"):
         _table([[1, 2]]) + _table([[1, 2], [3, 4]])
 
 
-def test_tables_over_different_numbers_do_not_go_together() -> None:
+def test_tables_over_different_numbers_cannot_be_combined() -> None:
     with pytest.raises(ParameterError, match="different numbers"):
         _table([[1, 2], [3, 4]], [1.0, 2.0]) - _table([[1, 2], [3, 4]], [1.0, 3.0])
 
 
-def test_a_table_of_numbers_does_not_go_with_one_of_declared_values() -> None:
-    with pytest.raises(ParameterError, match="do not go together"):
+def test_a_table_of_numbers_and_one_of_categories_cannot_be_combined() -> None:
+    with pytest.raises(ParameterError, match="cannot be combined"):
         _table([[1, 2], [3, 4]], [1.0, 2.0]) + _table([[1, 2], [3, 4]])

@@ -296,10 +296,10 @@ def test_a_limit_below_that_of_the_plan_changes_nothing() -> None:
     from treewright.ensembles.growing import TreeMaker
 
     maker = TreeMaker(DATA, c45())
-    assert str(maker.dividing_from(1.0).make(None)) == str(maker.make(None))
-    assert maker.dividing_from(1000.0).make(None).n_leaves == 1
+    assert str(maker.with_min_weight(1.0).make(None)) == str(maker.make(None))
+    assert maker.with_min_weight(1000.0).make(None).n_leaves == 1
     with pytest.raises(ParameterError, match="has no least weight"):
-        TreeMaker(DATA, chaid()).dividing_from(1.0)
+        TreeMaker(DATA, chaid()).with_min_weight(1.0)
 
 
 def test_votes_can_be_divided_by_the_leaves() -> None:

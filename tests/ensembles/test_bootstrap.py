@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.ensembles.bootstrap import balanced_bootstrap, bootstrap, drawn, permutation, shares, stream, tree_key
-from treewright.learners.sampling import mixed
+from treewright.ensembles.bootstrap import (
+    balanced_bootstrap,
+    bootstrap,
+    permutation,
+    sampled_rows,
+    shares,
+    stream,
+    tree_key,
+)
+from treewright.learners.sampling import mix_bits
 
 MASK, STEP = 2**64 - 1, 0x9E3779B97F4A7C15
 
@@ -19,7 +27,7 @@ MASK, STEP = 2**64 - 1, 0x9E3779B97F4A7C15
 def test_the_stream_is_that_of_the_scalar_generator(key: int, n: int) -> None:
     state, expected = key, []
     for _ in range(n):
-        expected.append(mixed(state))
+        expected.append(mix_bits(state))
         state = (state + STEP) & MASK
     assert stream(key, n).tolist() == expected
 
@@ -29,7 +37,7 @@ def test_a_bootstrap_draws_as_many_cases_as_it_is_told(key: int, n: int, size: i
     times = bootstrap(key, n, size)
     assert len(times) == n
     assert times.sum() == size
-    assert np.array_equal(times, np.bincount(drawn(key, n, size), minlength=n))
+    assert np.array_equal(times, np.bincount(sampled_rows(key, n, size), minlength=n))
 
 
 @pytest.mark.parametrize("n", [200, 2000])

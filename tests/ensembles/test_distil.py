@@ -9,7 +9,7 @@ import pytest
 
 from ensembles.made_cases import two_moons, wave
 from treewright.data.samples import sample
-from treewright.ensembles.distil import distil, with_made_cases
+from treewright.ensembles.distil import distil, with_artificial_cases
 from treewright.ensembles.plan import forest
 from treewright.errors import DataError, ParameterError
 from treewright.fitting.learn import fit
@@ -66,7 +66,7 @@ def test_a_constant_forest_is_copied_exactly() -> None:
 
 
 def test_made_cases_are_mixed_from_the_training_cases() -> None:
-    cases = with_made_cases(TRAIN, 500, seed=1)
+    cases = with_artificial_cases(TRAIN, 500, seed=1)
     assert cases.n_rows == 700
     for column, own in zip(cases.columns, TRAIN.columns, strict=True):
         assert np.array_equal(column[:200], own)
@@ -74,14 +74,14 @@ def test_made_cases_are_mixed_from_the_training_cases() -> None:
     rows = {tuple(row) for row in np.stack(TRAIN.columns, axis=1).tolist()}
     made = [tuple(row) for row in np.stack(cases.columns, axis=1)[200:].tolist()]
     assert np.mean([row in rows for row in made]) < 0.3
-    assert np.array_equal(cases.columns[0], with_made_cases(TRAIN, 500, seed=1).columns[0])
+    assert np.array_equal(cases.columns[0], with_artificial_cases(TRAIN, 500, seed=1).columns[0])
 
 
 def test_weights_are_kept() -> None:
     from dataclasses import replace
 
     weighted = replace(TRAIN, weights=np.full(200, 2.0))
-    assert with_made_cases(weighted, 3).weights.tolist() == [2.0] * 200 + [1.0] * 3  # type: ignore[union-attr]
+    assert with_artificial_cases(weighted, 3).weights.tolist() == [2.0] * 200 + [1.0] * 3  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_weights_are_kept() -> None:
     [
         (lambda: distil(FOREST, TRAIN.X), DataError, "no training cases"),
         (lambda: distil(FOREST, TRAIN, made=-1), ParameterError, "made must be"),
-        (lambda: distil(FOREST, sample("play-tennis")), ParameterError, "other attributes"),
+        (lambda: distil(FOREST, sample("play-tennis")), ParameterError, "attributes of the forest differ"),
         (lambda: distil(FOREST, TRAIN, test=TEST.X, plan=cart()), DataError, "the test cases have no target"),
     ],
 )

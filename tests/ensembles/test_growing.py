@@ -14,7 +14,7 @@ from treewright.ensembles.bootstrap import bootstrap
 from treewright.ensembles.growing import COMPILED_FOREST_CELLS, InterpretedGrower, SharedGrower, TreeMaker
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
-from treewright.learners.recipe import C45, CART, Draw, Stopping, for_regression
+from treewright.learners.recipe import C45, CART, AttributeSampling, Stopping, for_regression
 from treewright.plans import Plan, c45, cal3, cart, chaid, id3
 
 DATA = two_moons(60)
@@ -48,7 +48,7 @@ def test_whole_weights_are_weights(name: str) -> None:
 def test_learners_without_weights_see_a_case_as_often_as_it_was_drawn(name: str) -> None:
     copies = DATA.take(np.repeat(np.arange(60), TIMES))
     assert TreeMaker(DATA, PLANS[name]).make(TIMES).to_dict() == fit(copies, PLANS[name]).tree.to_dict()
-    with pytest.raises(ParameterError, match="no case weights that are not whole"):
+    with pytest.raises(ParameterError, match="supports only integer case weights"):
         TreeMaker(DATA, PLANS[name]).make((TIMES + 0.5).astype(np.float64))
 
 
@@ -77,9 +77,9 @@ def test_a_maker_can_be_sent_to_other_processes() -> None:
     [
         CART(),
         C45(),
-        CART(draw=Draw(2, 5)),
-        CART(draw=Draw(2, 5, per_tree=True)),
-        CART(draw=Draw(2, 5, random_cuts=True)),
+        CART(draw=AttributeSampling(2, 5)),
+        CART(draw=AttributeSampling(2, 5, per_tree=True)),
+        CART(draw=AttributeSampling(2, 5, random_cuts=True)),
         CART(stopping=Stopping(max_leaves=5)),
     ],
     ids=["cart", "c45", "drawn", "per tree", "random cuts", "leaves"],

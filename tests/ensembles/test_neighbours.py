@@ -11,7 +11,7 @@ from ensembles.made_cases import two_moons, wave, with_holes
 from treewright.ensembles import neighbours as module
 from treewright.ensembles.neighbours import embedding, neighbours, proximity
 from treewright.ensembles.plan import bagging, forest
-from treewright.ensembles.random_forest import Sampling
+from treewright.ensembles.random_forest import CaseSampling
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART, Stopping, for_regression
@@ -58,7 +58,7 @@ def test_proximity_is_the_share_of_trees_with_the_same_leaf() -> None:
 
 
 def test_too_large_a_matrix_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_CELLS", 100)
+    monkeypatch.setattr(module, "MAX_PROXIMITY_CELLS", 100)
     with pytest.raises(ParameterError, match="too many cells"):
         proximity(MODEL, DATA)
 
@@ -79,7 +79,7 @@ def test_quantiles_are_those_of_the_leaf_of_one_tree(monkeypatch: pytest.MonkeyP
     near = neighbours(model, data, plan)
     monkeypatch.setattr(module, "CELLS_AT_ONCE", 200)  # several portions
     found = near.quantiles(data, (0.0, 0.25, 0.5, 1.0))
-    times = Sampling(plan, data).times(0)
+    times = CaseSampling(plan, data).counts(0)
     leaf = model.apply(data)[:, 0]
     for row in range(80):
         inside = np.sort(np.repeat(data.y[leaf == leaf[row]], times[leaf == leaf[row]]))
@@ -127,7 +127,7 @@ def test_a_saved_forest_finds_its_training_cases_again() -> None:
         last = [loaded]
         before, after = neighbours(model, data, plan), neighbours(loaded, data)
         assert np.array_equal(before.quantiles(data, (0.1, 0.5, 0.9)), after.quantiles(data, (0.1, 0.5, 0.9)))
-    with pytest.raises(ParameterError, match="not the cases that the forest was learned from"):
+    with pytest.raises(ParameterError, match="not the training cases of the forest"):
         neighbours(last[0], data.take(np.arange(80)[::-1]))
-    with pytest.raises(ParameterError, match="for bagged trees"):
+    with pytest.raises(ParameterError, match="require bagged trees"):
         neighbours(replace(last[0], recipe={}), data)

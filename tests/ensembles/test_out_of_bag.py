@@ -11,7 +11,7 @@ from ensembles.made_cases import two_moons, wave, with_holes
 from oracle_sets import folds, load_set, set_names
 from treewright.ensembles.out_of_bag import out_of_bag, permutation_importance
 from treewright.ensembles.plan import bagging, forest
-from treewright.ensembles.random_forest import Sampling
+from treewright.ensembles.random_forest import CaseSampling
 from treewright.errors import DataError, ParameterError
 from treewright.fitting.learn import fit
 from treewright.plans import c45
@@ -24,14 +24,14 @@ def test_answers_are_those_of_the_trees_that_have_not_seen_the_case() -> None:
     for plan, data in ((forest(trees=12), DATA), (forest(c45(), trees=8), with_holes(DATA))):
         model = fit(data, plan)
         found = out_of_bag(model, data, plan)
-        outside = np.stack([Sampling(plan, data).times(tree) == 0 for tree in range(model.n_trees)])
+        is_out = np.stack([CaseSampling(plan, data).counts(tree) == 0 for tree in range(model.n_trees)])
         single = np.stack([TreeModel(tree).predict_proba(data) for tree in model.trees])
-        assert found.judges.tolist() == outside.sum(axis=0).tolist()
-        for row in np.flatnonzero(found.judges > 0):
-            assert found.answers[row] == pytest.approx(single[outside[:, row], row].mean(axis=0))
-        assert np.isnan(found.answers[found.judges == 0]).all()
-        judged = found.judges > 0
-        wrong = model.codes_of(found.answers[judged]) != data.target[judged]  # type: ignore[index]
+        assert found.voters.tolist() == is_out.sum(axis=0).tolist()
+        for row in np.flatnonzero(found.voters > 0):
+            assert found.predictions[row] == pytest.approx(single[is_out[:, row], row].mean(axis=0))
+        assert np.isnan(found.predictions[found.voters == 0]).all()
+        voted = found.voters > 0
+        wrong = model.codes_of(found.predictions[voted]) != data.target[voted]  # type: ignore[index]
         assert found.error == pytest.approx(wrong.mean())
 
 
@@ -54,9 +54,9 @@ def test_numbers_have_a_mean_squared_error() -> None:
     data = wave(100)
     plan = forest(trees=30)
     found = out_of_bag(fit(data, plan), data, plan)
-    judged = found.judges > 0
-    assert found.answers.shape == (100, 1)
-    assert found.error == pytest.approx(np.mean((found.answers[judged, 0] - data.y[judged]) ** 2))
+    voted = found.voters > 0
+    assert found.predictions.shape == (100, 1)
+    assert found.error == pytest.approx(np.mean((found.predictions[voted, 0] - data.y[voted]) ** 2))
 
 
 def test_weights_count() -> None:
@@ -65,8 +65,8 @@ def test_weights_count() -> None:
     plan = forest(trees=20)
     model = fit(data, plan)
     found = out_of_bag(model, data, plan)
-    judged = (found.judges > 0) & (weights > 0)
-    wrong = model.codes_of(found.answers[judged]) != DATA.target[judged]  # type: ignore[index]
+    voted = (found.voters > 0) & (weights > 0)
+    wrong = model.codes_of(found.predictions[voted]) != DATA.target[voted]  # type: ignore[index]
     assert found.error == pytest.approx(wrong.mean())
 
 
@@ -74,14 +74,14 @@ def test_without_bags_nothing_is_out_of_them() -> None:
     plan = bagging("cart", trees=2, bootstrap=False)
     model = fit(DATA, plan)
     for ask in (out_of_bag, permutation_importance):
-        with pytest.raises(ParameterError, match="without bootstraps"):
+        with pytest.raises(ParameterError, match="without bootstrap samples"):
             ask(model, DATA, plan)
 
 
 def test_one_case_is_in_every_bag() -> None:
     one = DATA.take([0])
     plan = forest(trees=3)
-    with pytest.raises(ParameterError, match="no case was out of any bag"):
+    with pytest.raises(ParameterError, match="no case was out of bag"):
         out_of_bag(fit(one, plan), one, plan)
     assert permutation_importance(fit(one, plan), one, plan).mean.tolist() == [0.0] * 4
 
@@ -128,10 +128,10 @@ NEAR = ("credit-g", "diabetes", "vowel", "breast-w", "vote")
 def test_the_out_of_bag_error_is_near_a_held_out_one(name: str) -> None:
     data, fold = load_set(name), folds(name)
     plan = forest(trees=100)
-    judged, held = [], []
+    voted, held = [], []
     for number in range(5):
         train, test = data.take(fold != number), data.take(fold == number)
         model = fit(train, plan)
-        judged.append(out_of_bag(model, train, plan).error)
+        voted.append(out_of_bag(model, train, plan).error)
         held.append(float(np.mean(model.predict_codes(test) != test.target)))
-    assert abs(np.mean(judged) - np.mean(held)) < 0.02
+    assert abs(np.mean(voted) - np.mean(held)) < 0.02

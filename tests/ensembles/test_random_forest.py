@@ -16,7 +16,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.ensembles import random_forest as module
 from treewright.ensembles.plan import EnsemblePlan, adaboost, bagging, forest
-from treewright.ensembles.random_forest import Sampling, digest_of, grow_forest
+from treewright.ensembles.random_forest import CaseSampling, digest_of, grow_forest
 from treewright.ensembles.running import Interrupted
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
@@ -95,9 +95,9 @@ def test_ctrl_c_before_the_first_tree_is_just_that(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("resumed", "data", "words"),
     [
-        (forest(trees=8, seed=1), DATA, "learned otherwise: seed"),
+        (forest(trees=8, seed=1), DATA, "trained with other options: seed"),
         (forest(trees=8, max_features=None), DATA, "max_features"),
-        (bagging(trees=8), DATA, "learned otherwise"),
+        (bagging(trees=8), DATA, "trained with other options"),
         (forest(trees=8), two_moons(120, seed=1), "other data"),
         (forest(trees=8), three_classes(), "other data"),
         (forest(trees=2), DATA, "has 5 trees"),
@@ -110,7 +110,7 @@ def test_only_the_same_forest_goes_on(resumed: Any, data: Any, words: str) -> No
 
 
 def test_a_boosted_model_is_not_gone_on_with_as_a_forest() -> None:
-    with pytest.raises(ParameterError, match="learned otherwise"):
+    with pytest.raises(ParameterError, match="trained with other options"):
         fit(DATA, forest(trees=5), resume=fit(DATA, adaboost(trees=2)))
 
 
@@ -163,7 +163,7 @@ def test_each_tree_is_grown_from_its_own_bootstrap() -> None:
     plan = bagging("cart", trees=3)
     model = fit(DATA, plan)
     for number, tree in enumerate(model.trees):
-        times = Sampling(plan, DATA).times(number)
+        times = CaseSampling(plan, DATA).counts(number)
         assert tree.weight[0] == times.sum() == 120
         expected = fit(replace(DATA, weights=times.astype(np.float64)), CART()).tree
         assert tree.to_dict() == expected.to_dict()

@@ -114,7 +114,7 @@ def test_the_engine_of_a_tree_sends_cases_where_the_tree_does() -> None:
     assert isinstance(engine, TreeEngine)
     split = tree.split(0)
     assert split is not None
-    children = engine.divide(engine.root(), split)
+    children = engine.split_node(engine.root(), split)
     assert [one.weight for one in engine.summaries(children)] == tree.weight[tree.children_of(0)].tolist()
 
 

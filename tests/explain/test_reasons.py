@@ -17,7 +17,7 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.language import LANGUAGES
 from treewright.explain.node import explain_node
 from treewright.fitting.learn import fit
-from treewright.learners.recipe import CART, ID3, Draw
+from treewright.learners.recipe import CART, ID3, AttributeSampling
 from treewright.plans import c45, cal2, cart, chaid, id3
 from treewright.tree.split import SplitStatus
 from treewright.tree.tree import LEAF
@@ -102,7 +102,7 @@ def test_reasons_of_those_that_were_not_eligible() -> None:
     assert "weniger als zwei Zweige mit genügend Beispielen" in root.to_text("de")
     below = explain_node(fit(TENNIS, id3()), 1)
     assert {one.name: one.verdict_code for one in below.attributes}["Outlook"] == "used_above"
-    drawn = explain_node(fit(TENNIS, replace(CART(), draw=Draw(1, 0))))
+    drawn = explain_node(fit(TENNIS, replace(CART(), draw=AttributeSampling(1, 0))))
     assert "not sampled at this node" in drawn.to_text()
 
 

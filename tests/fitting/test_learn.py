@@ -54,7 +54,7 @@ def test_a_recipe_for_classes_refuses_a_numeric_target(numbers: Dataset, recipe:
 
 
 def test_variance_refuses_classes() -> None:
-    with pytest.raises(ParameterError, match="variance is for a numeric target"):
+    with pytest.raises(ParameterError, match="variance requires a numeric target"):
         fit(sample("play-tennis"), CART(criterion="variance"))
 
 

@@ -21,7 +21,7 @@ from treewright.counting.sql.engine import SqlEngine
 from treewright.data.infer import Overrides
 from treewright.data.samples import sample
 from treewright.ensembles.plan import forest
-from treewright.ensembles.random_forest import grow_forest_by_key
+from treewright.ensembles.random_forest import grow_forest_by_row_id
 from treewright.errors import DataError, DataWarning, EngineError, ParameterError
 from treewright.fitting.learn import fit
 from treewright.fitting.out_of_core import fit_over, fit_table, most_scans
@@ -172,7 +172,7 @@ def test_temporary_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         model = fit_over(engine, plan, finish_rows=0)
         assert engine._copies is not None
         assert engine._copies.made > 1
-        names = connection.ask("SELECT table_name FROM duckdb_tables()")[0].cells.tolist()
+        names = connection.query("SELECT table_name FROM duckdb_tables()")[0].cells.tolist()
         assert len(names) == 1  # the last copy, which goes with the connection
     assert model_to_json(model) == model_to_json(fit(data, plan))
 
@@ -188,11 +188,11 @@ class _Interrupted(DuckDBRelation):
 
     left = 3
 
-    def ask(self, statement: str) -> Any:
+    def query(self, statement: str) -> Any:
         self.left -= 1
         if self.left < 0:
             raise EngineError("the connection was lost")
-        return super().ask(statement)
+        return super().query(statement)
 
 
 @pytest.mark.parametrize("finish", [0, 20])
@@ -278,13 +278,13 @@ def test_a_forest_is_learned_from_a_table_with_a_key(tmp_path: Path) -> None:
     assert model.schema.attribute_names == ("even", "rest")
     assert (model.recipe["bootstrap"], model.recipe["key"]) == ("poisson", "id")
     data = treewright.read(path, "y", overrides=Overrides(ignore=("id",)))
-    here = grow_forest_by_key(data, np.arange(64), plan, "id")
+    here = grow_forest_by_row_id(data, np.arange(64), plan, "id")
     assert [tree.to_dict() for tree in model.trees] == [tree.to_dict() for tree in here.trees]
     by_schema = treewright.fit(str(path), plan, schema=data.schema, engine="duckdb", key="id")
     assert [tree.to_dict() for tree in by_schema.trees] == [tree.to_dict() for tree in here.trees]
     with pytest.raises(ParameterError, match="a column that names every row"):
         treewright.fit(treewright.Table(str(path)), plan, target="y")
-    with pytest.raises(DataError, match="only 2 different keys"):
+    with pytest.raises(DataError, match="only 2 distinct keys"):
         treewright.fit(duckdb.sql(f"SELECT id % 2 AS k, rest, y FROM '{path}'"), plan, target="y", key="k")  # noqa: S608
     with pytest.raises(ParameterError, match="keep no state"):
         fit_table(treewright.Table(str(path)), plan, target="y", key="id", state=tmp_path / "s.json")

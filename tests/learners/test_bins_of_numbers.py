@@ -19,7 +19,15 @@ from treewright.explain.node import counted_again, explain_node
 from treewright.fitting.learn import fit
 from treewright.learners.discretise import bin_tops, in_bins
 from treewright.learners.grower import grow_tree
-from treewright.learners.recipe import C45, CART, Draw, MissingPolicy, Recipe, for_regression, recipe_from_dict
+from treewright.learners.recipe import (
+    C45,
+    CART,
+    AttributeSampling,
+    MissingPolicy,
+    Recipe,
+    for_regression,
+    recipe_from_dict,
+)
 from treewright.plans import Plan, c45, cart
 from treewright.tree.model import TreeModel
 from treewright.tree.split import KNOWN
@@ -137,7 +145,7 @@ def test_bins_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
         CART(bins=1)
     with pytest.raises(ParameterError, match="random_cuts"):
-        CART(bins=4, draw=Draw(1, 0, random_cuts=True))
+        CART(bins=4, draw=AttributeSampling(1, 0, random_cuts=True))
     with pytest.raises(ParameterError, match="bins"):
         cart_learner(cp=0.01, bins=4)
     with pytest.raises(ParameterError, match="bins=4 is not an option of dialect 'r8'"):

@@ -25,7 +25,7 @@ def examine(data: Dataset, recipe: Recipe, attribute: int = 0) -> SplitCandidate
     root = engine.root()
     [[table]] = engine.count([(root, [attribute])])
     [summary] = engine.summaries([root])
-    return SplitEvaluator(recipe, engine, {}, summary.weight).examine(attribute, table)
+    return SplitEvaluator(recipe, engine, {}, summary.weight).evaluate(attribute, table)
 
 
 def nominal_table(codes: list[int], target: list[int], values: int = 3, kind: Kind = Kind.NOMINAL) -> Dataset:
@@ -89,9 +89,9 @@ def test_c45_looks_for_the_cut_in_all_training_data() -> None:
     group = np.array([0, 0, 0, 0, 1], dtype=np.int32)
     x = np.array([1.0, 1.0, 9.0, 9.0, 4.0])
     engine = MemoryEngine(Dataset(schema, (group, x), 5, np.array([0, 0, 1, 1, 0], dtype=np.int32)))
-    here, _ = engine.divide(engine.root(), Split.multiway(0, 2, 0))
+    here, _ = engine.split_node(engine.root(), Split.multiway(0, 2, 0))
     [[table]] = engine.count([(here, [1])])
-    split = SplitEvaluator(C45(), engine, {}, 5.0).examine(1, table).split
+    split = SplitEvaluator(C45(), engine, {}, 5.0).evaluate(1, table).split
     assert split is not None
     assert split.cut == 4.0
 

@@ -22,7 +22,7 @@ from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.grower import grow, keeps_traces, trace_tree
-from treewright.learners.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping
+from treewright.learners.recipe import C45, CART, ID3, AttributeSampling, MissingPolicy, Recipe, Stopping
 from treewright.tree.io.model_file import model_to_json
 from treewright.tree.split import KNOWN, EvaluatedSplit, Split, SplitStatus, Test
 from treewright.tree.tree import Node, Stop, Tree
@@ -516,7 +516,7 @@ def test_shuffled_rows_give_the_same_file_for_a_numeric_target(data: Dataset, se
     assert _bytes(data, recipe) == _bytes(shuffled(data, seed), recipe)
 
 
-@pytest.mark.parametrize("recipe", [ID3(), C45(), CART(), CART(draw=Draw(2, 7))])
+@pytest.mark.parametrize("recipe", [ID3(), C45(), CART(), CART(draw=AttributeSampling(2, 7))])
 def test_a_hundred_fits_give_the_same_file(recipe: Recipe) -> None:
     data = sample("restaurant")
     assert len({_bytes(data, recipe) for _ in range(100)}) == 1
@@ -701,12 +701,12 @@ def test_more_are_drawn_while_none_of_the_drawn_can_be_tested() -> None:
     constant = {f"c{place}": [1.0] * 4 for place in range(9)}
     data = numeric_table({**constant, "x": [1.0, 2.0, 3.0, 4.0]}, list("aabb"), ("a", "b"))
     for seed in range(20):
-        assert fit(data, CART(draw=Draw(1, seed))).tree.node(0).attribute.name == "x"
+        assert fit(data, CART(draw=AttributeSampling(1, seed))).tree.node(0).attribute.name == "x"
 
 
 def test_other_seeds_draw_other_attributes() -> None:
     data = sample("restaurant")
-    roots = {fit(data, CART(draw=Draw(1, seed))).tree.node(0).attribute.name for seed in range(30)}
+    roots = {fit(data, CART(draw=AttributeSampling(1, seed))).tree.node(0).attribute.name for seed in range(30)}
     assert len(roots) > 4
 
 
@@ -718,7 +718,7 @@ def test_progress_ends_with_all_cases_done() -> None:
 
 
 @settings(max_examples=50)
-@given(tables(missing=True), st.sampled_from([ID3(), C45(min_objects=1), CART(), CART(draw=Draw(1, 5))]))
+@given(tables(missing=True), st.sampled_from([ID3(), C45(min_objects=1), CART(), CART(draw=AttributeSampling(1, 5))]))
 def test_examining_a_grown_tree_again_finds_the_working_that_was_kept(data: Dataset, recipe: Recipe) -> None:
     fractional = recipe.missing is MissingPolicy.FRACTIONAL
     grown = grow(MemoryEngine(data, fractional=fractional), recipe)

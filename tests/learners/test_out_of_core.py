@@ -16,7 +16,7 @@ from treewright.data.dataset import Dataset
 from treewright.errors import ModelFormatError, ParameterError
 from treewright.learners.base import Grown
 from treewright.learners.grower import grow
-from treewright.learners.out_of_core import GrowthFile, GrowthState, grow_in_place, place_cuts
+from treewright.learners.out_of_core import GrowthFile, GrowthState, grow_out_of_core, move_cuts_to_data_values
 from treewright.learners.recipe import C45, CART, ID3, Recipe, Stopping, for_regression
 from treewright.tree.io.model_file import model_to_json
 from treewright.tree.model import TreeModel
@@ -45,7 +45,7 @@ def _in_memory(data: Dataset, recipe: Recipe) -> Grown:
 def test_the_tree_and_its_working_are_those_of_memory(name: str, few_numbers: int) -> None:
     data = random_table(11, rows=120, missing=name != "c45")
     engine = duckdb_engine(data, few_numbers=few_numbers)
-    grown = place_cuts(grow_in_place(engine, RECIPES[name], finish_rows=0), RECIPES[name], engine)
+    grown = move_cuts_to_data_values(grow_out_of_core(engine, RECIPES[name], finish_rows=0), RECIPES[name], engine)
     assert _bytes(grown) == _bytes(_in_memory(data, RECIPES[name]))
 
 
@@ -56,7 +56,7 @@ def test_small_nodes_are_finished_in_memory_to_the_same_bytes(name: str, monkeyp
     engine = duckdb_engine(data)
     done: list[int] = []
     levels: list[tuple[int, int]] = []
-    grown = grow_in_place(
+    grown = grow_out_of_core(
         engine,
         RECIPES[name],
         finish_rows=40,
@@ -65,7 +65,7 @@ def test_small_nodes_are_finished_in_memory_to_the_same_bytes(name: str, monkeyp
     )
     assert levels[0] == (0, 1)
     assert [depth for depth, _ in levels] == list(range(len(levels)))
-    assert _bytes(place_cuts(grown, RECIPES[name], engine)) == _bytes(_in_memory(data, RECIPES[name]))
+    assert _bytes(move_cuts_to_data_values(grown, RECIPES[name], engine)) == _bytes(_in_memory(data, RECIPES[name]))
     assert done[-1] == engine.n_cases
 
 
@@ -76,7 +76,7 @@ def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyP
     expected = _in_memory(data, CART())
     assert 0 < len(expected.working) < expected.tree.n_nodes
     for finish in (0, 40):
-        assert _bytes(grow_in_place(duckdb_engine(data), CART(), finish_rows=finish)) == _bytes(expected)
+        assert _bytes(grow_out_of_core(duckdb_engine(data), CART(), finish_rows=finish)) == _bytes(expected)
 
 
 def test_a_tree_of_many_cases_keeps_no_working_wherever_it_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_a_tree_of_many_cases_keeps_no_working_wherever_it_is_grown(monkeypatch:
     expected = _in_memory(data, recipe)
     assert not expected.working
     for finish in (0, 40):
-        assert _bytes(grow_in_place(duckdb_engine(data), recipe, finish_rows=finish)) == _bytes(expected)
+        assert _bytes(grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish)) == _bytes(expected)
 
 
 def test_numbers_are_predicted_as_in_memory() -> None:
@@ -94,7 +94,7 @@ def test_numbers_are_predicted_as_in_memory() -> None:
     recipe = for_regression(CART(stopping=Stopping(max_depth=4)))
     here = _in_memory(data, recipe).tree
     for finish in (0, 50):
-        there = grow_in_place(duckdb_engine(data), recipe, finish_rows=finish).tree
+        there = grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish).tree
         assert there.attribute.tolist() == here.attribute.tolist()
         assert there.outcome.tolist() == pytest.approx(here.outcome.tolist(), rel=1e-9)
         assert here.sse is not None
@@ -110,7 +110,7 @@ def test_monotonic_trees_are_those_of_memory() -> None:
     schema = two.schema.with_column(type(two.schema.column("t"))("t", two.schema.column("t").kind, ("k0", "k1")))
     two = Dataset(schema, two.columns, two.n_rows, two.target, two.weights, two.source)
     recipe = CART(monotonic=((number, 1),), stopping=Stopping(max_depth=3))
-    grown = grow_in_place(duckdb_engine(two, few_numbers=3), recipe, finish_rows=0)
+    grown = grow_out_of_core(duckdb_engine(two, few_numbers=3), recipe, finish_rows=0)
     assert _bytes(grown) == _bytes(_in_memory(two, recipe))
 
 
@@ -125,7 +125,7 @@ def test_a_level_of_nominal_attributes_is_one_scan() -> None:
     part = Dataset(schema, tuple(data.columns[place] for place in nominal), 400, data.target, None, "cases")
     for depth in (1, 2, 3):
         engine = duckdb_engine(part)
-        tree = grow_in_place(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
+        tree = grow_out_of_core(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
         assert engine.scans <= tree.depth + 1
 
 
@@ -134,7 +134,7 @@ def test_a_level_with_numbers_is_two_scans_at_most(few_numbers: int) -> None:
     data = random_table(52, rows=400, missing=False)
     for depth in (1, 2, 4):
         engine = duckdb_engine(data, few_numbers=few_numbers)
-        grow_in_place(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0)
+        grow_out_of_core(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0)
         assert engine.scans <= 2 * depth + 1  # one statement tells about all columns and classes
 
 
@@ -143,7 +143,7 @@ def test_a_table_without_a_schema_takes_one_scan_more_to_see_its_values() -> Non
     for depth in (1, 2, 3):
         engine = SqlEngine.over(connect(relation), "y")
         assert engine.scans == 1
-        tree = grow_in_place(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
+        tree = grow_out_of_core(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
         assert engine.scans == tree.depth + 1
 
 
@@ -153,7 +153,7 @@ def test_growing_goes_on_from_the_state_of_any_level(tmp_path: Path, name: str, 
     data = random_table(61, rows=150, regression=name == "number")
     short = CART(stopping=Stopping(max_depth=5))
     recipe = for_regression(short) if name == "number" else short if name == "cart" else RECIPES[name]
-    whole = grow_in_place(duckdb_engine(data), recipe, finish_rows=finish)
+    whole = grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish)
     path = tmp_path / "state.json"
     kept = GrowthFile(path, {"name": name}, {"rows": 300}, data.schema)
     assert kept.load() is None
@@ -171,9 +171,9 @@ def test_growing_goes_on_from_the_state_of_any_level(tmp_path: Path, name: str, 
                 raise Broken
 
         try:
-            grow_in_place(duckdb_engine(data), recipe, finish_rows=finish, checkpoint=save)
+            grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish, checkpoint=save)
         except Broken:
-            grown = grow_in_place(duckdb_engine(data), recipe, finish_rows=finish, state=kept.load())
+            grown = grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish, state=kept.load())
             if name != "number":
                 assert _bytes(grown) == _bytes(whole)
             assert grown.tree.attribute.tolist() == whole.tree.attribute.tolist()
@@ -186,13 +186,13 @@ def test_a_state_of_another_run_or_no_state_at_all_is_refused(tmp_path: Path) ->
     path = tmp_path / "state.json"
     kept = GrowthFile(path, {"name": "a"}, {"rows": 200}, data.schema)
     short = CART(stopping=Stopping(max_depth=2))
-    grow_in_place(duckdb_engine(data), short, finish_rows=0, checkpoint=kept.save)
+    grow_out_of_core(duckdb_engine(data), short, finish_rows=0, checkpoint=kept.save)
     with pytest.raises(ParameterError, match="another run"):
         GrowthFile(path, {"name": "b"}, {"rows": 200}, data.schema).load()
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"open"', '"opne"'), encoding="utf-8")
     with pytest.raises(ModelFormatError):
         kept.load()
-    TreeModel(grow_in_place(duckdb_engine(data), short, finish_rows=0).tree).save(path)
-    with pytest.raises(ParameterError, match="a file of its own"):
+    TreeModel(grow_out_of_core(duckdb_engine(data), short, finish_rows=0).tree).save(path)
+    with pytest.raises(ParameterError, match="not the state of an interrupted run"):
         kept.load()

@@ -15,7 +15,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.errors import ParameterError
 from treewright.learners.grower import grow
-from treewright.learners.recipe import C45, CART, ID3, Draw, Stopping, for_regression, recipe_from_dict
+from treewright.learners.recipe import C45, CART, ID3, AttributeSampling, Stopping, for_regression, recipe_from_dict
 from treewright.learners.sampling import random_cut, root_key, shuffled
 from treewright.tree.split import KNOWN
 from treewright.tree.tree import LEAF, Tree
@@ -39,7 +39,7 @@ def test_drawn_cuts_are_spread_evenly() -> None:
     assert np.histogram(cuts, bins=4, range=(0, 1))[0].min() > 400
 
 
-def grown(data: Dataset, draw: Draw, **how: Any) -> Tree:
+def grown(data: Dataset, draw: AttributeSampling, **how: Any) -> Tree:
     recipe = CART(draw=draw, **how)
     if data.schema.task is Task.REGRESSION:
         recipe = for_regression(recipe)
@@ -60,7 +60,7 @@ def numbers(rows: int = 80, columns: int = 6, *, holes: bool = False) -> Dataset
 
 def test_a_random_cut_lies_between_the_ends_of_its_node() -> None:
     data = numbers()
-    tree = grown(data, Draw(6, 11, random_cuts=True))
+    tree = grown(data, AttributeSampling(6, 11, random_cuts=True))
     assert tree.n_leaves > 10
     rows = {0: np.arange(data.n_rows)}
     for node in range(tree.n_nodes):
@@ -75,19 +75,19 @@ def test_a_random_cut_lies_between_the_ends_of_its_node() -> None:
 
 def test_the_cut_of_the_root_is_the_one_drawn() -> None:
     data = numbers(columns=1)
-    tree = grown(data, Draw(1, 7, random_cuts=True))
+    tree = grown(data, AttributeSampling(1, 7, random_cuts=True))
     values = data.columns[0]
     assert tree.cut[0] == random_cut(root_key(7), 0, float(values.min()), float(values.max()))
 
 
 def test_random_cuts_learn_a_side_for_missing_values() -> None:
     data = numbers(holes=True)
-    tree = grown(data, Draw(3, 2, random_cuts=True))
+    tree = grown(data, AttributeSampling(3, 2, random_cuts=True))
     inner = tree.attribute != LEAF
     assert set(tree.missing[inner].tolist()) <= {0, 1}
     assert tree.depth > 2
     only = Dataset(data.schema, (np.array([1.0, 1, np.nan, np.nan]),) * 6, 4, np.array([0, 0, 1, 1], dtype=np.int32))
-    known = grown(only, Draw(6, 2, random_cuts=True))
+    known = grown(only, AttributeSampling(6, 2, random_cuts=True))
     assert known.cut[0] == KNOWN
 
 
@@ -96,27 +96,27 @@ def test_random_cuts_learn_a_side_for_missing_values() -> None:
 def test_any_table_can_be_grown_by_chance(data: Dataset, seed: int, per_tree: bool, attributes: int) -> None:
     if data.weights is not None and not np.any(data.weights > 0):
         return
-    draw = Draw(attributes, seed, per_tree=per_tree, random_cuts=True)
+    draw = AttributeSampling(attributes, seed, per_tree=per_tree, random_cuts=True)
     tree = grown(data, draw)
     tree.validate()
     assert tree.to_dict() == grown(data, draw).to_dict()
 
 
 def test_limits_hold_for_random_cuts() -> None:
-    tree = grown(numbers(), Draw(6, 3, random_cuts=True), stopping=Stopping(min_leaf=9))
+    tree = grown(numbers(), AttributeSampling(6, 3, random_cuts=True), stopping=Stopping(min_leaf=9))
     assert tree.weight[tree.attribute == LEAF].min() >= 9
 
 
 def test_attributes_drawn_for_a_tree_are_the_only_ones_tested() -> None:
     data = numbers()
     for seed in range(10):
-        tree = grown(data, Draw(2, seed, per_tree=True))
+        tree = grown(data, AttributeSampling(2, seed, per_tree=True))
         used = set(tree.attribute[tree.attribute != LEAF].tolist())
         assert used <= set(shuffled(root_key(seed), 6)[:2])
 
 
 def test_attributes_drawn_at_nodes_differ_from_node_to_node() -> None:
-    tree = grown(numbers(200), Draw(1, 4))
+    tree = grown(numbers(200), AttributeSampling(1, 4))
     assert len(set(tree.attribute[tree.attribute != LEAF].tolist())) > 3
 
 
@@ -135,18 +135,18 @@ class Counting(MemoryEngine):
 def test_only_the_attributes_drawn_are_counted_and_more_where_none_can_be_tested() -> None:
     data = numbers()
     engine = Counting(data)
-    grow(engine, CART(draw=Draw(2, 1)))
+    grow(engine, CART(draw=AttributeSampling(2, 1)))
     assert set(engine.asked) == {2}
     constant = Dataset(data.schema, (*(np.ones(80),) * 5, data.columns[5]), 80, data.target)
     engine = Counting(constant)
-    tree = grow(engine, CART(draw=Draw(1, 1))).tree
+    tree = grow(engine, CART(draw=AttributeSampling(1, 1))).tree
     assert set(tree.attribute[tree.attribute != LEAF].tolist()) == {5}
     assert max(engine.asked) == 1
 
 
 def test_the_drawing_is_saved_with_the_recipe() -> None:
     recipe = C45()
-    for draw in (Draw(3, 5, per_tree=True), Draw(3, 5, random_cuts=True)):
+    for draw in (AttributeSampling(3, 5, per_tree=True), AttributeSampling(3, 5, random_cuts=True)):
         from dataclasses import replace
 
         drawn = replace(recipe, draw=draw)
@@ -157,4 +157,4 @@ def test_intervals_have_no_random_cuts() -> None:
     from dataclasses import replace
 
     with pytest.raises(ParameterError, match="not intervals"):
-        replace(ID3(), draw=Draw(1, 0, random_cuts=True))
+        replace(ID3(), draw=AttributeSampling(1, 0, random_cuts=True))

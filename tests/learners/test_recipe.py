@@ -17,9 +17,9 @@ from treewright.learners.recipe import (
     C45,
     CART,
     ID3,
+    AttributeSampling,
     Choice,
     Cuts,
-    Draw,
     Intervals,
     MissingPolicy,
     NominalTest,
@@ -56,7 +56,7 @@ RECIPES = st.builds(
     choice=st.sampled_from([Choice.HIGHEST, Choice.GAIN]),
     once_per_path=st.booleans(),
     stopping=STOPPINGS,
-    draw=st.none() | st.builds(Draw, st.integers(1, 99), st.integers(0, 2**31)),
+    draw=st.none() | st.builds(AttributeSampling, st.integers(1, 99), st.integers(0, 2**31)),
     nominal_limit=st.integers(0, 20),
 )
 
@@ -120,8 +120,8 @@ def test_limits_that_make_no_sense_are_refused_by_name(change: dict[str, Any], w
         lambda: Recipe("own", "gain_ratio"),
         lambda: Recipe("own", "gain", missing=MissingPolicy.LEARNED),
         lambda: Recipe("own", "gain", numeric=Intervals("equal width")),
-        lambda: Draw(0, 1),
-        lambda: Draw(-3, 1),
+        lambda: AttributeSampling(0, 1),
+        lambda: AttributeSampling(-3, 1),
     ],
 )
 def test_contradictions_are_refused(make: Any) -> None:

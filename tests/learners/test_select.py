@@ -113,5 +113,5 @@ def test_if_only_attributes_of_very_many_values_have_a_test_none_is_chosen() -> 
 
 def test_many_values_count_where_values_are_grouped() -> None:
     candidates = [candidate(0, 0.9, 2.0), candidate(1, 0.1, 1.0)]
-    chosen = choose(Choice.RATIO, candidates, schema(30, 2), N_CASES, many_count=True)
+    chosen = choose(Choice.RATIO, candidates, schema(30, 2), N_CASES, include_high_cardinality=True)
     assert chosen.average_gain == pytest.approx(0.5)

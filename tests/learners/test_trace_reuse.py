@@ -12,7 +12,7 @@ from treewright.counting.numpy import MemoryEngine
 from treewright.data.samples import sample
 from treewright.fitting.learn import fit
 from treewright.learners.grower import grow, reusable_traces, trace_tree
-from treewright.learners.recipe import C45, CART, Draw, MissingPolicy, Recipe, Stopping
+from treewright.learners.recipe import C45, CART, AttributeSampling, MissingPolicy, Recipe, Stopping
 from treewright.plans import c45
 from treewright.pruning.methods import ChiSquare, Collapse, ErrorBased, Method, prune
 from treewright.tree.split import EvaluatedSplit
@@ -24,7 +24,7 @@ RECIPES = (
     C45(max_leaves=6),
     C45(max_depth=3, significance=0.2),
     CART(stopping=Stopping(max_leaves=5, min_decrease=0.001)),
-    CART(draw=Draw(1, seed=3)),
+    CART(draw=AttributeSampling(1, seed=3)),
 )
 
 

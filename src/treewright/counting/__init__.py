@@ -1,5 +1,5 @@
 """Frequency tables and the engines that count them.
 
 `table` is what a criterion sees, `engine` the protocol. `numpy` counts in memory and is the reference, `numba` does the
-same by kernels; `sql` and `dask` count where the data are and share `out_of_core`.
+same with kernels; `sql` and `dask` count in the database or the cluster and share `out_of_core`.
 """

@@ -1,14 +1,11 @@
 """The engine protocol, and which engine counts a table out of core.
 
-What the grower asks of whoever counts. An engine holds the data and the sets of cases that belong to open nodes; the
-grower decides. Nodes are numbers that the engine gives out; `divide` turns one into its children. Nothing else passes
-between the two: no rows, no recipe.
+An engine holds the data and the cases of the open nodes; the grower chooses the splits. A node is a number that the
+engine issues, and `split_node` replaces it by its children. Neither rows nor recipes pass between the two.
 
-An engine whose data are outside memory (`DistantEngine`: a database, a cluster) answers the same questions, a whole
-level in one pass over the data, and some more that save passes.
-
-From a table outside memory to the engine that counts it. What is a table, and who counts it: an address
-(`treewright.Table`), a DuckDB relation, a Spark frame, a Dask frame.
+An out-of-core engine (`OutOfCoreEngine`: a database, a cluster) counts a whole level in one pass over the data and has
+further methods that save passes. `engine_over` returns the engine for a table out of core: an address
+(`treewright.Table`), a DuckDB relation, a Spark frame or a Dask frame.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.row_sampling import Bags
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -29,8 +26,8 @@ from treewright.data.table_address import Table
 from treewright.errors import ParameterError
 from treewright.tree.split import Split
 
-Doubtful = npt.NDArray[np.bool_]
-Inside = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+CutCounts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Summary:
     weight : float
         Weight of the cases.
     cases : int
-        Number of cases, whatever they weigh.
+        Number of cases, unweighted.
     statistics : array
         Weight of each class; or, for a numeric target, weight, sum and sum of squares of the deviations from the mean.
     pure : bool
@@ -77,9 +74,9 @@ class Engine(Protocol):
         """Describe the target at open nodes."""
 
     def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
-        """Count the tables of attributes at open nodes, one list per request in the order asked."""
+        """Count the tables of attributes at open nodes; return one list per request, in the order of the requests."""
 
-    def divide(self, node: int, split: Split) -> list[int]:
+    def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch (empty ones too)."""
 
     def close(self, node: int) -> None:
@@ -89,78 +86,78 @@ class Engine(Protocol):
         """Return the largest number of the attribute in all training data that is not above `bound`."""
 
     def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
-        """From now on count a numeric attribute by intervals."""
+        """Count a numeric attribute by intervals from now on."""
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Return the row numbers of an open node's cases and their weights."""
 
 
-class Sieve(Protocol):
-    """Tells which runs of numbers may hold the best cut, so that an engine looks only there at single numbers."""
+class RunFilter(Protocol):
+    """Selects the runs of numbers that may contain the best cut: only these are counted number by number."""
 
     @property
     def gap(self) -> float:
-        """Neighbouring numbers have to be further apart than this for a cut between them to count."""
+        """The least distance of neighbouring numbers that admits a cut between them."""
 
-    def sift(self, node: int, attribute: int, table: FrequencyTable) -> tuple[Doubtful, Inside]:
-        """Return for each run whether its numbers have to be looked at one by one, and how many cuts inside count."""
+    def filter_runs(self, node: int, attribute: int, table: FrequencyTable) -> tuple[Mask, CutCounts]:
+        """Return for each run whether it is to be counted number by number, and the number of admissible cuts in it."""
 
 
-class DistantEngine(Engine, Protocol):
-    """Counts where the data are; a pass over them is dear."""
+class OutOfCoreEngine(Engine, Protocol):
+    """Counts where the data are stored; passes over the data are expensive."""
 
     @property
     def name(self) -> str:
-        """What messages call it: DuckDB, PostgreSQL, Spark, Dask."""
+        """Name in messages: DuckDB, PostgreSQL, Spark, Dask."""
 
     @property
     def source(self) -> str | None:
-        """Where the data are, without credentials."""
+        """Address of the data, without credentials."""
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows; `n_cases` leaves those of weight zero out."""
+        """Number of all rows; `n_cases` excludes those of weight zero."""
 
     @property
     def scans(self) -> int:
-        """Statements, or passes, that have read the data so far."""
+        """Number of statements, or passes, that have read the data so far."""
 
     @property
     def scans_ahead(self) -> int:
-        """Scans that it takes from now on, at most, before the first level is counted."""
+        """Maximum number of further scans before the first level is counted."""
 
     @property
     def scans_per_level(self) -> int:
-        """Scans that a level takes at most, if its tables fit one answer: 2 where numbers are searched by runs."""
+        """Maximum number of scans per level if its tables fit one result: 2 where numbers are counted by runs."""
 
     def count(
-        self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
+        self, requests: Sequence[tuple[int, Sequence[int]]], run_filter: RunFilter | None = None
     ) -> list[list[FrequencyTable]]:
-        """Count in one pass for all requests; without a sieve every table is complete."""
+        """Count all requests in one pass; without a filter every table is complete."""
 
     @property
     def intervals(self) -> Mapping[int, Sequence[float]]:
         """Bounds of the numeric attributes that are counted by intervals."""
 
     def use_numbers(self) -> None:
-        """From now on count numeric attributes by their numbers again."""
+        """Count numeric attributes by their numbers again from now on."""
 
     def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
+        """Return the number of missing values of each attribute with missing values."""
 
     def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
-        """Divide a node as `divide` does, where the children are known from an earlier run."""
+        """Split a node as `split_node` does, with summaries of the children from an earlier run."""
 
     def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
         """Return the cases of open nodes, in one pass."""
 
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer `largest_value_not_above` for many bounds of many attributes in one pass."""
+        """Return `largest_value_not_above` for several bounds of several attributes, in one pass."""
 
     def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
-        """Return the cases with equal ones put together, told apart by target and the attributes in `cuts` only.
+        """Return cases grouped by target and the attributes in `cuts`; None if there are more than `limit` groups.
 
-        Numeric attributes are told apart by the cuts; weights are sums. None if there are more than `limit` of them.
+        Numeric attributes are grouped by the cuts; weights are added up.
         """
 
 
@@ -173,10 +170,10 @@ def engine_over(
     nominal_limit: int = 0,
     class_weights: Mapping[str, float] | None = None,
     temporary: bool = False,
-    bags: Bags | None = None,
-    key: str | None = None,
+    bootstraps: BootstrapSamples | None = None,
+    row_id: str | None = None,
 ) -> Any:
-    """Return the engine for a table outside memory, to be used in a ``with`` statement.
+    """Return the engine for a table out of core, to be used in a ``with`` statement.
 
     Parameters
     ----------
@@ -184,22 +181,22 @@ def engine_over(
     target, schema, overrides
         As in `fit_table`.
     nominal_limit : int
-        Whole-number columns with at most this many values are inferred as nominal.
+        Integer columns with at most this many values are inferred as nominal.
     class_weights : dict of str to float or None
     temporary : bool
-        Whether temporary tables may be made.
-    bags : Bags or None
-        Of the trees of a forest.
-    key : str or None
-        A column that names each row, and is no attribute therefore.
+        Whether the engine may create temporary tables.
+    bootstraps : BootstrapSamples or None
+        The bootstrap samples of the trees of a forest.
+    row_id : str or None
+        A column that identifies each row; it is excluded from the attributes.
     """
-    if key is not None and schema is None:
+    if row_id is not None and schema is None:
         chosen = overrides or Overrides()
-        overrides = replace(chosen, ignore=tuple(dict.fromkeys((*chosen.ignore, key))))
-    elif key is not None and schema is not None and key in schema.attribute_names:
-        schema = replace(schema, ignored=(*schema.ignored, key))
+        overrides = replace(chosen, ignore=tuple(dict.fromkeys((*chosen.ignore, row_id))))
+    elif row_id is not None and schema is not None and row_id in schema.attribute_names:
+        schema = replace(schema, ignored=(*schema.ignored, row_id))
     if _counted_by_dask(source):
-        return _dask_engine(source, target, schema, overrides, nominal_limit, class_weights, bags)
+        return _dask_engine(source, target, schema, overrides, nominal_limit, class_weights, bootstraps)
     from treewright.counting.out_of_core import require_target
     from treewright.counting.sql.connection import connect
     from treewright.counting.sql.engine import SqlEngine
@@ -207,14 +204,16 @@ def engine_over(
 
     connection = connect(source, temporary=temporary)
     try:
-        facts = None
+        profile = None
         if schema is None:
-            schema, facts = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
+            schema, profile = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
         elif target is not None:
             schema = replace(schema, target=target)
         require_target(schema)
         factors = None if class_weights is None else _factors(class_weights, schema)
-        return SqlEngine(connection, schema, facts=facts, class_factors=factors, temporary=temporary, bags=bags)
+        return SqlEngine(
+            connection, schema, profile=profile, class_factors=factors, temporary=temporary, bootstraps=bootstraps
+        )
     except BaseException:
         connection.close()
         raise
@@ -233,20 +232,20 @@ def _dask_engine(
     overrides: Overrides | None,
     nominal_limit: int,
     class_weights: Mapping[str, float] | None,
-    bags: Bags | None,
+    bootstraps: BootstrapSamples | None,
 ) -> Any:
     from treewright.counting.dask.engine import DaskEngine
     from treewright.counting.dask.profile import frame_of, inferred
 
-    told, frame = (source.source, frame_of(source)) if isinstance(source, Table) else (None, source)
+    source_name, frame = (source.source, frame_of(source)) if isinstance(source, Table) else (None, source)
     scans = 0
     if schema is None:
-        schema = inferred(frame, target, overrides, nominal_limit=nominal_limit, source=told)
+        schema = inferred(frame, target, overrides, nominal_limit=nominal_limit, source=source_name)
         scans = 1
     elif target is not None:
         schema = replace(schema, target=target)
     factors = None if class_weights is None else _factors(class_weights, schema)
-    return DaskEngine(frame, schema, class_factors=factors, source=told, scans=scans, bags=bags)
+    return DaskEngine(frame, schema, class_factors=factors, source=source_name, scans=scans, bootstraps=bootstraps)
 
 
 def _factors(class_weights: Mapping[str, float], schema: Schema) -> list[float]:
@@ -256,12 +255,12 @@ def _factors(class_weights: Mapping[str, float], schema: Schema) -> list[float]:
     return factors
 
 
-def is_outside_memory(source: object) -> bool:
-    """Tell whether `fit_table` is the way to learn from something, without importing any library.
+def is_out_of_core(source: object) -> bool:
+    """Return True if `source` is a table that an engine counts out of core; no library is imported.
 
     Examples
     --------
-    >>> is_outside_memory(Table("data/*.parquet")), is_outside_memory([[1, 2]])
+    >>> is_out_of_core(Table("data/*.parquet")), is_out_of_core([[1, 2]])
     (True, False)
     """
     module = type(source).__module__.split(".")[0].lstrip("_")

@@ -1,11 +1,10 @@
-"""The interpreted engine: NumPy over a dataset in memory.
+"""The interpreted engine: NumPy over a dataset in memory, for small data and as the reference of all other engines.
 
-The interpreted engine: NumPy over a dataset in memory. Small data, and the readable oracle of all other engines.
-Invariants ---------- Sums that are not whole numbers are made in one canonical order of the cases, which depends on
-what the cases are and not on where they stand in the file: shuffled rows give the same bits. A node holds its rows in
-that order.
+Invariant: sums that are not integers are added in one canonical order of the cases. The order depends on the values of
+the cases and not on their positions in the file, so shuffled rows give the same bits. A node holds its rows in that
+order.
 
-Counting for the nodes of a finished tree: cases go where the tree sends them, also by its surrogates.
+`TreeEngine` counts at the nodes of a finished tree and routes cases as the tree does, including by surrogates.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from treewright.tree.split import FRACTIONAL, STAY, Split
 from treewright.tree.tree import LEAF, Tree
 
 LARGEST_TARGET = 1e145
-"""Larger numbers to predict cannot be squared and added up in doubles."""
+"""Targets beyond this cannot be squared and added up in doubles."""
 
 Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -35,7 +34,7 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of an open node; `weights` is None while each case has its own whole weight."""
+    """The cases of an open node; `weights` is None where no case is fractional."""
 
     rows: Rows
     weights: Floats | None
@@ -49,7 +48,7 @@ class MemoryEngine:
     dataset : Dataset
         With a target. Cases of weight zero are left out.
     fractional : bool
-        Whether cases may be divided among branches (decides the order of summation only).
+        Whether cases may be fractional (this affects only the order of summation).
 
     Examples
     --------
@@ -88,7 +87,7 @@ class MemoryEngine:
     def _canonical_order(self, exact: bool, fractional: bool) -> Rows:
         data = self._dataset
         if exact and not (fractional and data.has_missing):
-            return np.arange(data.n_rows, dtype=np.intp)  # whole sums do not depend on the order
+            return np.arange(data.n_rows, dtype=np.intp)  # sums of integers do not depend on the order
         keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional and data.has_missing else []
         if data.weights is not None:
             keys.append(data.weights)
@@ -182,7 +181,7 @@ class MemoryEngine:
         pure = bool(numbers.min() == numbers.max())
         w = np.ones(n) if weights is None else weights
         total = float(w.sum())
-        # No dot products: a BLAS may add in another order on another day. Two steps: a large mean costs no digits.
+        # No dot products: the order of addition of a BLAS is not fixed. Two steps: a large mean costs no digits.
         mean = float((w * numbers).sum()) / total
         mean = float(numbers[0]) if pure else mean + float((w * (numbers - mean)).sum()) / total
         sse = 0.0 if pure else float((w * (numbers - mean) ** 2).sum())
@@ -194,7 +193,7 @@ class MemoryEngine:
         return counts.astype(np.float64)
 
     def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
-        """Count the tables of attributes at open nodes, one list per request in the order asked."""
+        """Count the tables of attributes at open nodes; return one list per request, in the order of the requests."""
         return [[self._table(node, attribute) for attribute in attributes] for node, attributes in requests]
 
     def _table(self, node: int, attribute: int) -> FrequencyTable:
@@ -206,7 +205,7 @@ class MemoryEngine:
         outcomes = len(distinct) if distinct is not None else self._intervals.get(attribute, len(column_kind.values))
         present = None
         if distinct is not None and outcomes > 4 * len(codes) + 256:
-            # Many numbers in all, few cases here: code anew instead of counting mostly zeros.
+            # Many numbers in total, few cases here: assign new codes instead of counting mostly zeros.
             present, codes = np.unique(codes, return_inverse=True)
             outcomes = len(present) if present[0] else len(present) - 1
             codes = codes if present[0] == 0 else codes + 1
@@ -230,19 +229,19 @@ class MemoryEngine:
         counts = np.bincount(cells, weights, outcomes * self._width).reshape(outcomes, self._width)
         return self._whole_or_not(counts, cases)
 
-    def divide(self, node: int, split: Split) -> list[int]:
+    def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch."""
         cases = self._open[node]
         self.close(node)
         values = self._dataset.columns[split.attribute][self._order[cases.rows]]
         branches = split.route(values)
         if split.missing == STAY:
-            cases, branches = _part(cases, branches >= 0), branches[branches >= 0]
+            cases, branches = _subset(cases, branches >= 0), branches[branches >= 0]
         elif split.missing != FRACTIONAL:
             branches = np.where(branches < 0, split.missing, branches)
         unknown = branches < 0
         if not unknown.any():
-            return [self._opened(_part(cases, branches == branch)) for branch in range(split.n_branches)]
+            return [self._opened(_subset(cases, branches == branch)) for branch in range(split.n_branches)]
         weights = self._weights_of(cases)
         weights = np.ones(len(cases.rows)) if weights is None else weights
         known_weight = float(weights[~unknown].sum())
@@ -250,7 +249,7 @@ class MemoryEngine:
         for branch in range(split.n_branches):
             here = branches == branch
             if not here.any():
-                children.append(self._opened(_part(cases, here)))
+                children.append(self._opened(_subset(cases, here)))
                 continue
             share = float(weights[here].sum()) / known_weight
             mask = here | unknown
@@ -264,7 +263,7 @@ class MemoryEngine:
         return float(distinct[np.searchsorted(distinct, bound, side="right") - 1])
 
     def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
-        """From now on count a numeric attribute by intervals."""
+        """Count a numeric attribute by intervals from now on."""
         column = self._dataset.columns[attribute][self._order]
         codes = np.searchsorted(np.array(bounds), column, side="left") + 1
         self._codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
@@ -272,58 +271,59 @@ class MemoryEngine:
         self._intervals[attribute] = len(bounds) + 1
 
 
-def _part(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
+def _subset(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
     return _Cases(cases.rows[mask], None if cases.weights is None else cases.weights[mask])
 
 
 class TreeEngine(MemoryEngine):
-    """An engine that divides cases as a certain tree does.
+    """An engine that routes cases as a given tree does.
 
-    Cases without a value follow the surrogates of the test, then its default; those that no branch takes are in none.
+    Cases with a missing value follow the surrogates of the split, then its default branch. Cases that no branch takes
+    leave the tree.
 
     Parameters
     ----------
     dataset : Dataset
     tree : Tree
-        Nodes have to be divided by its tests.
+        `split_node` has to be called with its splits.
     """
 
     def __init__(self, dataset: Dataset, tree: Tree) -> None:
         super().__init__(dataset)
         self._tree = tree
-        self._place: dict[int, int] = {}
+        self._tree_node: dict[int, int] = {}
 
     def root(self) -> int:
         """Open the node of all cases."""
         node = super().root()
-        self._place[node] = 0
+        self._tree_node[node] = 0
         return node
 
-    def divide(self, node: int, split: Split) -> list[int]:
+    def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch."""
-        place, cases = self._place.pop(node), self._open[node]
+        tree_node, cases = self._tree_node.pop(node), self._open[node]
         rows = self._order[cases.rows]
         columns = self._dataset.columns
         branches = split.route(columns[split.attribute][rows])
-        for surrogate in self._tree.surrogates.get(place, ()):
+        for surrogate in self._tree.surrogates.get(tree_node, ()):
             lost = np.flatnonzero(branches < 0)
             branches[lost] = surrogate.route(columns[surrogate.split.attribute][rows[lost]])
         branches = np.where(branches < 0, split.missing, branches)
         self.close(node)
         children = [self._opened(_Cases(cases.rows[branches == branch], None)) for branch in range(split.n_branches)]
-        self._place.update(zip(children, self._tree.children_of(place).tolist(), strict=True))
+        self._tree_node.update(zip(children, self._tree.children_of(tree_node).tolist(), strict=True))
         return children
 
 
 def engine_for(dataset: Dataset, tree: Tree, *, fractional: bool) -> MemoryEngine:
-    """Return the engine that divides the cases as a tree did which was grown from them.
+    """Return the engine that routes cases as growing the tree did.
 
     Parameters
     ----------
     dataset : Dataset
     tree : Tree
     fractional : bool
-        As in `MemoryEngine`; a tree with surrogates divides no case.
+        As in `MemoryEngine`; a tree with surrogates has no fractional cases.
     """
     if tree.surrogates or np.any(tree.missing[tree.attribute != LEAF] == STAY):
         return TreeEngine(dataset, tree)

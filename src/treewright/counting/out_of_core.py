@@ -1,12 +1,9 @@
-"""What the out-of-core engines share: counted tables, open nodes, and the view of one tree of a forest.
+"""Code that the out-of-core engines share: counted tables, open nodes, and the view of one tree of a forest.
 
-Tables that an engine outside memory has counted: what they say of the branches of a test, and runs of numbers.
-
-Open nodes of an engine outside memory, and the tables that were counted at them.
-
-One tree of a forest that is counted outside memory: to whoever grows it, it looks like an engine of its own. All trees
-of a forest share every pass over the data. What one of them asks for has been counted for all of them before, so that
-most questions are answered from what is there.
+`CountedTable` is a table as an engine counts it; from it follow the summaries of the branches of a split.
+`BaseOutOfCoreEngine` keeps the open nodes and the tables counted at them. `TreeView` has the protocol of an engine for
+one tree of a forest: all trees share every pass over the data, and tables that one tree needs are counted for all trees
+in advance.
 """
 
 from __future__ import annotations
@@ -19,8 +16,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.engine import Sieve, Summary
-from treewright.counting.row_sampling import Bags
+from treewright.counting.engine import RunFilter, Summary
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.counting.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
@@ -31,10 +28,19 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Range = tuple[float, float]
 
+FEW_NUMBERS = 20_000
+"""A numeric column, or a node, with at most this many distinct numbers is counted number by number."""
+
+QUANTILE_BINS = 256
+"""Bins of a numeric column with more distinct numbers."""
+
+MAX_CATEGORIES = 1_000_000
+"""A nominal column with more categories is rejected: the model would store all of them."""
+
 
 @dataclass(frozen=True)
-class Counted:
-    """A table and, for a numeric target, the least and greatest target of each outcome, the missing cases last."""
+class CountedTable:
+    """A table and, for a numeric target, the least and greatest target of each outcome; missing values come last."""
 
     table: FrequencyTable
     low: Floats | None = None
@@ -42,15 +48,15 @@ class Counted:
 
     @property
     def size(self) -> int:
-        """Cells, to bound what is kept."""
+        """Number of cells, to limit the tables that are kept."""
         return int(self.table.counts.size + self.table.cases.size)
 
-    def divided(
+    def branch_sums(
         self, split: Split, bounds: Sequence[float] | None = None
     ) -> tuple[npt.NDArray[np.generic], Ints, npt.NDArray[np.intp]]:
-        """Return statistics and cases of each branch, and the branch of each outcome with the missing cases last.
+        """Return statistics and cases of each branch, and the branch of each outcome; missing values come last.
 
-        Where the table is one of intervals, `bounds` are theirs; a test may put some of them together.
+        `bounds` are those of a table of intervals; a branch of the split may comprise several intervals.
         """
         table = self.table
         outcomes: npt.NDArray[np.int32] | Floats = np.arange(len(table.counts), dtype=np.int32)
@@ -60,27 +66,27 @@ class Counted:
             outcomes = table.values
         routed = split.route(outcomes).astype(np.intp)
         branches = np.append(routed, -1)
-        home = split.missing if split.missing >= 0 else -1
-        branches = np.where(branches < 0, home, branches)
+        default_branch = split.missing if split.missing >= 0 else -1
+        branches = np.where(branches < 0, default_branch, branches)
         statistics = np.concatenate((table.counts, table.unknown[None, :]))
         cases = np.append(table.cases, table.unknown_cases)
         sums = np.stack([statistics[branches == branch].sum(axis=0) for branch in range(split.n_branches)])
         numbers = np.array([cases[branches == branch].sum() for branch in range(split.n_branches)], dtype=np.int64)
         return sums, numbers, branches
 
-    def hides(self, split: Split) -> bool:
-        """Tell whether a cut of the test is inside a run, whose numbers are not known one by one."""
+    def has_cut_inside_run(self, split: Split) -> bool:
+        """Return True if a cut of the split lies inside a run, whose numbers were not counted one by one."""
         first, last = self.table.values, self.table.highest
         if first is None or last is None:
             return False
         cuts = (split.cut,) if split.cut is not None else split.bounds
         return any(bool(np.any((first <= cut) & (cut < last))) for cut in cuts)
 
-    def lost(self, split: Split, bounds: Sequence[float] | None = None) -> int:
-        """Return how many cases no branch takes whole."""
+    def fractional_cases(self, split: Split, bounds: Sequence[float] | None = None) -> int:
+        """Return the number of cases that the split would distribute among its branches as fractions."""
         if split.missing >= 0 or split.missing == STAY:
             return 0
-        _, _, branches = self.divided(split, bounds)
+        _, _, branches = self.branch_sums(split, bounds)
         cases = np.append(self.table.cases, self.table.unknown_cases)
         return int(cases[branches == FRACTIONAL].sum())
 
@@ -101,13 +107,13 @@ def number_summary(sums: npt.NDArray[np.generic], cases: int, mean: float, low: 
     return Summary(weight, cases, np.array([weight, 0.0, sse]), pure, own, sse)
 
 
-def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
+def by_interval(counted: CountedTable, bounds: tuple[float, ...]) -> CountedTable:
     """Add up a table of numbers by intervals.
 
     Examples
     --------
     >>> numbers = FrequencyTable(np.eye(3, 2), np.zeros(2), np.ones(3, dtype=np.int64), np.array([1.0, 2.0, 3.0]))
-    >>> by_interval(Counted(numbers), (2.0,)).table.cases.tolist()
+    >>> by_interval(CountedTable(numbers), (2.0,)).table.cases.tolist()
     [2, 1]
     """
     table = counted.table
@@ -119,40 +125,40 @@ def by_interval(counted: Counted, bounds: tuple[float, ...]) -> Counted:
     np.add.at(cases, codes, table.cases)
     low = high = None
     if counted.low is not None and counted.high is not None:
-        places = np.append(codes, width)
+        positions = np.append(codes, width)
         low, high = np.full(width + 1, np.inf), np.full(width + 1, -np.inf)
-        np.minimum.at(low, places, counted.low)
-        np.maximum.at(high, places, counted.high)
-    return Counted(FrequencyTable(counts, table.unknown, cases, None, table.unknown_cases), low, high)
+        np.minimum.at(low, positions, counted.low)
+        np.maximum.at(high, positions, counted.high)
+    return CountedTable(FrequencyTable(counts, table.unknown, cases, None, table.unknown_cases), low, high)
 
 
-def doubtful_ranges(table: FrequencyTable, doubtful: npt.NDArray[np.bool_]) -> list[Range]:
-    """Return first and last number of the doubtful runs, neighbours put together."""
+def surviving_ranges(table: FrequencyTable, surviving: npt.NDArray[np.bool_]) -> list[Range]:
+    """Return first and last number of the surviving runs; adjacent runs are merged."""
     first, last = table.first, table.last
     found: list[Range] = []
-    for place in np.flatnonzero(doubtful).tolist():
-        if found and place > 0 and doubtful[place - 1]:
-            found[-1] = (found[-1][0], float(last[place]))
+    for run in np.flatnonzero(surviving).tolist():
+        if found and run > 0 and surviving[run - 1]:
+            found[-1] = (found[-1][0], float(last[run]))
         else:
-            found.append((float(first[place]), float(last[place])))
+            found.append((float(first[run]), float(last[run])))
     return found
 
 
 def refined(
     coarse: FrequencyTable,
-    doubtful: npt.NDArray[np.bool_],
-    inside: npt.NDArray[np.int64],
+    surviving: npt.NDArray[np.bool_],
+    cuts_inside: npt.NDArray[np.int64],
     fine: FrequencyTable | None,
 ) -> FrequencyTable:
-    """Put single numbers in place of the doubtful runs."""
+    """Replace the surviving runs by their single numbers."""
     first, last = coarse.first, coarse.last
-    kept = ~doubtful
+    kept = ~surviving
     values, highest, counts, cases, tries = (
         first[kept],
         last[kept],
         coarse.counts[kept],
         coarse.cases[kept],
-        inside[kept],
+        cuts_inside[kept],
     )
     if fine is not None and fine.values is not None:
         values = np.concatenate((values, fine.values))
@@ -175,11 +181,11 @@ def refined(
 ROOT = 0
 
 KEPT_CELLS = 20_000_000
-"""Table cells that are kept beyond the open nodes."""
+"""Table cells that are kept after their nodes are closed."""
 
 
-class OutsideEngine(abc.ABC):
-    """What engines that count whole levels have in common; they differ in how they pass over the data.
+class BaseOutOfCoreEngine(abc.ABC):
+    """Base class of the out-of-core engines, which differ in how they pass over the data.
 
     Parameters
     ----------
@@ -187,21 +193,21 @@ class OutsideEngine(abc.ABC):
         With a target.
     source : str or None
         For messages and provenance.
-    bags : Bags or None
-        Of the trees of a forest, whose roots have their numbers as paths.
+    bootstraps : BootstrapSamples or None
+        Of the trees of a forest; the path of the root of a tree is the number of the tree.
     """
 
     name: str
 
-    def __init__(self, schema: Schema, source: str | None, bags: Bags | None) -> None:
+    def __init__(self, schema: Schema, source: str | None, bootstraps: BootstrapSamples | None) -> None:
         require_target(schema)
-        trees = 1 if bags is None else len(bags)
+        trees = 1 if bootstraps is None else len(bootstraps)
         self.source = source
         self.scans = 0
         self._schema = schema
         self._regression = schema.task is Task.REGRESSION
         self._intervals: dict[int, tuple[float, ...]] = {}
-        self._tables: dict[int, dict[int, Counted]] = {}
+        self._tables: dict[int, dict[int, CountedTable]] = {}
         self._kept_cells = 0
         self._open: dict[int, int] = {}
         self._described: dict[int, Summary] = {}
@@ -210,16 +216,16 @@ class OutsideEngine(abc.ABC):
         self._next_node = 0
         self._next_path = trees
         self._trees = trees
-        self._bagged = bags is not None
+        self._bootstrapped = bootstraps is not None
         self._known_rows: int | None = None  # before anything is counted
         self._roots: list[Summary] = []
-        self._most_kept = KEPT_CELLS if trees == 1 else 0  # nobody examines the trees of a forest
+        self._most_kept = KEPT_CELLS if trees == 1 else 0  # the trees of a forest are not traced
 
-    # -- what an engine does its own way -----------------------------------------------------------------------------
+    # -- abstract methods --------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def shut(self) -> None:
-        """Let go of what is held outside memory."""
+        """Release the resources that the engine holds."""
 
     @abc.abstractmethod
     def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
@@ -227,33 +233,33 @@ class OutsideEngine(abc.ABC):
 
     @abc.abstractmethod
     def _take_all(self, trees: Sequence[int]) -> None:
-        """From now on have all cases in the bags of some trees of a forest."""
+        """Replace the bootstrap samples of some trees by all cases, from now on."""
 
     @abc.abstractmethod
     def _count_at(
         self,
         paths: Sequence[int],
         attributes: Sequence[int],
-        sieve: Sieve | None = None,
+        run_filter: RunFilter | None = None,
         node_of: Mapping[int, int] | None = None,
     ) -> None:
-        """Count the tables of attributes at paths and keep them; `node_of` tells the sieve's name of each path."""
+        """Count the tables of attributes at paths and keep them; `node_of` maps each path to the node of the filter."""
 
     @abc.abstractmethod
     def _known_missing(self) -> Mapping[str, int]:
-        """Return the number of missing values of those attributes of which it is known without counting."""
+        """Return the number of missing values of each attribute for which it is known without counting."""
 
     @abc.abstractmethod
     def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
-        """Return the different numbers of a numeric attribute, ascending, if they are known."""
+        """Return the distinct numbers of a numeric attribute, ascending, if they are known."""
 
     @abc.abstractmethod
     def _largest_between(
         self, bounds: Sequence[Mapping[int, Sequence[float]]]
     ) -> list[dict[int, npt.NDArray[np.float64]]]:
-        """Return in one pass, for each tree, the largest number not above each bound but above the one before.
+        """Return for each tree, in one pass, the largest number not above each bound and above the bound before.
 
-        Bounds ascend; NaN stands where there is no such number.
+        Bounds ascend; the result is NaN where there is no such number.
         """
 
     @abc.abstractmethod
@@ -275,12 +281,12 @@ class OutsideEngine(abc.ABC):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees that share every pass."""
+        """Number of trees, which share every pass."""
         return self._trees
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows, those of weight zero included."""
+        """Number of all rows, including those of weight zero."""
         return self.n_cases if self._known_rows is None else self._known_rows
 
     @property
@@ -305,8 +311,8 @@ class OutsideEngine(abc.ABC):
         """Describe the target of all cases, of each tree of a forest."""
         roots = self._roots_of(range(self._trees))
         empty = [tree for tree, root in enumerate(roots) if root.cases == 0]
-        if self._bagged and empty:
-            # A bootstrap of nothing says nothing: all cases then.
+        if self._bootstrapped and empty:
+            # An empty bootstrap sample is replaced by all cases.
             self._take_all(empty)
             for tree in empty:
                 self._tables.pop(tree, None)
@@ -335,22 +341,22 @@ class OutsideEngine(abc.ABC):
         else:
             self._tables.pop(path, None)
 
-    def divide(self, node: int, split: Split) -> list[int]:
-        """Close a node and open one for each branch; their summaries are sums of rows of the node's table."""
+    def split_node(self, node: int, split: Split) -> list[int]:
+        """Close a node and open one for each branch, summarised from the rows of the node's table."""
         path = self._open[node]
         known = self._tables.get(path, {})
-        if split.attribute not in known or known[split.attribute].hides(split):
+        if split.attribute not in known or known[split.attribute].has_cut_inside_run(split):
             self._count_at([path], [split.attribute])
         counted = self._tables[path][split.attribute]
         bounds = self._intervals.get(split.attribute)
-        lost = counted.lost(split, bounds)
-        if lost:
+        fractional = counted.fractional_cases(split, bounds)
+        if fractional:
             name = self._schema.attributes[split.attribute].name
             raise ParameterError(
-                f"{lost:,} cases without a value of {name!r} would be divided among the branches, "
-                f"which {self.name} does not do"
+                f"{fractional:,} cases with a missing value of {name!r} would be split into fractions, "
+                f"which {self.name} does not support"
             )
-        sums, cases, branches = counted.divided(split, bounds)
+        sums, cases, branches = counted.branch_sums(split, bounds)
         summaries = []
         for branch in range(split.n_branches):
             if not self._regression:
@@ -364,7 +370,7 @@ class OutsideEngine(abc.ABC):
         return self.restore(node, split, summaries)
 
     def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
-        """Divide a node whose children are known."""
+        """Split a node whose children are known."""
         path = self._open[node]
         self.close(node)
         first = self._below.get((path, split))
@@ -383,9 +389,9 @@ class OutsideEngine(abc.ABC):
         return path
 
     def tests_above(self, paths: Sequence[int]) -> dict[int, tuple[Split, int]]:
-        """Return the tests that lead to paths: by the path that is divided, the test and the path of its first branch.
+        """Return the splits above paths: for each path that is split, the split and the path of its first branch.
 
-        Those above come before those below.
+        Ancestors come before descendants.
         """
         found: dict[int, tuple[Split, int]] = {}
         for path in paths:
@@ -405,9 +411,9 @@ class OutsideEngine(abc.ABC):
     # -- tables ------------------------------------------------------------------------------------------------------
 
     def count(
-        self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
+        self, requests: Sequence[tuple[int, Sequence[int]]], run_filter: RunFilter | None = None
     ) -> list[list[FrequencyTable]]:
-        """Count the tables of attributes at open nodes, one list per request in the order asked."""
+        """Count the tables of attributes at open nodes; return one list per request, in the order of the requests."""
         missing: dict[int, list[int]] = {}
         for node, attributes in requests:
             path = self._open[node]
@@ -415,14 +421,14 @@ class OutsideEngine(abc.ABC):
             lacking = [
                 attribute
                 for attribute in attributes
-                if attribute not in known or (sieve is None and known[attribute].table.highest is not None)
+                if attribute not in known or (run_filter is None and known[attribute].table.highest is not None)
             ]
             if lacking:
                 missing.setdefault(path, [])
                 missing[path] += lacking
         if missing:
             wanted = sorted({attribute for lacking in missing.values() for attribute in lacking})
-            self._count_at(list(missing), wanted, sieve, {path: node for node, path in self._open.items()})
+            self._count_at(list(missing), wanted, run_filter, {path: node for node, path in self._open.items()})
         return [
             [self._tables[self._open[node]][attribute].table for attribute in attributes]
             for node, attributes in requests
@@ -434,14 +440,14 @@ class OutsideEngine(abc.ABC):
         return self._intervals
 
     def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
-        """From now on count a numeric attribute by intervals; tables that are there are added up."""
+        """Count a numeric attribute by intervals; the tables that are kept are converted."""
         self._intervals[attribute] = tuple(bounds)
         for tables in self._tables.values():
             if attribute in tables:
                 tables[attribute] = by_interval(tables[attribute], tuple(bounds))
 
     def use_numbers(self) -> None:
-        """From now on count numeric attributes by their numbers again."""
+        """Count numeric attributes by their numbers again from now on."""
         for tables in self._tables.values():
             for attribute in self._intervals:
                 tables.pop(attribute, None)
@@ -452,9 +458,9 @@ class OutsideEngine(abc.ABC):
         return self.largest_values_not_above({attribute: [bound]})[attribute][0]
 
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer `largest_value_not_above` for many bounds: from numbers that are known, else in one pass."""
+        """Return `largest_value_not_above` for several bounds: from known numbers, or else in one pass."""
         found: dict[int, list[float]] = {}
-        asked: dict[int, Sequence[float]] = {}
+        unknown_bounds: dict[int, Sequence[float]] = {}
         for attribute, some in bounds.items():
             column = self._schema.attributes[attribute]
             if not column.is_numeric:
@@ -463,13 +469,13 @@ class OutsideEngine(abc.ABC):
             if values is not None:
                 found[attribute] = [float(values[np.searchsorted(values, one, side="right") - 1]) for one in some]
             else:
-                asked[attribute] = some
-        if asked:
-            found |= self.largest_in_bags([asked])[0]
+                unknown_bounds[attribute] = some
+        if unknown_bounds:
+            found |= self.largest_in_samples([unknown_bounds])[0]
         return found
 
-    def largest_in_bags(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
-        """Answer `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
+    def largest_in_samples(self, bounds: Sequence[Mapping[int, Sequence[float]]]) -> list[dict[int, list[float]]]:
+        """Return `largest_values_not_above` for the cases of each tree of a forest, in one pass."""
         ordered = [{attribute: sorted(set(some)) for attribute, some in mine.items()} for mine in bounds]
         found = []
         for wanted, mine, largest in zip(bounds, ordered, self._largest_between(ordered), strict=True):
@@ -480,7 +486,7 @@ class OutsideEngine(abc.ABC):
         return found
 
     def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
+        """Return the number of missing values of each attribute with missing values."""
         self.root_summary()
         names, trees, known = self._schema.attribute_names, range(self._trees), self._known_missing()
         lacking = [
@@ -497,41 +503,41 @@ class OutsideEngine(abc.ABC):
         return {name: number for name, number in numbers.items() if number}
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-        """Refuse: rows outside memory have no numbers."""
-        raise ParameterError(f"the rows of {self.name} have no numbers")
+        """Raise: rows out of core have no row numbers."""
+        raise ParameterError(f"the rows of {self.name} have no row numbers")
 
 
 def require_target(schema: Schema) -> None:
-    """Raise unless it is known which column to predict."""
+    """Raise if the schema has no target."""
     if schema.target is None:
         names = ", ".join(column.name for column in schema.columns)
-        raise ParameterError(f"say which column to predict (target=..., --target COL), one of: {names}")
+        raise ParameterError(f"name the column to predict (target=..., --target COL), one of: {names}")
 
 
 class TreeView:
-    """The engine of one tree.
+    """The engine of one tree of a forest.
 
     Parameters
     ----------
-    forest : OutsideEngine
-        Over the bags of all trees.
+    forest : BaseOutOfCoreEngine
+        Over the bootstrap samples of all trees.
     tree : int
     """
 
-    def __init__(self, forest: OutsideEngine, tree: int) -> None:
+    def __init__(self, forest: BaseOutOfCoreEngine, tree: int) -> None:
         self._forest = forest
         self._tree = tree
-        self.placed: Mapping[int, Mapping[float, float]] = {}
-        """The largest numbers not above cuts, as they were asked for all trees."""
+        self.thresholds: Mapping[int, Mapping[float, float]] = {}
+        """Thresholds by attribute and cut, found in one pass for all trees."""
 
     @property
     def name(self) -> str:
-        """What messages call the engine."""
+        """Name in messages."""
         return self._forest.name
 
     @property
     def source(self) -> str | None:
-        """Where the data are."""
+        """Address of the data."""
         return self._forest.source
 
     @property
@@ -541,27 +547,27 @@ class TreeView:
 
     @property
     def n_cases(self) -> int:
-        """Number of cases in the bag."""
+        """Number of cases in the bootstrap sample."""
         return self._forest.root_summary(self._tree).cases
 
     @property
     def n_rows(self) -> int:
-        """Number of cases in the bag."""
+        """Number of cases in the bootstrap sample."""
         return self.n_cases
 
     @property
     def scans(self) -> int:
-        """Passes over the data, for all trees."""
+        """Number of passes over the data, for all trees."""
         return self._forest.scans
 
     @property
     def scans_ahead(self) -> int:
-        """No passes: those of the forest count."""
+        """0: passes are those of the forest."""
         return 0
 
     @property
     def scans_per_level(self) -> int:
-        """No passes: those of the forest count."""
+        """0: passes are those of the forest."""
         return 0
 
     def root(self) -> int:
@@ -573,21 +579,21 @@ class TreeView:
         return self._forest.summaries(nodes)
 
     def count(
-        self, requests: Sequence[tuple[int, Sequence[int]]], sieve: Sieve | None = None
+        self, requests: Sequence[tuple[int, Sequence[int]]], run_filter: RunFilter | None = None
     ) -> list[list[FrequencyTable]]:
         """Count the tables of attributes at open nodes."""
-        return self._forest.count(requests, sieve)
+        return self._forest.count(requests, run_filter)
 
-    def divide(self, node: int, split: Split) -> list[int]:
+    def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch."""
-        return self._forest.divide(node, split)
+        return self._forest.split_node(node, split)
 
     def close(self, node: int) -> None:
         """Forget a node that became a leaf."""
         self._forest.close(node)
 
     def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
-        """Divide a node whose children are known."""
+        """Split a node whose children are known."""
         return self._forest.restore(node, split, summaries)
 
     def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
@@ -596,32 +602,32 @@ class TreeView:
 
     @property
     def intervals(self) -> Mapping[int, Sequence[float]]:
-        """No intervals: every tree would have its own."""
+        """Empty: each tree would have intervals of its own."""
         return {}
 
     def use_intervals(self, attribute: int, bounds: Sequence[float]) -> None:
-        """Refuse: every tree would have its own."""
-        raise ParameterError("the trees of a forest make no intervals of numbers outside memory; cut them in two")
+        """Raise: each tree would have intervals of its own."""
+        raise ParameterError("forests out of core do not support intervals of numeric attributes; use binary splits")
 
     def use_numbers(self) -> None:
         """Do nothing: there are no intervals."""
 
     def incomplete(self) -> dict[str, int]:
-        """Return the number of missing values of each attribute that has some."""
+        """Return the number of missing values of each attribute with missing values."""
         return self._forest.incomplete()
 
     def largest_values_not_above(self, bounds: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-        """Answer from what was asked for all trees."""
-        return {attribute: [self.placed[attribute][one] for one in some] for attribute, some in bounds.items()}
+        """Return thresholds that were found for all trees."""
+        return {attribute: [self.thresholds[attribute][one] for one in some] for attribute, some in bounds.items()}
 
     def largest_value_not_above(self, attribute: int, bound: float) -> float:
-        """Answer from what was asked for all trees."""
+        """Return thresholds that were found for all trees."""
         return self.largest_values_not_above({attribute: [bound]})[attribute][0]
 
     def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
-        """Refuse: equal cases are put together for one tree only."""
-        raise ParameterError("the trees of a forest are not pruned by cases outside memory")
+        """Raise: cases are grouped for one tree only."""
+        raise ParameterError("the trees of a forest out of core cannot be pruned on cases")
 
     def rows(self, node: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-        """Refuse: rows outside memory have no numbers."""
+        """Raise: rows out of core have no row numbers."""
         return self._forest.rows(node)

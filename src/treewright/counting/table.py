@@ -12,7 +12,7 @@ from treewright.errors import ParameterError
 from treewright.tree.split import Split
 
 Counts = npt.NDArray[Any]
-"""Whole numbers (int64) where the weights are, doubles otherwise."""
+"""Integers (int64) if the weights are integers, doubles otherwise."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,19 @@ class FrequencyTable:
     Parameters
     ----------
     counts : array, outcomes x statistics
-        Whole numbers where the weights are.
+        Integers if the weights are integers.
     unknown : array of statistics
     cases : array of int
-        Number of cases of each outcome, whatever they weigh.
+        Number of cases of each outcome, unweighted.
     values : array of float or None
-        For a numeric attribute the distinct numbers, ascending; None for declared values and intervals.
+        For a numeric attribute the distinct numbers, ascending; None for categories and intervals.
     unknown_cases : int
-        Number of cases without a value.
+        Number of cases with a missing value.
     highest : array of float or None
-        Where rows stand for runs of neighbouring numbers, the last number of each run; `values` are the first ones.
-        Engines make runs only of numbers between which the best cut cannot be.
-    inside : array of int or None
-        For runs: the cuts inside each that were ruled out without being looked at one by one.
+        If rows are runs of neighbouring numbers, the last number of each run; `values` are the first ones. Runs
+        contain only cuts that cannot be the best.
+    cuts_inside : array of int or None
+        For runs: the number of cuts inside each, which were ruled out by a bound.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class FrequencyTable:
     values: npt.NDArray[np.float64] | None = None
     unknown_cases: int = 0
     highest: npt.NDArray[np.float64] | None = None
-    inside: npt.NDArray[np.int64] | None = None
+    cuts_inside: npt.NDArray[np.int64] | None = None
 
     @property
     def known(self) -> Counts:
@@ -84,7 +84,7 @@ class FrequencyTable:
         )
 
     def __sub__(self, other: FrequencyTable) -> FrequencyTable:
-        """Take away the table of some of the cases: what remains is the table of the others."""
+        """Subtract the table of some of the cases: the difference is the table of the others."""
         self._check(other)
         return FrequencyTable(
             self.counts - other.counts,
@@ -96,15 +96,15 @@ class FrequencyTable:
 
     def _check(self, other: FrequencyTable) -> None:
         if self.counts.shape != other.counts.shape:
-            raise ParameterError(f"tables of shape {self.counts.shape} and {other.counts.shape} do not go together")
+            raise ParameterError(f"tables of shape {self.counts.shape} and {other.counts.shape} cannot be combined")
         if (self.values is None) != (other.values is None):
-            raise ParameterError("a table of numbers and one of declared values do not go together")
+            raise ParameterError("a table of numbers and one of categories cannot be combined")
         if self.values is not None and other.values is not None and not np.array_equal(self.values, other.values):
-            raise ParameterError("tables of different numbers do not go together")
+            raise ParameterError("tables of different numbers cannot be combined")
 
 
 def branch_counts(table: FrequencyTable, split: Split) -> Counts:
-    """Add up the rows of an attribute's table by the branches of a test.
+    """Add up the rows of an attribute's table by the branches of a split.
 
     Examples
     --------

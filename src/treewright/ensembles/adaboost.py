@@ -1,18 +1,18 @@
-"""The weights of the cases and the votes of the trees, from round to round of boosting.
+"""AdaBoost: trees are grown in sequence; misclassified cases have higher weights in the next round.
 
-AdaBoost: trees one after the other, each on weights that the mistakes before it have raised.
+Two classes (Freund and Schapire 1997): eps is the weighted error, alpha = 1/2 ln((1 - eps) / eps). The weights of
+correct cases are multiplied by e^(-alpha) and those of misclassified cases by e^alpha, then scaled to their former sum.
+More classes (SAMME; Zhu, Zou, Rosset and Hastie 2009): alpha = ln((1 - eps) / eps) + ln(K - 1), and only the weights of
+misclassified cases are multiplied. All trees vote, weighted by alpha.
 
-With two classes (Freund and Schapire 1997): eps is the weighted share of mistakes, alpha = 1/2 ln((1 - eps) / eps), and
-the weights of cases are multiplied by e^(-alpha) where the tree is right and by e^alpha where it is wrong, then brought
-back to their sum. With more classes (SAMME; Zhu, Zou, Rosset and Hastie 2009) alpha = ln((1 - eps) / eps) + ln(K - 1),
-and only the wrong cases are multiplied. The classes are chosen by the votes of all trees, weighted by alpha.
+The midway rule, reportedly used by C5.0 (Kuhn and Johnson 2013, section 14.6), changes weights less. The misclassified
+cases get half of what their weight lacks to half of the total, in equal amounts; the correct ones lose it in proportion
+to their weights. All trees have the same vote. The weight of a case that stays misclassified grows by addition and
+not by multiplication, so wrong labels do less harm.
 
-The midway rule is calmer, the one that is told of C5.0 (Kuhn and Johnson 2013, section 14.6): the wrong cases get half
-of what they lack to half of the weight, each the same, and the right ones give it up in proportion; all trees vote
-alike. The weight of a case that stays wrong so grows by steps, not by factors: wrong labels do less harm.
-
-Later trees can be kept as coarse as the first: a case of weight three looks to pruning like three cases that agree, and
-trees would grow to fit single wrong labels. So a node must weigh as much as some mean leaves of the first tree.
+Later trees can be kept as coarse as the first one. Pruning treats a case of weight three like three cases that agree,
+so trees would grow to fit single wrong labels. Therefore a node is split only if it weighs at least `coarseness` mean
+leaves of the first tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from treewright.data.dataset import Dataset
 from treewright.ensembles.bootstrap import bootstrap, tree_key
 from treewright.ensembles.growing import Leaves, TreeMaker
 from treewright.ensembles.plan import BoostPlan
-from treewright.ensembles.random_forest import DataDigest, provenance_of, taken_over
+from treewright.ensembles.random_forest import DataDigest, provenance_of, resumed_trees
 from treewright.ensembles.running import Interrupted, Progress, check_time_limit
 from treewright.errors import ParameterError
 from treewright.learners.grower import threads
@@ -47,11 +47,11 @@ Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.integer[Any]]
 
 MANY_CASES = 20_000
-"""From so many on a tally is kept by kernels, if kernels grow the trees."""
+"""Least number of cases for which kernels update the tally, if kernels grow the trees."""
 
 
 def alpha_of(error: float, classes: int) -> float:
-    """Return the weight of a tree with this share of mistakes.
+    """Return the weight of a tree with this error.
 
     Examples
     --------
@@ -91,21 +91,21 @@ def midway(weights: Floats, wrong: Mask) -> Floats:
 
 
 class Tally:
-    """Weights, mistakes and votes.
+    """Weights of the cases, and votes of the trees with their errors.
 
     Parameters
     ----------
     target : array of int
         The class of each case.
-    begin : array
-        The weights at the beginning.
+    initial : array
+        The initial weights.
     classes : int
-        Declared classes.
+        Number of classes of the schema.
 
     Examples
     --------
     >>> tally = Tally(np.array([0, 1, 1, 1]), np.ones(4), 2)
-    >>> tally.judge(np.array([1, 1, 1, 1]))
+    >>> tally.evaluate(np.array([1, 1, 1, 1]))
     0.25
     >>> tally.vote(1.0)
     >>> tally.mistakes
@@ -115,68 +115,68 @@ class Tally:
     [2.0, 0.6667, 0.6667, 0.6667]
     """
 
-    def __init__(self, target: npt.NDArray[np.generic], begin: Floats, classes: int) -> None:
-        self._target, self._begin = target, begin
-        self._total = float(begin.sum())
-        self.weights = begin
+    def __init__(self, target: npt.NDArray[np.generic], initial: Floats, classes: int) -> None:
+        self._target, self._initial = target, initial
+        self._total = float(initial.sum())
+        self.weights = initial
         self._votes = np.zeros((len(target), classes))
-        self._said: Codes = np.zeros(0, dtype=np.intp)
+        self._predicted: Codes = np.zeros(0, dtype=np.intp)
         self._wrong: Mask = np.zeros(0, dtype=bool)
         self._mistakes: list[float] = []
 
     @property
     def mistakes(self) -> list[float]:
-        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        """The error of the votes so far after each tree, by the initial weights."""
         return self._mistakes
 
     def reset(self) -> None:
-        """Go back to the weights of the beginning."""
-        self.weights = self._begin
+        """Reset the weights to the initial ones."""
+        self.weights = self._initial
 
-    def judge(self, said: Codes) -> float:
-        """Note which class a tree says of each case; return the weighted share of its mistakes."""
-        self._said, self._wrong = said, said != self._target
+    def evaluate(self, predicted: Codes) -> float:
+        """Store the predictions of a tree; return its weighted error."""
+        self._predicted, self._wrong = predicted, predicted != self._target
         return float(self.weights[self._wrong].sum() / self.weights.sum())
 
-    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
-        """Do the same by what leaves say, and the leaf of each case."""
-        return self.judge(said[leaves])
+    def evaluate_leaves(self, predicted: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same from the class of each leaf and the leaf of each case."""
+        return self.evaluate(predicted[leaves])
 
     def vote(self, alpha: float) -> None:
-        """Add the votes of the last tree, and note the mistakes of all."""
-        self._votes[np.arange(len(self._said)), self._said] += alpha
+        """Add the votes of the last tree and store the error of all votes."""
+        self._votes[np.arange(len(self._predicted)), self._predicted] += alpha
         wrong = first_maximum(self._votes) != self._target
-        self._mistakes.append(float(self._begin[wrong].sum() / self._total))
+        self._mistakes.append(float(self._initial[wrong].sum() / self._total))
 
     def multiply(self, alpha: float, classes: int) -> None:
-        """Weigh the cases anew, as `updated` does."""
+        """Update the weights as `updated` does."""
         self.weights = updated(self.weights, self._wrong, alpha, classes)
 
     def move_midway(self) -> None:
-        """Weigh the cases anew by the midway rule."""
+        """Update the weights by the midway rule."""
         self.weights = midway(self.weights, self._wrong & (self.weights > 0))
 
 
 class QuickTally(Tally):
-    """The same by kernels; votes are added up in a thread, while the next tree grows."""
+    """The same with kernels; a thread adds up the votes while the next tree grows."""
 
-    def __init__(self, target: npt.NDArray[np.generic], begin: Floats, classes: int) -> None:
-        super().__init__(target, begin, classes)
+    def __init__(self, target: npt.NDArray[np.generic], initial: Floats, classes: int) -> None:
+        super().__init__(target, initial, classes)
         self._wrong = np.zeros(len(target), dtype=bool)
-        self._kept = np.empty(len(target))
-        self._room = [np.empty(len(target)), np.empty(len(target))]
-        self._kept_of_votes = np.empty(len(target))
+        self._wrong_weights = np.empty(len(target))
+        self._buffers = [np.empty(len(target)), np.empty(len(target))]
+        self._wrong_votes = np.empty(len(target))
         self._voting = ThreadPoolExecutor(1)
         self._later: list[Future[float]] = []
 
     @property
     def mistakes(self) -> list[float]:
-        """After each tree that voted: the share of mistakes of all votes so far, by the first weights."""
+        """The error of the votes so far after each tree, by the initial weights."""
         return [one.result() for one in self._later]
 
-    def judge_leaves(self, said: Codes, leaves: npt.NDArray[np.int32]) -> float:
-        """Do the same by what leaves say, and the leaf of each case."""
-        return self.judge(said.astype(np.int32).take(leaves, mode="clip"))  # "clip" is quicker than to check
+    def evaluate_leaves(self, predicted: Codes, leaves: npt.NDArray[np.int32]) -> float:
+        """Do the same from the class of each leaf and the leaf of each case."""
+        return self.evaluate(predicted.astype(np.int32).take(leaves, mode="clip"))  # "clip" is faster than a check
 
     def judge(self, said: Codes) -> float:
         """Note which class a tree says of each case; return the weighted share of its mistakes."""
@@ -187,14 +187,14 @@ class QuickTally(Tally):
         return float(self._kept[:n].sum() / self.weights.sum())
 
     def vote(self, alpha: float) -> None:
-        """Add the votes of the last tree, and note the mistakes of all."""
-        self._later.append(self._voting.submit(self._cast, self._said, alpha))
+        """Add the votes of the last tree and store the error of all votes."""
+        self._later.append(self._voting.submit(self._cast, self._predicted, alpha))
 
-    def _cast(self, said: Codes, alpha: float) -> float:
+    def _cast(self, predicted: Codes, alpha: float) -> float:
         from treewright.learners.kernels.boosting import cast_votes
 
-        n = cast_votes(said, self._target, alpha, self._votes, self._begin, self._kept_of_votes)
-        return float(self._kept_of_votes[:n].sum() / self._total)
+        n = cast_votes(predicted, self._target, alpha, self._votes, self._initial, self._wrong_votes)
+        return float(self._wrong_votes[:n].sum() / self._total)
 
     def multiply(self, alpha: float, classes: int) -> None:
         """Weigh the cases anew, as `updated` does."""
@@ -207,115 +207,115 @@ class QuickTally(Tally):
 
 
 GUESSING = 1e-10
-"""An error this close to that of guessing is no better."""
+"""An error this close to that of guessing is not better than guessing."""
 
 REPORTED_AFTER = 0.05
-"""Seconds of boosting before progress is first reported."""
+"""Seconds of boosting between reports of progress."""
 
 
 @dataclass
 class _Boosting:
-    """The state between rounds."""
+    """The state of boosting between rounds."""
 
     dataset: Dataset
     plan: BoostPlan
-    begin: Floats
+    initial: Floats
     tally: Tally
     digest: DataDigest
     trees: list[Tree] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     resets: list[float] = field(default_factory=list)
-    over: bool = False
+    finished: bool = False
 
     @cached_property
     def classes(self) -> int:
-        """Classes that occur; declared ones that do not are no help in guessing."""
+        """Number of classes that occur; other classes do not affect guessing."""
         target = self.dataset.target
-        return 2 if target is None else max(2, len(np.unique(target[self.begin > 0])))
+        return 2 if target is None else max(2, len(np.unique(target[self.initial > 0])))
 
     def guesses(self, tree: Tree, error: float) -> bool:
-        """Say whether a tree with this share of mistakes is no better than guessing."""
+        """Return True if a tree with this error is not better than guessing."""
         if self.plan.reweighting != "midway":
             return error >= 1 - 1 / self.classes - GUESSING
         return error >= 0.5 - GUESSING or (tree.n_nodes == 1 and len(self.trees) > 0)
 
-    def judged(self, tree: Tree, leaves: Leaves | None = None) -> float:
-        """Return the share of mistakes of a tree; `leaves` are those of the cases, if they are known."""
+    def error_of(self, tree: Tree, leaves: Leaves | None = None) -> float:
+        """Return the weighted error of a tree; `leaves` are the leaves of the cases, if they are known."""
         if leaves is not None:
-            return self.tally.judge_leaves(first_maximum(node_probabilities(tree, None)), leaves)
+            return self.tally.evaluate_leaves(first_maximum(node_probabilities(tree, None)), leaves)
         forest = Forest(pack_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
         parts = [forest.voted(block, 0) for block in blocks(forest.packed, self.dataset)]
         return self.tally.judge(np.concatenate(parts))
 
     def accept(self, tree: Tree, error: float, resets: int) -> None:
-        """Take a tree in, and weigh the cases anew."""
-        calm = self.plan.reweighting == "midway"
+        """Add a tree and update the weights."""
+        is_midway = self.plan.reweighting == "midway"
         if error <= 0:
-            alpha = 1.0 if calm else 1.0 + sum(self.alphas)
-            self.over = True
-        elif calm:
+            alpha = 1.0 if is_midway else 1.0 + sum(self.alphas)
+            self.finished = True
+        elif is_midway:
             alpha = 1.0
             self.tally.move_midway()
         else:
             alpha = alpha_of(error, self.classes)
             self.tally.multiply(self.plan.learning_rate * alpha, self.classes)
-        self._take(tree, alpha, error, resets)
+        self._add(tree, alpha, error, resets)
 
-    def _take(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
-        """Note a tree that was just judged, and the mistakes of all votes (for one class each) so far."""
+    def _add(self, tree: Tree, alpha: float, error: float, resets: int) -> None:
+        """Add a tree that was just evaluated, and the error of the votes so far."""
         self.tally.vote(alpha)
         self.alphas.append(alpha)
         self.errors.append(error)
         self.resets.append(float(resets))
         self.trees.append(tree)
 
-    def again(self, tree: Tree, resets: float) -> None:
-        """Repeat a round of an earlier run, whose tree is known."""
+    def replay(self, tree: Tree, resets: float) -> None:
+        """Repeat a round of an earlier run with its tree."""
         if resets:
             self.tally.reset()
-        error = self.judged(tree)
+        error = self.error_of(tree)
         if self.guesses(tree, error):
             self.give_up(tree, error, int(resets))
         else:
             self.accept(tree, error, int(resets))
 
     def round(self, maker: TreeMaker) -> None:
-        """Learn one more tree, after as many resets as it takes and as are allowed."""
+        """Train one more tree; while it is not better than guessing, reset the weights and repeat, up to the limit."""
         if self.plan.coarseness and self.trees:
-            maker = maker.dividing_from(self.plan.coarseness * mean_leaf(self.trees[0]))
+            maker = maker.with_min_weight(self.plan.coarseness * mean_leaf(self.trees[0]))
         tree, leaves = maker.make_and_route(self.tally.weights)
-        error = self.judged(tree, leaves)
+        error = self.error_of(tree, leaves)
         resets = 0
         while self.guesses(tree, error):
             if sum(self.resets) + resets >= self.plan.max_resets:
-                self.over = True
+                self.finished = True
                 break
             resets += 1
             self.tally.reset()
             key = child_key(tree_key(self.plan.seed, len(self.trees)), resets)
-            tree = maker.make(self.begin * bootstrap(key, self.dataset.n_rows))
-            error = self.judged(tree)
-        if not self.over:
+            tree = maker.make(self.initial * bootstrap(key, self.dataset.n_rows))
+            error = self.error_of(tree)
+        if not self.finished:
             self.accept(tree, error, resets)
         elif not self.trees:
             self.give_up(tree, error, resets)
 
     def rounds(self, maker: TreeMaker, end: float) -> None:
-        """Learn trees until all are learned or this time has come; at least one."""
-        while len(self.trees) < self.plan.trees and not self.over:
+        """Train trees until all are trained or the end time is reached; at least one."""
+        while len(self.trees) < self.plan.trees and not self.finished:
             self.round(maker)
             if time.monotonic() >= end:
                 break
 
     def give_up(self, tree: Tree, error: float, resets: int) -> None:
-        """Take the last tree where not one was better than guessing: a model has at least one."""
-        self._take(tree, 1.0, error, resets)
-        self.over = True
+        """Add the last tree although it is not better than guessing: a model has at least one tree."""
+        self._add(tree, 1.0, error, resets)
+        self.finished = True
 
     def forest(self, smoothing: Smoothing, costs: tuple[tuple[float, ...], ...] | None) -> Forest:
         """Return the trees so far as a model."""
-        told = {
+        log = {
             "error": tuple(self.errors),
             "alpha": tuple(self.alphas),
             "resets": tuple(self.resets),
@@ -324,7 +324,7 @@ class _Boosting:
         packed = pack_trees(self.dataset.schema, self.trees)
         recipe, provenance = self.plan.to_dict(), provenance_of(self.dataset, self.digest)
         combining = Combining.VOTES if self.plan.votes == "class" else Combining.MEAN
-        return Forest(packed, np.array(self.alphas), combining, recipe, provenance, told, smoothing, costs)
+        return Forest(packed, np.array(self.alphas), combining, recipe, provenance, log, smoothing, costs)
 
 
 def boost(
@@ -339,23 +339,23 @@ def boost(
     progress: Progress | None = None,
     engine: str = "auto",
 ) -> Forest:
-    """Learn boosted trees.
+    """Train boosted trees.
 
     Parameters
     ----------
     dataset : Dataset
-        With classes; its weights are where the weights begin.
+        With classes; its weights are the initial weights.
     plan : BoostPlan
     resume : Forest or None
-        Boosted trees of the same plan and the same cases, but fewer: they are taken over.
+        Fewer boosted trees of the same plan and the same cases, to which trees are added.
     n_jobs : int or None
-        Threads for each tree, as many as the process may use unless it is told; the trees do not depend on it.
+        Threads for each tree, by default as many as the process may use; the trees do not depend on it.
     time_limit : float or None
-        Seconds after which no further round is begun.
+        Seconds after which no further round is started.
     smoothing, costs
         As in `Forest`.
     progress : callable or None
-        Called with rounds done and rounds in all.
+        Called with the number of finished rounds and of all rounds.
     engine : {"auto", "interpreted", "compiled"}
         What grows the trees; the forest is the same.
 
@@ -375,26 +375,26 @@ def boost(
     fitting = plan.for_schema(dataset.schema)
     check_time_limit(time_limit)
     digest = DataDigest(dataset)
-    begin = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
+    initial = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
     maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs), engine).prepare()
     quick = maker.compiled and dataset.n_rows >= MANY_CASES
     target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target
-    tally = (QuickTally if quick else Tally)(target, begin, len(dataset.schema.classes))
-    state = _Boosting(dataset, fitting, begin, tally, digest)
+    tally = (QuickTally if quick else Tally)(target, initial, len(dataset.schema.classes))
+    state = _Boosting(dataset, fitting, initial, tally, digest)
     if resume is not None:
         resets = resume.log.get("resets", ())
         if len(resets) != resume.n_trees:
-            raise ParameterError("the forest to go on with was not boosted")
-        for tree, before in zip(taken_over(resume, fitting, dataset, state.digest), resets, strict=True):
-            state.again(tree, before)
+            raise ParameterError("the forest to resume was not boosted")
+        for tree, before in zip(resumed_trees(resume, fitting, dataset, state.digest), resets, strict=True):
+            state.replay(tree, before)
     last = np.inf if time_limit is None else time.monotonic() + time_limit
     try:
-        while len(state.trees) < plan.trees and not state.over:
-            told = len(state.trees)
-            # The state is looked at next, and must be still.
+        while len(state.trees) < plan.trees and not state.finished:
+            reported = len(state.trees)
+            # The state is read next and must not change.
             run_in_worker(state.rounds, maker, min(last, time.monotonic() + REPORTED_AFTER), grace=None)
             if progress is not None:
-                for done in range(told, len(state.trees)):
+                for done in range(reported, len(state.trees)):
                     progress(done + 1, plan.trees)
             if time.monotonic() >= last:
                 break
@@ -421,5 +421,5 @@ def mean_leaf(tree: Tree) -> float:
 
 
 def _unweighted(dataset: Dataset) -> Dataset:
-    """Return the cases without their weights, which are in those of the first round already."""
+    """Return the cases without their weights, which the initial weights already include."""
     return replace(dataset, weights=None)

@@ -1,7 +1,7 @@
-"""Chance that depends on a seed and the number of a tree, and on nothing else.
+"""Random numbers that depend only on a seed and the number of a tree.
 
-So the order in which trees are grown, by how many threads or machines, and whether the work was interrupted in between,
-cannot change a forest. Bootstraps are numbers of times that each case was drawn, never copies of cases.
+Neither the order in which trees are grown, nor the number of threads or machines, nor an interruption changes a forest.
+A bootstrap sample is the number of times that each case was sampled; cases are never copied.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Longs = npt.NDArray[np.int64]
 _STEP = 0x9E3779B97F4A7C15
 
 SAMPLE, ATTRIBUTES, PERMUTATION, CASES = range(4)
-"""The purposes that a tree needs chance for."""
+"""Purposes of the random numbers of a tree."""
 
 
 def tree_key(seed: int, tree: int, purpose: int = SAMPLE) -> int:
@@ -27,7 +27,7 @@ def tree_key(seed: int, tree: int, purpose: int = SAMPLE) -> int:
     >>> tree_key(1, 2) == tree_key(1, 2), tree_key(1, 2) == tree_key(1, 3), tree_key(1, 2, 0) == tree_key(1, 2, 1)
     (True, False, False)
     """
-    # Mixed twice: mixed once, tree 3 of seed 8 would be tree 7 of seed 4.
+    # The seed is mixed twice: mixed once, tree 3 of seed 8 would be tree 7 of seed 4.
     return child_key(child_key(root_key(root_key(seed)), tree), purpose)
 
 
@@ -40,8 +40,8 @@ def stream(key: int, n: int) -> npt.NDArray[np.uint64]:
     return number ^ (number >> np.uint64(31))
 
 
-def drawn(key: int, n: int, size: int) -> Longs:
-    """Return so many numbers from 0 to n - 1, drawn with replacement (the bias of the remainder is below n / 2^64)."""
+def sampled_rows(key: int, n: int, size: int) -> Longs:
+    """Return `size` numbers from 0 to n - 1, sampled with replacement (the bias of the remainder is below n / 2^64)."""
     return (stream(key, size) % np.uint64(n)).astype(np.int64)
 
 
@@ -56,7 +56,7 @@ def permutation(key: int, n: int) -> Longs:
 
 
 def bootstrap(key: int, n: int, size: int | None = None) -> Longs:
-    """Return how often each of n cases is drawn when `size` (else n) are drawn with replacement.
+    """Return how often each of n cases is in a sample of `size` (by default n) cases with replacement.
 
     Examples
     --------
@@ -64,18 +64,18 @@ def bootstrap(key: int, n: int, size: int | None = None) -> Longs:
     >>> int(times.sum()), bool(0.3 < (times == 0).mean() < 0.45)
     (1000, True)
     """
-    return np.bincount(drawn(key, n, n if size is None else size), minlength=n)
+    return np.bincount(sampled_rows(key, n, n if size is None else size), minlength=n)
 
 
 def balanced_bootstrap(key: int, target: npt.NDArray[np.integer], size: int | None = None) -> Longs:
-    """Return how often each case is drawn when the same number of every class is drawn.
+    """Return how often each case is in a sample with the same number of cases of every class.
 
-    As many of each class as the rarest has (Chen, Liaw and Breiman 2004), or `size` in all as evenly as it goes.
+    The number is that of the rarest class (Chen, Liaw and Breiman 2004), or `size` divided by the number of classes.
     """
     present, counts = np.unique(target, return_counts=True)
     times = np.zeros(len(target), dtype=np.int64)
-    for place, code in enumerate(present.tolist()):
+    for index, code in enumerate(present.tolist()):
         rows = np.flatnonzero(target == code)
-        many = int(counts.min()) if size is None else max(1, size // len(present))
-        times[rows] = bootstrap(child_key(key, place), len(rows), many)
+        n_sampled = int(counts.min()) if size is None else max(1, size // len(present))
+        times[rows] = bootstrap(child_key(key, index), len(rows), n_sampled)
     return times

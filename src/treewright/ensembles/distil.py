@@ -1,9 +1,9 @@
-"""One readable tree that stands in for a forest: grown from what the forest says.
+"""Distil a forest into one readable tree that is grown from the predictions of the forest.
 
-The forest labels its training cases and as many more that are made from them (Breiman and Shang 1996, "born again
-trees"): a made case starts from a training case, and each of its cells is replaced by that of another one with
-probability one half. A tree is grown from all of these, and its fidelity (how often it says what the forest says) is
-told beside its accuracy and that of the plain tree, which was grown from the training cases themselves.
+The forest labels its training cases and as many artificial ones (Breiman and Shang 1996, "born again trees"). An
+artificial case is a copy of a training case in which each cell is replaced, with probability one half, by the cell of
+another training case. A tree is grown from all of them. Reported are its fidelity (how often it predicts the same as
+the forest), its accuracy, and the same for a plain tree grown from the training cases.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
-from treewright.ensembles.bootstrap import CASES, drawn, shares, tree_key
+from treewright.ensembles.bootstrap import CASES, sampled_rows, shares, tree_key
 from treewright.ensembles.growing import TreeMaker
 from treewright.errors import DataError, ParameterError
 from treewright.learners.base import TreeLearner
@@ -26,26 +26,26 @@ from treewright.plans import Plan, as_plan, c45, cart, provenance_of
 from treewright.tree.model import Predictor, TreeModel
 
 REPLACED = 0.5
-"""Share of the cells of a made case that come from other cases."""
+"""Share of the cells of an artificial case that come from other cases."""
 
 
 @dataclass(frozen=True)
 class Distilled:
-    """The tree that stands in for a forest, and how well it does.
+    """The tree distilled from a forest, with its fidelity and accuracy.
 
     Parameters
     ----------
     model : TreeModel
-        The tree grown from what the forest says.
+        The tree grown from the predictions of the forest.
     plain : TreeModel
         The tree grown from the training cases, by the same plan.
     tested : str
-        ``"test"`` if the figures are of cases that none of the models has seen, else ``"training"``.
+        ``"test"`` if the figures are of cases that no model was trained on, else ``"training"``.
     fidelity, plain_fidelity : float
-        Share of the cases of which the tree says what the forest says; for numbers the share of the variance of the
-        forest's answers that the tree explains.
+        Share of the cases for which tree and forest predict the same; for regression, the share of the variance of
+        the predictions of the forest that the tree explains.
     accuracy, plain_accuracy, forest_accuracy : float
-        Share of right answers; for numbers the share of the variance of the target explained.
+        Share of correct predictions; for regression, the share of the variance of the target that is explained.
     """
 
     model: TreeModel
@@ -93,20 +93,20 @@ def distil(
     made: int | None = None,
     seed: int = 0,
 ) -> Distilled:
-    """Grow one tree from what a forest says.
+    """Grow one tree from the predictions of a forest.
 
     Parameters
     ----------
     forest : Predictor
-        Any model, mostly a `Forest`.
+        Any model, usually a `Forest`.
     data : Dataset
-        The cases that it was learned from.
+        The training cases of the forest.
     test : Dataset or None
-        Cases that it has not seen, to measure on; without them the figures are of the training cases.
+        Cases to evaluate on; None evaluates on the training cases.
     plan : Plan, Recipe or None
-        How trees are grown; C4.5 with its pruning for classes, CART of at most 32 leaves for numbers.
+        How trees are grown; by default C4.5 with its pruning, or for regression CART with at most 32 leaves.
     made : int or None
-        Number of made cases; None makes as many as there are training cases, at least 1,000.
+        Number of artificial cases; by default that of the training cases, at least 1,000.
     seed : int
 
     Examples
@@ -124,58 +124,58 @@ def distil(
     if made is not None and (isinstance(made, bool) or not isinstance(made, int) or made < 0):
         raise ParameterError(f"made must be a whole number of at least 0, or None, not {made!r}")
     if forest.schema.attributes != data.schema.attributes:
-        raise ParameterError("the forest was learned from other attributes than these data have")
+        raise ParameterError("the attributes of the forest differ from those of the data")
     numbers = data.schema.task is Task.REGRESSION
-    chosen = (as_plan(plan) if plan is not None else _usual(numbers=numbers)).for_schema(data.schema)
-    cases = with_made_cases(data, max(1000, data.n_rows) if made is None else made, seed)
-    labelled = replace(cases, target=_said(forest, cases))
+    chosen = (as_plan(plan) if plan is not None else _default_plan(numbers=numbers)).for_schema(data.schema)
+    cases = with_artificial_cases(data, max(1000, data.n_rows) if made is None else made, seed)
+    labelled = replace(cases, target=_predicted(forest, cases))
     model = _model(labelled, chosen, data, made=cases.n_rows - data.n_rows)
     plain = _model(data, chosen, data)
-    asked = data if test is None else test
-    truth = np.zeros(0) if asked.target is None else asked.target
-    if len(truth) != asked.n_rows:
-        raise DataError("the test cases have no target", source=asked.source)
-    answers = {name: _said(one, asked) for name, one in (("f", forest), ("d", model), ("p", plain))}
+    evaluated = data if test is None else test
+    actual = np.zeros(0) if evaluated.target is None else evaluated.target
+    if len(actual) != evaluated.n_rows:
+        raise DataError("the test cases have no target", source=evaluated.source)
+    predictions = {name: _predicted(one, evaluated) for name, one in (("f", forest), ("d", model), ("p", plain))}
     return Distilled(
         model,
         plain,
         "training" if test is None else "test",
-        _agreement(answers["f"], answers["d"], numbers=numbers),
-        _agreement(answers["f"], answers["p"], numbers=numbers),
-        _agreement(truth, answers["d"], numbers=numbers),
-        _agreement(truth, answers["p"], numbers=numbers),
-        _agreement(truth, answers["f"], numbers=numbers),
+        _agreement(predictions["f"], predictions["d"], numbers=numbers),
+        _agreement(predictions["f"], predictions["p"], numbers=numbers),
+        _agreement(actual, predictions["d"], numbers=numbers),
+        _agreement(actual, predictions["p"], numbers=numbers),
+        _agreement(actual, predictions["f"], numbers=numbers),
     )
 
 
-def with_made_cases(data: Dataset, made: int, seed: int = 0) -> Dataset:
-    """Return the cases and so many more, made by mixing them; the made ones have no known target of their own."""
+def with_artificial_cases(data: Dataset, made: int, seed: int = 0) -> Dataset:
+    """Return the cases, followed by `made` artificial ones that mix them; the result has no target."""
     key = tree_key(seed, 0, CASES)
-    begin = drawn(key, data.n_rows, made)
+    begin = sampled_rows(key, data.n_rows, made)
     columns: list[npt.NDArray[Any]] = []
-    for place, column in enumerate(data.columns):
-        own = child_key(key, place)
-        other = drawn(child_key(own, 0), data.n_rows, made)
+    for index, column in enumerate(data.columns):
+        own = child_key(key, index)
+        other = sampled_rows(child_key(own, 0), data.n_rows, made)
         replaced = shares(child_key(own, 1), made) < REPLACED
         columns.append(np.concatenate((column, column[np.where(replaced, other, begin)])))
     weights = None if data.weights is None else np.concatenate((data.weights, np.ones(made)))
     return Dataset(data.schema, tuple(columns), data.n_rows + made, None, weights, data.source)
 
 
-def _usual(*, numbers: bool) -> Plan:
+def _default_plan(*, numbers: bool) -> Plan:
     return cart(stopping=Stopping(max_leaves=32)) if numbers else c45()
 
 
-def _said(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
+def _predicted(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
     if cases.schema.task is Task.REGRESSION:
         numbers: npt.NDArray[Any] = model.predict(cases)
         return numbers
     return model.predict_codes(cases).astype(np.int32)
 
 
-def _model(cases: Dataset, plan: Plan, data: Dataset, **told: int) -> TreeModel:
+def _model(cases: Dataset, plan: Plan, data: Dataset, **more: int) -> TreeModel:
     tree = TreeMaker(cases, plan).make(None)
-    record = provenance_of(data) | told
+    record = provenance_of(data) | more
     return TreeModel(tree, plan.to_dict(), record, {}, None, plan.learner.voting)
 
 
@@ -183,5 +183,5 @@ def _agreement(first: npt.NDArray[Any], second: npt.NDArray[Any], *, numbers: bo
     if not numbers:
         return float(np.mean(first == second))
     around = float(((first - first.mean()) ** 2).sum())
-    left = float(((first - second) ** 2).sum())
-    return 1.0 - left / around if around > 0 else float(left == 0)
+    residual = float(((first - second) ** 2).sum())
+    return 1.0 - residual / around if around > 0 else float(residual == 0)

@@ -1,4 +1,4 @@
-"""One tree after the other over the same cases, each with its own weights and its own chance."""
+"""Grow trees in sequence over the same cases, each with its own weights and its own random seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treewright.errors import ParameterError
 from treewright.learners.base import Run, TreeLearner, Weights
 from treewright.learners.discretise import in_bins
 from treewright.learners.grower import announce_compilation, grow, with_compiled_criterion
-from treewright.learners.recipe import Draw, MissingPolicy, Recipe
+from treewright.learners.recipe import AttributeSampling, MissingPolicy, Recipe
 from treewright.plans import Plan
 from treewright.pruning.methods import ReducedError, prune, split_off
 from treewright.tree.tree import Tree
@@ -27,7 +27,7 @@ CaseWeights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Leaves = npt.NDArray[np.int32]
 
 COMPILED_FOREST_CELLS = 1_000
-"""Cells from which on the compiled engine grows the trees: fewer than for one tree, as many trees share the loading."""
+"""Least number of cells to grow by kernels: fewer than for one tree, since all trees share the time of loading."""
 
 
 class InterpretedGrower:
@@ -37,15 +37,15 @@ class InterpretedGrower:
         self._dataset = dataset
 
     def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
-        """Grow by a recipe; cases of weight zero are left out."""
+        """Grow by a recipe without the cases of weight zero."""
         data = self._dataset if weights is None else replace(self._dataset, weights=weights.astype(np.float64))
         return grow(MemoryEngine(data, fractional=recipe.missing is MissingPolicy.FRACTIONAL), recipe).tree
 
 
 class SharedGrower:
-    """Grows by the compiled engine where that pays, else by the interpreted one; the trees are the same.
+    """Grows by the compiled engine if that is faster, otherwise by the interpreted one; the trees are the same.
 
-    The choice depends on the cases and the recipe only, so that a run that goes on later grows by the same engine.
+    The choice depends only on the cases and the recipe, so a resumed run uses the same engine.
     """
 
     def __init__(self, dataset: Dataset, n_jobs: int = 1, engine: str = "auto") -> None:
@@ -60,7 +60,7 @@ class SharedGrower:
             self._compiled = CompiledGrower(dataset, n_jobs)
 
     def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
-        """Grow by a recipe; cases of weight zero are left out."""
+        """Grow by a recipe without the cases of weight zero."""
         if self._compiled is None:
             return self._interpreted.grow(recipe, weights)
         from treewright.learners.kernels.options import is_supported
@@ -71,11 +71,11 @@ class SharedGrower:
 
     @property
     def compiled(self) -> bool:
-        """Whether kernels grow the trees that they understand."""
+        """Whether kernels grow the trees of supported recipes."""
         return self._compiled is not None
 
     def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
-        """Grow as above; return the leaf of each case, too, if the grower came to know it."""
+        """Grow as above; also return the leaf of each case, or None if the grower does not know it."""
         from treewright.learners.kernels.options import is_supported
 
         if self._compiled is None or not is_supported(recipe):
@@ -86,12 +86,12 @@ class SharedGrower:
 
 
 class TreeMaker:
-    """Makes trees by a plan; it can be sent to other processes, which then encode the cases anew.
+    """Makes trees by a plan; it can be pickled, and other processes then encode the cases again.
 
     Parameters
     ----------
     dataset : Dataset
-        With a target; its weights count beside those of each tree.
+        With a target; its weights are multiplied by those of each tree.
     plan : Plan
         For the task of the dataset (see `treewright.plans.Plan.for_schema`).
     n_jobs : int
@@ -117,16 +117,16 @@ class TreeMaker:
         return {**self.__dict__, "_grower": None}
 
     def prepare(self) -> TreeMaker:
-        """Encode the cases now, before threads share them."""
+        """Encode the cases before threads share them."""
         if self._plan.learner.recipe is not None:
             self._shared()
         return self
 
-    def dividing_from(self, weight: float) -> TreeMaker:
-        """Return a maker that divides no node lighter than this; the encoded cases are shared. For recipes only."""
+    def with_min_weight(self, weight: float) -> TreeMaker:
+        """Return a maker that splits no node below this weight; the encoded cases are shared. For recipes only."""
         recipe = self._plan.learner.recipe
         if recipe is None:
-            raise ParameterError(f"{self._plan.name} has no least weight of a node that is divided")
+            raise ParameterError(f"{self._plan.name} has no least weight of a node to be split")
         stopping = replace(recipe.stopping, min_weight=max(weight, recipe.stopping.min_weight))
         other = copy(self)
         other._plan = replace(self._plan, learner=replace(recipe, stopping=stopping))
@@ -144,16 +144,16 @@ class TreeMaker:
         return self._plan.learner.recipe is not None and self._shared().compiled
 
     def make_and_route(self, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
-        """Return the tree of these weights, and the leaf of each case if it became known while the tree grew."""
+        """Return the tree of these weights, and the leaf of each case if it is known from growing."""
         recipe, own = self._plan.learner.recipe, self._dataset.weights
         if recipe is None or self._plan.pruning or own is not None:
             return self.make(weights), None
         return self._shared().grow_and_route(recipe, weights)
 
-    def make(self, weights: CaseWeights | None, draw: Draw | None = None) -> Tree:
-        """Return the tree of one draw of weights (whole ones are numbers of copies)."""
+    def make(self, weights: CaseWeights | None, draw: AttributeSampling | None = None) -> Tree:
+        """Return the tree of one sample of weights (integers are numbers of copies)."""
         plan, recipe = self._plan, self._plan.learner.recipe
-        own = _times(self._dataset.weights, weights)
+        own = _product(self._dataset.weights, weights)
         if recipe is None:
             return self._made(plan.learner, self._part(own))
         recipe = recipe if draw is None else replace(recipe, draw=draw)
@@ -163,7 +163,7 @@ class TreeMaker:
         return self._pruned(tree, self._part(own)) if plan.pruning else tree
 
     def _part(self, weights: CaseWeights | None) -> Dataset:
-        """Return the cases that weigh anything, with their weights."""
+        """Return the cases of positive weight, with their weights."""
         if weights is None:
             return self._dataset
         kept = weights > 0
@@ -175,7 +175,7 @@ class TreeMaker:
         return tree
 
     def _made(self, learner: TreeLearner, cases: Dataset) -> Tree:
-        """Grow and prune by any learner; those that take no weights see a case as often as it was sampled."""
+        """Grow and prune by any learner; a learner without weights gets each case as often as it was sampled."""
         held_out = next((method for method in self._plan.pruning if isinstance(method, ReducedError)), None)
         validation = None
         if held_out is not None:
@@ -189,10 +189,10 @@ class TreeMaker:
         return tree
 
 
-def _times(own: CaseWeights | None, drawn: CaseWeights | None) -> CaseWeights | None:
-    if own is None or drawn is None:
-        return drawn if own is None else own
-    product: CaseWeights = own * drawn
+def _product(own: CaseWeights | None, sampled: CaseWeights | None) -> CaseWeights | None:
+    if own is None or sampled is None:
+        return sampled if own is None else own
+    product: CaseWeights = own * sampled
     return product
 
 
@@ -201,7 +201,7 @@ def _repeated(cases: Dataset, name: str) -> Dataset:
     weights = cases.weights
     if weights is None:
         return cases
-    times = weights.astype(np.int64)
-    if not np.array_equal(times, weights):
-        raise ParameterError(f"{name} takes no case weights that are not whole numbers; dialect 'c45' does")
-    return replace(cases.take(np.repeat(np.arange(cases.n_rows), times)), weights=None)
+    counts = weights.astype(np.int64)
+    if not np.array_equal(counts, weights):
+        raise ParameterError(f"{name} supports only integer case weights; dialect 'c45' supports any")
+    return replace(cases.take(np.repeat(np.arange(cases.n_rows), counts)), weights=None)

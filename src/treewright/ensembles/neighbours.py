@@ -1,4 +1,4 @@
-"""Cases that share leaves: the embedding in leaves, the proximity of cases, and what the neighbours say of a number."""
+"""Cases that share leaves: the embedding in leaves, the proximity of cases, and quantiles of a numeric target."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.ensembles.plan import ForestPlan, bagging
-from treewright.ensembles.random_forest import Sampling, digest_of
+from treewright.ensembles.random_forest import CaseSampling, digest_of
 from treewright.errors import ParameterError
 from treewright.tree.forest import Forest
 from treewright.tree.tree import LEAF
 
 Floats = npt.NDArray[np.float64]
 
-MOST_CELLS = 500_000_000
-"""A proximity matrix of more cells is refused (4 GB)."""
+MAX_PROXIMITY_CELLS = 500_000_000
+"""Maximum number of cells of a proximity matrix (4 GB)."""
 
 CELLS_AT_ONCE = 20_000_000
-"""Cells of weights of neighbours held at once."""
+"""Maximum number of cells of the weights of neighbours in memory."""
 
 
 def embedding(forest: Forest, cases: Dataset) -> Any:
     """Return the leaves of the cases as a sparse matrix of ones (SciPy CSR, cases x leaves of all trees).
 
-    A case that stays at an inner node of a tree has no leaf there. A divided one has the leaf that gets most of it.
+    A case that stays at an inner node of a tree has no leaf there; a fractional case has that of its largest fraction.
     """
     from scipy.sparse import csr_matrix
 
@@ -42,9 +42,10 @@ def embedding(forest: Forest, cases: Dataset) -> Any:
 def proximity(forest: Forest, cases: Dataset, others: Dataset | None = None) -> Floats:
     """Return the proximity of cases to others, or among themselves."""
     second = cases if others is None else others
-    if cases.n_rows * second.n_rows > MOST_CELLS:
+    if cases.n_rows * second.n_rows > MAX_PROXIMITY_CELLS:
         raise ParameterError(
-            f"the proximity of {cases.n_rows:,} and {second.n_rows:,} cases has too many cells (at most {MOST_CELLS:,})"
+            f"the proximity of {cases.n_rows:,} and {second.n_rows:,} cases has too many cells "
+            f"(at most {MAX_PROXIMITY_CELLS:,})"
         )
     mine = forest.nodes(cases)
     theirs = mine if others is None else forest.nodes(second)
@@ -62,13 +63,13 @@ def _membership(forest: Forest, nodes: npt.NDArray[np.int64]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The training cases in every leaf of a forest of numbers.
+    """The training cases in every leaf of a regression forest.
 
     Parameters
     ----------
     forest : Forest
     members : sparse matrix, nodes x training cases
-        Weight of each case in the leaf, as a share of the leaf; the cases in the order of their targets.
+        Weight of each case as a share of the weight of the leaf; cases are sorted by target.
     target : array
         The targets, ascending.
 
@@ -95,7 +96,7 @@ class Neighbours:
     def quantiles(self, cases: Dataset, wanted: tuple[float, ...]) -> Floats:
         """Return the quantiles of the target of each case (cases x quantiles).
 
-        The quantile q is the least target up to which the neighbours weigh at least q.
+        The quantile q is the least target at which the cumulative weight of the neighbours is at least q.
         """
         if not wanted or not all(0 <= one <= 1 for one in wanted):
             raise ParameterError(f"quantiles must be numbers from 0 to 1, not {wanted!r}")
@@ -106,32 +107,32 @@ class Neighbours:
             part = nodes[first : first + size]
             weights = np.asarray((_membership(self.forest, part) @ self.members).todense())
             reached = np.cumsum(weights, axis=1)
-            for place, share in enumerate(wanted):
+            for index, share in enumerate(wanted):
                 least = (share * reached[:, -1] * (1 - 1e-12))[:, None]
-                result[first : first + size, place] = self.target[np.argmax((reached >= least) & (weights > 0), axis=1)]
+                result[first : first + size, index] = self.target[np.argmax((reached >= least) & (weights > 0), axis=1)]
         return result
 
 
 def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None) -> Neighbours:
-    """Find the training cases in the leaves of a forest of numbers, also of one that was saved and loaded.
+    """Find the training cases in the leaves of a regression forest, including a loaded one.
 
     Parameters
     ----------
     forest : Forest
     dataset : Dataset
-        The cases that the forest was learned from; its file does not keep them, only a digest that they are told by.
+        The training cases of the forest; its file stores only a digest of them, which is checked.
     plan : ForestPlan or None
-        How it was learned; None believes what the forest says of itself.
+        The plan of the forest; None uses the recipe that the forest stores.
     """
     from scipy.sparse import csr_matrix
 
     if not forest.is_regression or dataset.target is None:
-        raise ParameterError("quantiles are for a numeric target, and this forest predicts classes")
+        raise ParameterError("quantiles require a numeric target, but this forest predicts classes")
     if plan is None:
         if forest.provenance.get("data") != digest_of(dataset):
-            raise ParameterError("these are not the cases that the forest was learned from, in their order")
-        plan = _bagged_as(forest)
-    sampling = Sampling(plan, dataset)
+            raise ParameterError("these are not the training cases of the forest, in their order")
+        plan = _sampling_plan_of(forest)
+    sampling = CaseSampling(plan, dataset)
     order = np.argsort(dataset.target, kind="stable")
     nodes = forest.nodes(dataset)[order]
     own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
@@ -145,10 +146,10 @@ def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None)
     return Neighbours(forest, members, dataset.target[order].astype(np.float64))
 
 
-def _bagged_as(forest: Forest) -> ForestPlan:
-    """Return a plan that draws the bags of a forest again: the kind of its trees has no part in that."""
-    told = forest.recipe
-    if told.get("ensemble") != "forest":
-        raise ParameterError("quantiles are for bagged trees and random forests")
+def _sampling_plan_of(forest: Forest) -> ForestPlan:
+    """Return a plan with the same bootstrap samples as a forest; the kind of its trees does not matter."""
+    recipe = forest.recipe
+    if recipe.get("ensemble") != "forest":
+        raise ParameterError("quantiles require bagged trees or a random forest")
     names = ("bootstrap", "max_samples", "seed")
-    return bagging(trees=forest.n_trees, **{name: told[name] for name in names})
+    return bagging(trees=forest.n_trees, **{name: recipe[name] for name in names})

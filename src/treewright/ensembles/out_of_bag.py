@@ -1,6 +1,6 @@
-"""Honest answers for the training cases: each is asked only of the trees that have not seen it.
+"""Out-of-bag predictions of the training cases, and permutation importance.
 
-About 37 % of the cases (1/e) are out of the bag of any one tree, so every case has about 37 % of the trees for judges.
+About 37 % of the cases (1/e) are out of bag for each tree, so about 37 % of the trees vote on each case.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.ensembles.bootstrap import PERMUTATION, permutation, tree_key
 from treewright.ensembles.plan import ForestPlan
-from treewright.ensembles.random_forest import Sampling
+from treewright.ensembles.random_forest import CaseSampling
 from treewright.errors import DataError, ParameterError
 from treewright.learners.sampling import child_key
 from treewright.tree.forest import Forest
@@ -26,20 +26,20 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OutOfBag:
-    """What the trees say of the cases that they have not seen.
+    """Out-of-bag predictions and errors of a forest.
 
     Parameters
     ----------
-    answers : array, cases x classes (or one column of numbers)
-        Mean over the trees for which a case was out of the bag; NaN for cases that were in every bag.
-    judges : array of int
+    predictions : array, cases x classes (or one column of numbers)
+        Mean over the trees for which a case is out of bag; NaN for cases that are in every bag.
+    voters : array of int
         Number of such trees.
     errors : tuple of float
-        After each tree: the share of mistakes, or the mean squared error, over the cases that had a judge by then.
+        After each tree: error rate, or mean squared error, over the cases with an out-of-bag vote so far.
     """
 
-    answers: Floats
-    judges: npt.NDArray[np.int64]
+    predictions: Floats
+    voters: npt.NDArray[np.int64]
     errors: tuple[float, ...]
 
     @property
@@ -49,20 +49,20 @@ class OutOfBag:
 
     @property
     def share(self) -> float:
-        """Mean share of the cases that are out of the bag of a tree."""
-        return float(self.judges.mean() / len(self.errors))
+        """Mean share of the cases that are out of bag for a tree."""
+        return float(self.voters.mean() / len(self.errors))
 
 
 def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
-    """Ask a forest about its own training cases.
+    """Predict the training cases of a forest out of bag.
 
     Parameters
     ----------
     forest : Forest
     dataset : Dataset
-        The cases that it was grown from, in the same order.
+        The training cases of the forest, in the same order.
     plan : ForestPlan
-        By which it was grown; it tells the bootstraps again.
+        The plan of the forest; it determines the bootstrap samples.
 
     Examples
     --------
@@ -74,37 +74,37 @@ def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
     (True, 50)
     """
     if not plan.bootstrap:
-        raise ParameterError("without bootstraps no case is out of a bag; set bootstrap=True")
-    sampling = Sampling(plan, dataset)
-    outside = np.stack([sampling.times(tree) == 0 for tree in range(forest.n_trees)], axis=1)
+        raise ParameterError("without bootstrap samples no case is out of bag; set bootstrap=True")
+    sampling = CaseSampling(plan, dataset)
+    is_out = np.stack([sampling.counts(tree) == 0 for tree in range(forest.n_trees)], axis=1)
     width = 1 if forest.is_regression else len(forest.schema.classes)
     sums = np.zeros((dataset.n_rows, width))
     wrong = np.zeros(forest.n_trees)
-    judged = np.zeros(forest.n_trees)
+    evaluated_weight = np.zeros(forest.n_trees)
     weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
     for block in blocks(forest.packed, dataset):
         rows = slice(block.first, block.last)
-        _follow(forest, dataset, block, outside[rows], sums[rows], weights[rows], wrong, judged)
-    judges = outside.sum(axis=1).astype(np.int64)
+        _add_trees(forest, dataset, block, is_out[rows], sums[rows], weights[rows], wrong, evaluated_weight)
+    voters = is_out.sum(axis=1).astype(np.int64)
     with np.errstate(invalid="ignore"):
-        answers = sums / np.where(judges > 0, judges, np.nan)[:, None]
-    return OutOfBag(answers, judges, _filled(wrong, judged))
+        predictions = sums / np.where(voters > 0, voters, np.nan)[:, None]
+    return OutOfBag(predictions, voters, _filled(wrong, evaluated_weight))
 
 
-def _follow(
+def _add_trees(
     forest: Forest,
     dataset: Dataset,
     block: Block,
-    outside: npt.NDArray[np.bool_],
+    is_out: npt.NDArray[np.bool_],
     sums: Floats,
     weights: Floats,
     wrong: Floats,
-    judged: Floats,
+    evaluated_weight: Floats,
 ) -> None:
-    """Add the answers of one tree after the other for a block of cases, and count the mistakes after each."""
+    """Add the predictions of the trees for a block of cases, and the errors after each tree."""
     target = _target(dataset)[block.first : block.last]
-    said = np.zeros_like(sums)
-    judges = np.zeros(len(sums))
+    prediction = np.zeros_like(sums)
+    voters = np.zeros(len(sums))
     mistakes = np.zeros(len(sums))
     for tree in range(forest.n_trees):
         out = outside[:, tree]
@@ -113,31 +113,31 @@ def _follow(
         sums[out] += said[out]
         judges[out] += 1
         if forest.is_regression:
-            mistakes[out] = (sums[out, 0] / judges[out] - target[out]) ** 2
+            mistakes[out] = (sums[out, 0] / voters[out] - target[out]) ** 2
         else:
             mistakes[out] = forest.codes_of(sums[out]) != target[out]
         wrong[tree] += float((weights * mistakes).sum())
-        judged[tree] += float(weights[judges > 0].sum())
+        evaluated_weight[tree] += float(weights[voters > 0].sum())
 
 
-def _filled(wrong: Floats, judged: Floats) -> tuple[float, ...]:
-    """Return the errors; before the first case was judged, the first error there is."""
-    if not np.any(judged > 0):
-        raise ParameterError("no case was out of any bag: there are too few cases or trees for an out-of-bag error")
-    errors = wrong / np.where(judged > 0, judged, 1.0)
-    first = int(np.argmax(judged > 0))
+def _filled(wrong: Floats, evaluated_weight: Floats) -> tuple[float, ...]:
+    """Return the errors; those before the first out-of-bag vote are set to the first error."""
+    if not np.any(evaluated_weight > 0):
+        raise ParameterError("no case was out of bag: there are too few cases or trees for an out-of-bag error")
+    errors = wrong / np.where(evaluated_weight > 0, evaluated_weight, 1.0)
+    first = int(np.argmax(evaluated_weight > 0))
     errors[:first] = errors[first]
     return tuple(errors.tolist())
 
 
 @dataclass(frozen=True)
 class PermutationImportance:
-    """How much worse trees do on their out-of-bag cases when the values of an attribute are shuffled among these.
+    """The increase of the out-of-bag error of trees when the values of an attribute are permuted.
 
     Parameters
     ----------
     importances : array, attributes x trees
-        Rise of the error of each tree (share of mistakes, or mean squared error).
+        Increase of the error of each tree (error rate, or mean squared error).
     """
 
     importances: Floats
@@ -157,15 +157,15 @@ class PermutationImportance:
 
 
 def permutation_importance(forest: Forest, dataset: Dataset, plan: ForestPlan) -> PermutationImportance:
-    """Measure the importance of attributes by shuffling their values (Breiman 2001), out of bag.
+    """Compute the out-of-bag importance of attributes by permuting their values (Breiman 2001).
 
     Parameters
     ----------
     forest : Forest
     dataset : Dataset
-        The cases that it was grown from, in the same order.
+        The training cases of the forest, in the same order.
     plan : ForestPlan
-        By which it was grown.
+        The plan of the forest.
 
     Examples
     --------
@@ -177,32 +177,32 @@ def permutation_importance(forest: Forest, dataset: Dataset, plan: ForestPlan) -
     (4, 50)
     """
     if not plan.bootstrap:
-        raise ParameterError("without bootstraps no case is out of a bag; set bootstrap=True")
-    sampling = Sampling(plan, dataset)
+        raise ParameterError("without bootstrap samples no case is out of bag; set bootstrap=True")
+    sampling = CaseSampling(plan, dataset)
     result = np.zeros((len(dataset.columns), forest.n_trees))
-    for place, tree in enumerate(forest.trees):
-        out = np.flatnonzero(sampling.times(place) == 0)
+    for index, tree in enumerate(forest.trees):
+        out = np.flatnonzero(sampling.counts(index) == 0)
         if len(out) == 0:
             continue
         cases = dataset.take(out)
-        one = _alone(forest, tree)
-        plain = _error(one, cases)
-        key = tree_key(plan.seed, place, PERMUTATION)
+        one = _forest_of_one(forest, tree)
+        before = _error(one, cases)
+        key = tree_key(plan.seed, index, PERMUTATION)
         for attribute in _used(tree):
             shuffled = list(cases.columns)
             shuffled[attribute] = shuffled[attribute][permutation(child_key(key, attribute), len(out))]
-            moved = Dataset(cases.schema, tuple(shuffled), cases.n_rows, cases.target, cases.weights)
-            result[attribute, place] = _error(one, moved) - plain
+            permuted = Dataset(cases.schema, tuple(shuffled), cases.n_rows, cases.target, cases.weights)
+            result[attribute, index] = _error(one, permuted) - before
     return PermutationImportance(result)
 
 
 def _used(tree: Tree) -> list[int]:
-    """Return the attributes that a tree tests, also by surrogates: shuffling others changes nothing."""
+    """Return the attributes of splits and surrogates of a tree; permuting others changes nothing."""
     tested = set(tree.attribute[tree.attribute != LEAF].tolist())
     return sorted(tested | {one.split.attribute for ones in tree.surrogates.values() for one in ones})
 
 
-def _alone(forest: Forest, tree: Tree) -> Forest:
+def _forest_of_one(forest: Forest, tree: Tree) -> Forest:
     return Forest(pack_trees(forest.schema, [tree]), np.ones(1), forest.combining)
 
 

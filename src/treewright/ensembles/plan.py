@@ -133,7 +133,7 @@ class ForestPlan:
         if self.draws and not self.tree.abilities.sampled_attributes:
             raise ParameterError(f"{self.tree.name} draws no attributes and no cuts; only ID3, C4.5 and CART do")
         if recipe is not None and self.random_cuts:
-            replace(recipe, draw=Draw(1, 0, random_cuts=True))  # raises where numbers are not cut in two
+            replace(recipe, draw=AttributeSampling(1, 0, random_cuts=True))  # raises where numbers are not cut in two
         if not self.bootstrap and (self.max_samples is not None or self.balanced):
             raise ParameterError("max_samples and balanced say what a bootstrap draws, and bootstrap is False")
 
@@ -212,7 +212,7 @@ class ForestPlan:
         if not self.draws:
             return None
         many = number_of_attributes(self.max_features, n_attributes)
-        return Draw(many, key, self.per == "tree", self.random_cuts)
+        return AttributeSampling(many, key, self.per == "tree", self.random_cuts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""

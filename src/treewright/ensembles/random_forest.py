@@ -1,13 +1,11 @@
-"""Growing bagged trees and random forests, by row number or by row id.
+"""Growing bagged trees and random forests, with bootstrap samples by row number or by row id.
 
-Growing bagged trees and random forests. Every tree depends on the seed and its own number only: its bootstrap, and what
-it draws. So the forest is the same for any number of threads, and a forest that was interrupted goes on to the same
-bytes.
+The bootstrap sample and the random choices of a tree depend only on the seed and the number of the tree. So the forest
+is the same for any number of threads, and resuming an interrupted forest gives the same bytes.
 
-Forests whose bootstraps are decided by the key of each row, so that they are the same wherever the rows are. Outside
-memory rows have no numbers to draw, and no order. Each row is therefore in the bag of a tree as often as a hash of its
-key, the seed and the number of the tree says, which is about as often as a bootstrap would draw it: Poisson(1) times
-(`treewright.counting.row_sampling`). The same forest can be grown in memory from the same keys.
+Out of core, rows have neither numbers nor an order. A hash of the row id, the seed and the number of the tree then
+determines how often the sample of a tree contains a row, with the distribution of a bootstrap: about Poisson(1)
+(`treewright.counting.row_sampling`). The same forest can be grown in memory from the same row ids.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.row_sampling import Bags, residues_of_numbers, residues_of_texts, times
+from treewright.counting.row_sampling import BootstrapSamples, hashes_of_integers, hashes_of_texts, sample_counts
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.ensembles.bootstrap import ATTRIBUTES, Longs, balanced_bootstrap, bootstrap, tree_key
 from treewright.ensembles.growing import CaseWeights, TreeMaker
 from treewright.ensembles.plan import EnsemblePlan, ForestPlan, number_of_cases
-from treewright.ensembles.running import Interrupted, Progress, Run, run_trees
+from treewright.ensembles.running import GrowthResult, Interrupted, Progress, run_trees
 from treewright.errors import ParameterError
 from treewright.learners.recipe import Intervals, Recipe
 from treewright.pruning.methods import ErrorBased, ReducedError
@@ -38,12 +36,12 @@ from treewright.tree.tree import Tree
 from treewright.version import __version__
 
 HASHED_AT_ONCE = 100_000
-"""Cells below which hashing the data takes no longer than starting a thread for it."""
+"""Least number of cells to hash in a separate thread; below, starting the thread takes longer."""
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """Says which cases each tree of a forest has, from nothing but the plan and the classes of the cases.
+class CaseSampling:
+    """The sample of cases of each tree of a forest, from the plan and the classes of the cases alone.
 
     Parameters
     ----------
@@ -54,15 +52,15 @@ class Sampling:
     --------
     >>> from treewright.data.samples import sample
     >>> from treewright.ensembles.plan import bagging
-    >>> Sampling(bagging(), sample("play-tennis")).times(0).sum()
+    >>> CaseSampling(bagging(), sample("play-tennis")).counts(0).sum()
     np.int64(14)
     """
 
     plan: ForestPlan
     dataset: Dataset
 
-    def times(self, tree: int) -> Longs:
-        """Return how often each case is in a tree; a case of 0 times is out of its bag."""
+    def counts(self, tree: int) -> Longs:
+        """Return how often the sample of a tree contains each case; 0 means out of bag."""
         n = self.dataset.n_rows
         if not self.plan.bootstrap:
             return np.ones(n, dtype=np.int64)
@@ -73,32 +71,32 @@ class Sampling:
         return bootstrap(key, n, size)
 
     def weights(self, tree: int) -> CaseWeights | None:
-        """Return the weights by which a tree is grown, beside those of the cases."""
+        """Return the weights of the cases for a tree, by which their own weights are multiplied."""
         if not self.plan.bootstrap and not self.plan.balanced_weights:
             return None
-        times = self.times(tree)
+        counts = self.counts(tree)
         if not self.plan.balanced_weights:
-            return times
+            return counts
         codes = _codes(self.dataset)
-        counts = np.bincount(codes, times)
-        present = np.count_nonzero(counts)
-        factor = times.sum() / (present * np.where(counts > 0, counts, 1.0))
-        balanced: CaseWeights = times * factor[codes]
+        class_counts = np.bincount(codes, counts)
+        present = np.count_nonzero(class_counts)
+        factor = counts.sum() / (present * np.where(class_counts > 0, class_counts, 1.0))
+        balanced: CaseWeights = counts * factor[codes]
         return balanced
 
 
 @dataclass(frozen=True)
 class _Job:
-    """Makes the tree of a number; a value that other processes can be given."""
+    """Makes the tree with a given number; it can be pickled."""
 
     maker: TreeMaker
-    sampling: Sampling
+    sampling: CaseSampling
 
     def __call__(self, number: int) -> Tree:
         plan, data = self.sampling.plan, self.sampling.dataset
         weights = self.sampling.weights(number)
         if weights is not None and data.weights is not None and not np.any(data.weights[weights > 0] > 0):
-            weights = None  # a bootstrap of nothing but cases of weight zero says nothing: all cases then
+            weights = None  # a sample of cases of weight zero only is replaced by all cases
         draw = plan.draw(tree_key(plan.seed, number, ATTRIBUTES), len(data.columns))
         return self.maker.make(weights, draw)
 
@@ -123,15 +121,15 @@ def grow_forest(
         With a target; its weights are respected.
     plan : ForestPlan
     resume : Forest or None
-        A forest of the same plan and the same cases with fewer trees: they are taken over.
+        A forest of the same plan and the same cases with fewer trees, to which trees are added.
     n_jobs : int or None
         Threads.
     time_limit : float or None
-        Seconds after which no further tree is begun.
+        Seconds after which no further tree is started.
     smoothing, costs
         As in `Forest`.
     progress : callable or None
-        Called with trees done and trees in all.
+        Called with the number of finished trees and of all trees.
     engine : {"auto", "interpreted", "compiled"}
         What grows the trees; the forest is the same.
 
@@ -142,12 +140,12 @@ def grow_forest(
     """
     fitting = plan.for_schema(dataset.schema)
     digest = DataDigest(dataset)
-    before = [] if resume is None else list(taken_over(resume, fitting, dataset, digest))
-    job = _Job(TreeMaker(dataset, fitting.tree, engine=engine).prepare(), Sampling(fitting, dataset))
-    run = Run([])
-    if len(before) < plan.trees:
-        run = run_trees(job, len(before), plan.trees, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
-    trees = before + run.trees
+    earlier = [] if resume is None else list(resumed_trees(resume, fitting, dataset, digest))
+    job = _Job(TreeMaker(dataset, fitting.tree, engine=engine).prepare(), CaseSampling(fitting, dataset))
+    run = GrowthResult([])
+    if len(earlier) < plan.trees:
+        run = run_trees(job, len(earlier), plan.trees, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
+    trees = earlier + run.trees
     if not trees:
         raise KeyboardInterrupt
     forest = Forest(
@@ -165,22 +163,22 @@ def grow_forest(
     return forest
 
 
-def taken_over(before: Forest, plan: EnsemblePlan, dataset: Dataset, digest: DataDigest) -> tuple[Tree, ...]:
-    """Return the trees of an earlier run, which must have been of the same plan on the same cases."""
-    mine, theirs = plan.to_dict(), dict(before.recipe)
+def resumed_trees(earlier: Forest, plan: EnsemblePlan, dataset: Dataset, digest: DataDigest) -> tuple[Tree, ...]:
+    """Return the trees of an earlier run; raise unless it had the same plan and the same cases."""
+    mine, theirs = plan.to_dict(), dict(earlier.recipe)
     wanted, found = int(mine.pop("trees")), theirs.pop("trees", None)
     different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
     if different:
-        raise ParameterError(f"the forest to go on with was learned otherwise: {', '.join(different)} differ")
-    if before.schema != dataset.schema or before.provenance.get("data") != digest.value:
-        raise ParameterError("the forest to go on with was learned from other data")
-    if before.n_trees > wanted:
-        raise ParameterError(f"the forest to go on with has {before.n_trees} trees (of {found}), more than {wanted}")
-    return before.trees
+        raise ParameterError(f"the forest to resume was trained with other options: {', '.join(different)} differ")
+    if earlier.schema != dataset.schema or earlier.provenance.get("data") != digest.value:
+        raise ParameterError("the forest to resume was trained on other data")
+    if earlier.n_trees > wanted:
+        raise ParameterError(f"the forest to resume has {earlier.n_trees} trees (of {found}), more than {wanted}")
+    return earlier.trees
 
 
 def provenance_of(dataset: Dataset, digest: DataDigest) -> dict[str, Any]:
-    """Return what a forest was learned from, with a digest that tells the cases from others."""
+    """Return the provenance of a forest, with a digest of its cases."""
     return {
         "treewright": __version__,
         "rows": dataset.n_rows,
@@ -198,10 +196,10 @@ def digest_of(dataset: Dataset) -> str:
 
 
 class DataDigest:
-    """The digest of a dataset; a thread computes that of a large one while the trees grow.
+    """The digest of a dataset; for a large one a thread computes it while the trees grow.
 
-    It is complete before the fit returns. A later moment, such as saving, would be wrong: columns may share the memory
-    of the caller's arrays, which the caller may change after the fit.
+    It is complete before the fit returns and not computed later, for example when saving: columns may share the memory
+    of arrays that the caller may change after the fit.
 
     Parameters
     ----------
@@ -225,12 +223,12 @@ class DataDigest:
 
     @property
     def value(self) -> str:
-        """The digest as `digest_of` returns it, waiting until it is known."""
+        """The digest as `digest_of` returns it; waits for the thread."""
         return self._digest.result()
 
 
 def with_log(forest: Forest, **numbers: tuple[float, ...]) -> Forest:
-    """Return the forest with more in its log."""
+    """Return the forest with further entries in its log."""
     return replace(forest, log={**forest.log, **numbers})
 
 
@@ -241,48 +239,50 @@ def _codes(dataset: Dataset) -> Longs:
 Costs = tuple[tuple[float, ...], ...]
 
 
-def bags_of(plan: ForestPlan, key: str | None) -> Bags:
-    """Return the bags of the trees of a plan; without a key only if no rows are drawn.
+def bootstrap_samples_of(plan: ForestPlan, key: str | None) -> BootstrapSamples:
+    """Return the bootstrap samples of the trees of a plan; a key is required if rows are sampled.
 
     Examples
     --------
     >>> from treewright.ensembles.plan import forest
-    >>> len(bags_of(forest(trees=3), "id"))
+    >>> len(bootstrap_samples_of(forest(trees=3), "id"))
     3
     """
     if plan.bootstrap and key is None:
         raise ParameterError(
-            "rows outside memory have no numbers, so a bootstrap draws them by a column that names every row: "
-            "say which (key=..., --key COL), or grow every tree from all rows (bootstrap=False)"
+            "a bootstrap out of core samples rows by a key, a column that identifies every row: "
+            "name it (key=..., --key COL), or grow every tree from all rows (bootstrap=False)"
         )
-    return Bags.of_keys(key if plan.bootstrap else None, (tree_key(plan.seed, tree) for tree in range(plan.trees)))
+    return BootstrapSamples.from_tree_keys(
+        key if plan.bootstrap else None, (tree_key(plan.seed, tree) for tree in range(plan.trees))
+    )
 
 
-def require_possible(plan: ForestPlan, schema: Schema, name: str) -> None:
-    """Raise unless the forest of a plan can be counted outside memory."""
+def require_forest_out_of_core(plan: ForestPlan, schema: Schema, name: str) -> None:
+    """Raise unless the forest of a plan can be counted out of core."""
     tree = plan.tree
     if plan.max_samples is not None or plan.balanced or plan.balanced_weights:
         raise ParameterError(
-            f"{name} draws every row by itself: leave out max_samples, balanced and balanced_weights, or read the table"
+            f"{name} samples each row independently: omit max_samples, balanced and balanced_weights, or read the table"
         )
     recipe = tree.learner.recipe
     if recipe is None:
-        raise ParameterError(f"{tree.name} trees of a forest are not grown by {name}: ID3, C4.5 and CART are")
+        raise ParameterError(f"{name} does not support forests of {tree.name} trees; use ID3, C4.5 or CART")
     if recipe.numeric_bins is not None:
-        raise ParameterError(f"bins are made from numbers in memory, and not by {name}: leave bins out")
+        raise ParameterError(f"{name} does not support bins: omit them")
     if recipe.stopping.max_leaves is not None:
-        raise ParameterError("under a limit of leaves trees cannot share a scan: limit the depth instead")
+        raise ParameterError("with a limit on leaves trees cannot share a scan: limit the depth instead")
     if isinstance(recipe.numeric, Intervals) and any(column.is_numeric for column in schema.attributes):
         raise ParameterError(
-            f"{tree.name} makes intervals of numbers, for every tree of a forest its own, which {name} does not count: "
+            f"{tree.name} discretises numeric attributes separately for each tree, which {name} does not support: "
             "use C4.5 or CART"
         )
     if any(isinstance(method, (ErrorBased, ReducedError)) for method in tree.pruning):
-        raise ParameterError(f"trees of a forest are not pruned by cases that {name} holds: leave them unpruned")
+        raise ParameterError(f"{name} does not support forests of trees that are pruned on cases: leave them unpruned")
 
 
-def recipes_of(plan: ForestPlan, n_attributes: int) -> list[Recipe]:
-    """Return the recipe of each tree: they differ in what is left to chance."""
+def tree_recipes(plan: ForestPlan, n_attributes: int) -> list[Recipe]:
+    """Return the recipe of each tree; they differ in their random seeds."""
     recipe = plan.tree.learner.recipe
     if recipe is None:
         raise ParameterError(f"{plan.tree.name} does not grow by a recipe")
@@ -293,7 +293,7 @@ def recipes_of(plan: ForestPlan, n_attributes: int) -> list[Recipe]:
     return recipes
 
 
-def joined(
+def forest_of_trees(
     trees: Sequence[Tree],
     plan: ForestPlan,
     key: str | None,
@@ -301,7 +301,7 @@ def joined(
     smoothing: Smoothing = None,
     costs: Costs | None = None,
 ) -> Forest:
-    """Make a forest of trees; it says that its bootstraps are decided by a key."""
+    """Make a forest of trees whose bootstrap samples depend on a key."""
     recipe = plan.to_dict()
     if plan.bootstrap:
         recipe |= {"bootstrap": "poisson", "key": key}
@@ -311,26 +311,26 @@ def joined(
     )
 
 
-def grow_forest_by_key(
+def grow_forest_by_row_id(
     dataset: Dataset,
-    keys: npt.NDArray[Any] | Sequence[str],
+    row_ids: npt.NDArray[Any] | Sequence[str],
     plan: ForestPlan,
     key: str = "key",
     *,
     smoothing: Smoothing = None,
     costs: Costs | None = None,
 ) -> Forest:
-    """Grow in memory the forest that any engine grows from the same rows.
+    """Grow in memory the same forest that an out-of-core engine grows from the same rows.
 
     Parameters
     ----------
     dataset : Dataset
         With a target.
-    keys : array of whole numbers, or sequence of str
-        The key of each row.
+    row_ids : array of int, or sequence of str
+        The row id of each row.
     plan : ForestPlan
     key : str
-        The name of the column, which the model tells.
+        Name of the column of row ids, which the model stores.
     smoothing, costs
         As in `Forest`.
 
@@ -338,20 +338,22 @@ def grow_forest_by_key(
     --------
     >>> from treewright.data.samples import sample
     >>> from treewright.ensembles.plan import forest
-    >>> grow_forest_by_key(sample("play-tennis"), np.arange(14), forest(trees=5)).n_trees
+    >>> grow_forest_by_row_id(sample("play-tennis"), np.arange(14), forest(trees=5)).n_trees
     5
     """
     fitting = plan.for_schema(dataset.schema)
-    bags = bags_of(fitting, key)
+    bootstraps = bootstrap_samples_of(fitting, key)
     maker = TreeMaker(dataset, fitting.tree).prepare()
-    array = np.asarray(keys)
-    residues = residues_of_numbers(array) if array.dtype.kind in "iu" else residues_of_texts(map(str, keys))
+    array = np.asarray(row_ids)
+    hashes = hashes_of_integers(array) if array.dtype.kind in "iu" else hashes_of_texts(map(str, row_ids))
     own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
     trees = []
-    for tree, numbers in enumerate(bags.numbers):
-        often = times(residues, numbers)
-        drawn = often if np.any(own * often > 0) else np.ones_like(often)  # as outside memory: all cases then
+    for tree, seeds in enumerate(bootstraps.seeds):
+        counts = sample_counts(hashes, seeds)
+        sampled = (
+            counts if np.any(own * counts > 0) else np.ones_like(counts)
+        )  # as out of core, all cases replace an empty sample
         draw = fitting.draw(tree_key(fitting.seed, tree, ATTRIBUTES), len(dataset.columns))
-        trees.append(maker.make(drawn if fitting.bootstrap else None, draw))
+        trees.append(maker.make(sampled if fitting.bootstrap else None, draw))
     provenance = {"treewright": __version__, "rows": dataset.n_rows, "source": dataset.source}
-    return joined(trees, fitting, key, provenance, smoothing, costs)
+    return forest_of_trees(trees, fitting, key, provenance, smoothing, costs)

@@ -1,4 +1,4 @@
-"""Many trees by many hands, in order: threads here, or whatever joblib was told to use; with an end at any time."""
+"""Grow trees in parallel and in order, by threads or by the backend configured in joblib, until interrupted."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Job = Callable[[int], Tree]
-"""Makes the tree of a number."""
+"""Makes the tree with a given number."""
 
 Trees = Generator[Tree, None, None]
 
 Progress = Callable[[int, int], None]
-"""Called with the number of finished trees and of all."""
+"""Called with the number of finished trees and of all trees."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed while a forest grew; `forest` has the trees that were finished."""
+    """Raised by Ctrl-C while a forest grows; `forest` has the finished trees."""
 
     def __init__(self, forest: Forest, wanted: int) -> None:
         super().__init__(f"interrupted: {forest.n_trees} of {wanted} trees are finished and kept")
@@ -35,8 +35,8 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True)
-class Run:
-    """The trees that were made, and whether Ctrl-C ended the work."""
+class GrowthResult:
+    """The trees that were grown, and whether Ctrl-C interrupted the run."""
 
     trees: list[Tree]
     interrupted: bool = False
@@ -50,8 +50,8 @@ def run_trees(
     n_jobs: int | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
-) -> Run:
-    """Make the trees from `first` to before `last`.
+) -> GrowthResult:
+    """Make the trees from `first` up to, but not including, `last`.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def run_trees(
         Must be picklable to be sent to other processes.
     first, last : int
     n_jobs : int or None
-        Threads; -1 takes all processors. None is one, or what ``joblib.parallel_config`` says.
+        Threads; -1 uses all processors. None uses the setting of ``joblib.parallel_config``, else one thread.
     time_limit : float or None
-        Seconds after which no further tree is begun; at least one is made.
+        Seconds after which no further tree is started; at least one is made.
     progress : callable or None
     """
     check_time_limit(time_limit)
@@ -76,14 +76,14 @@ def run_trees(
             if time_limit is not None and time.monotonic() - start >= time_limit:
                 break
     except KeyboardInterrupt:
-        return Run(trees, interrupted=True)
+        return GrowthResult(trees, interrupted=True)
     finally:
         made.close()
-    return Run(trees)
+    return GrowthResult(trees)
 
 
 def check_time_limit(seconds: float | None) -> None:
-    """Raise unless it is None or a positive number."""
+    """Raise unless `seconds` is None or a positive number."""
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
         raise ParameterError(f"time_limit must be a positive number of seconds or None, not {seconds!r}")
 
@@ -97,10 +97,10 @@ def _made(job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
 
 
 def _configured(n_jobs: int | None) -> tuple[Any, int]:
-    """Return joblib's module if it was told to use other than threads, and the number of jobs."""
+    """Return joblib if it is configured to use other than threads, and the number of jobs."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or n_jobs == 0):
         raise ParameterError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
-    joblib = sys.modules.get("joblib")  # what was never imported was never configured
+    joblib = sys.modules.get("joblib")  # without an import it is not configured
     configured = 1
     if joblib is not None:
         backend, configured = joblib.parallel.get_active_backend(prefer="threads")
@@ -112,9 +112,9 @@ def _configured(n_jobs: int | None) -> tuple[Any, int]:
 
 
 def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Generator[Result, None, None]:
-    """Yield what a job makes of each item, in order, by threads.
+    """Yield the result of a job for each item, in order, by threads.
 
-    Even one thread is one of its own: Ctrl-C reaches the main thread, which must not be inside a kernel.
+    Even a single job runs in a separate thread: Ctrl-C reaches the main thread, which must not be inside a kernel.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
     token = CancelToken()
     waiting: list[Future[Result]] = []
     try:
-        # A few more than there are threads: none waits, and little is in vain when the work ends early.
+        # A few more items than threads: no thread waits, and little work is lost if the run ends early.
         ahead = n_jobs + 2 if n_jobs > 1 else 1
         waiting += [pool.submit(token.run, job, item) for item in islice(left, ahead)]
         while waiting:
@@ -142,7 +142,7 @@ def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
 
 
 def _by_joblib(joblib: Any, job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
-    """Send trees out in portions, so that the work can end between them."""
+    """Submit trees in batches, so that the run can end between them."""
     with joblib.Parallel(n_jobs=n_jobs) as parallel:
         size = 4 * max(1, joblib.effective_n_jobs(n_jobs))
         for start in count(first, size):

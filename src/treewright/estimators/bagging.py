@@ -258,7 +258,7 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     def _keep_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         self.oob_score_ = 1.0 - found.error
         self.oob_errors_ = np.array(found.errors)
-        self.oob_decision_function_ = found.answers[:, self._columns]
+        self.oob_decision_function_ = found.predictions[:, self._columns]
 
 
 class BaggingRegressor(Bagging, EnsembleRegressor):
@@ -272,9 +272,9 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         return model
 
     def _keep_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
-        self.oob_prediction_ = found.answers[:, 0]
+        self.oob_prediction_ = found.predictions[:, 0]
         self.oob_errors_ = np.array(found.errors)
-        judged = found.judges > 0
+        judged = found.voters > 0
         weights = None if dataset.weights is None else dataset.weights[judged]
         truth = np.zeros(0) if dataset.target is None else dataset.target[judged]
         self.oob_score_ = float(r2_score(truth, self.oob_prediction_[judged], sample_weight=weights))

@@ -25,7 +25,7 @@ from treewright.data.schema import Schema
 from treewright.errors import ParameterError
 from treewright.estimators.base import TreeClassifier, TreeEstimator, TreeRegressor, cases_from, seed_of
 from treewright.learners.criteria import CriterionFunction
-from treewright.learners.recipe import Draw, Stopping
+from treewright.learners.recipe import AttributeSampling, Stopping
 from treewright.plans import Plan, cart, costs_from
 from treewright.pruning.cost_complexity import Impurity, cost_complexity_path
 from treewright.tree.model import TreeModel
@@ -102,7 +102,7 @@ class CARTEstimator(TreeEstimator):
         )
         draw = None
         if self.max_features is not None:
-            draw = Draw(_attributes_drawn(self.max_features, n_attributes), self._seed)
+            draw = AttributeSampling(_attributes_drawn(self.max_features, n_attributes), self._seed)
         return cart(
             criterion=criterion,
             missing=self.missing,

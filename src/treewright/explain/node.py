@@ -52,7 +52,7 @@ from treewright.explain.language import Words
 from treewright.explain.training_data import learner_of, training_cases
 from treewright.learners.criteria import entropy, gini
 from treewright.learners.recipe import Choice, NominalTest, Recipe, recipe_from_dict
-from treewright.learners.select import MANY_VALUES
+from treewright.learners.select import HIGH_CARDINALITY_SHARE
 from treewright.tree.io.tree_json import plain_number
 from treewright.tree.model import TreeModel
 from treewright.tree.split import EvaluatedSplit, SplitStatus
@@ -293,7 +293,7 @@ def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[A
     if recipe.choice is not Choice.RATIO:
         return None
     rows = 0 if recipe.nominal is NominalTest.GROUPS else model.provenance.get("rows", 0)
-    many = {column.name: 0 < MANY_VALUES * rows <= len(column.values) for column in tree.schema.attributes}
+    many = {column.name: 0 < HIGH_CARDINALITY_SHARE * rows <= len(column.values) for column in tree.schema.attributes}
     if all(many.values()):
         many = dict.fromkeys(many, False)
     compared = {*_PLACE, SplitStatus.NO_SPLIT_INFORMATION}

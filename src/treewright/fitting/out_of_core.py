@@ -1,7 +1,7 @@
 """Train out of core: on a database, on files larger than memory, or on a cluster. The model is the same as in memory.
 
-An engine (`treewright.counting.engine.DistantEngine`) counts; the same code as in memory chooses the splits. The state
-file holds the tree after each level and is itself a model file; interrupted training resumes from it.
+An engine (`treewright.counting.engine.OutOfCoreEngine`) counts; the same code as in memory chooses the splits. The
+state file holds the tree after each level and is itself a model file; interrupted training resumes from it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from treewright.counting.engine import DistantEngine, engine_over, is_outside_memory
+from treewright.counting.engine import OutOfCoreEngine, engine_over, is_out_of_core
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Schema
 from treewright.data.table_address import ENGINES, Table, is_address
 from treewright.ensembles.plan import ForestPlan
-from treewright.ensembles.random_forest import bags_of, joined, recipes_of, require_possible
+from treewright.ensembles.random_forest import (
+    bootstrap_samples_of,
+    forest_of_trees,
+    require_forest_out_of_core,
+    tree_recipes,
+)
 from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
 from treewright.fitting.learn import fit, warn_of_names
@@ -94,7 +99,7 @@ def fit_table(
         source = Table(source, None, None if engine == "auto" else engine)
     elif isinstance(source, Table) and engine != "auto":
         source = replace(source, engine=engine)
-    if not is_outside_memory(source):
+    if not is_out_of_core(source):
         raise ParameterError(
             "learn from a treewright.Dataset, a treewright.Table, a DuckDB relation, a Spark frame or a Dask frame, "
             f"not {type(source).__name__}; treewright.read reads files, and estimators take frames"
@@ -177,7 +182,7 @@ def opened_table(
             "and omit --engine)"
         )
     named = source.key if key is None and isinstance(source, Table) else key
-    bags = bags_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
+    bootstraps = bootstrap_samples_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
     with engine_over(
         source,
         target,
@@ -186,8 +191,8 @@ def opened_table(
         nominal_limit=plan.nominal_limit,
         class_weights=class_weights,
         temporary=temporary,
-        bags=bags,
-        key=named,
+        bootstraps=bootstraps,
+        row_id=named,
     ) as engine:
         yield OpenedTable(engine, plan, named)
 
@@ -208,7 +213,7 @@ def fit_over(
 
     Parameters
     ----------
-    engine : DistantEngine
+    engine : OutOfCoreEngine
     recipe : Recipe, CHAID or Plan
     smoothing, costs, progress, keep_trace
         As in `treewright.fit`.
@@ -262,8 +267,8 @@ def fit_forest_over(
 
     Parameters
     ----------
-    engine : OutsideEngine
-        Over the bags of the plan (`treewright.ensembles.random_forest.bags_of`).
+    engine : BaseOutOfCoreEngine
+        Over the bootstrap samples of the plan (`treewright.ensembles.random_forest.bootstrap_samples_of`).
     plan : ForestPlan
     key : str or None
         The column by which rows are drawn.
@@ -286,7 +291,7 @@ def fit_forest_over(
     trees = grow_forest_over(engine, recipes, finish_rows=finish_rows, progress=progress, on_level=on_level)
     for method in fitting.tree.pruning:
         trees = [prune(tree, method) for tree in trees]
-    return joined(trees, fitting, key, _provenance(engine), smoothing, costs)
+    return forest_of_trees(trees, fitting, key, _provenance(engine), smoothing, costs)
 
 
 def _check_finish_rows(finish_rows: int) -> None:
@@ -294,14 +299,14 @@ def _check_finish_rows(finish_rows: int) -> None:
         raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
 
 
-def most_scans(engine: DistantEngine, recipe: Learner | TreeLearner, depth: int) -> int:
+def most_scans(engine: OutOfCoreEngine, recipe: Learner | TreeLearner, depth: int) -> int:
     """Return how many scans learning to a depth takes at most, those that were made already included.
 
     Tables that are too large for one answer, and nodes that are finished in memory, take more.
 
     Parameters
     ----------
-    engine : DistantEngine
+    engine : OutOfCoreEngine
     recipe : Recipe, CHAID, Plan or ForestPlan
         The trees of a forest share every scan.
     depth : int
@@ -323,11 +328,11 @@ def most_scans(engine: DistantEngine, recipe: Learner | TreeLearner, depth: int)
     return scans + sum(isinstance(method, ErrorBased) for method in plan.pruning)
 
 
-def _provenance(engine: DistantEngine) -> dict[str, Any]:
+def _provenance(engine: OutOfCoreEngine) -> dict[str, Any]:
     return provenance(engine.n_rows, engine.source)
 
 
-def _require_possible(plan: Plan, engine: DistantEngine) -> None:
+def _require_possible(plan: Plan, engine: OutOfCoreEngine) -> None:
     if not plan.abilities.out_of_core:
         raise ParameterError(
             f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
@@ -344,7 +349,7 @@ def _require_possible(plan: Plan, engine: DistantEngine) -> None:
 
 
 def _fit_fetched(
-    engine: DistantEngine,
+    engine: OutOfCoreEngine,
     plan: Plan,
     smoothing: Smoothing,
     costs: Costs | None,
@@ -360,7 +365,7 @@ def _fit_fetched(
     return replace(model, provenance=_provenance(engine))
 
 
-def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
+def _require_no_missing(engine: OutOfCoreEngine, plan: Plan) -> None:
     """Refuse at once what would be refused after hours."""
     incomplete = engine.incomplete()
     if incomplete:
@@ -372,7 +377,7 @@ def _require_no_missing(engine: DistantEngine, plan: Plan) -> None:
         )
 
 
-def _pruned(tree: Tree, method: Method, engine: DistantEngine, plan: Plan) -> Tree:
+def _pruned(tree: Tree, method: Method, engine: OutOfCoreEngine, plan: Plan) -> Tree:
     if not isinstance(method, ErrorBased):
         return prune(tree, method)
     cases = _cases_for(tree, engine)
@@ -385,7 +390,7 @@ def _pruned(tree: Tree, method: Method, engine: DistantEngine, plan: Plan) -> Tr
     return prune(tree, method, cases)
 
 
-def _cases_for(tree: Tree, engine: DistantEngine) -> Dataset | None:
+def _cases_for(tree: Tree, engine: OutOfCoreEngine) -> Dataset | None:
     """Return cases that go through any part of the tree as the real ones do, equal ones put together."""
     cuts: dict[int, list[float]] = {}
     for node in range(tree.n_nodes):

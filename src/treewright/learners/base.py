@@ -287,7 +287,7 @@ class TreeLearner(ABC):
 
         Parameters
         ----------
-        engine : DistantEngine
+        engine : OutOfCoreEngine
         finish_rows : int
             Nodes with at most so many cases are fetched and finished in memory.
         progress : callable or None
@@ -304,7 +304,7 @@ class TreeLearner(ABC):
         from treewright.learners.out_of_core import examine_in_place
         from treewright.learners.tracing import corrected_traces
 
-        return corrected_traces(self, examine_in_place(engine, self.reference(task), tree), tree)
+        return corrected_traces(self, trace_out_of_core(engine, self.reference(task), tree), tree)
 
     def finish_over(self, engine: Any, grown: Grown) -> Grown:
         """Return the tree with its thresholds where growing in memory puts them."""

@@ -1,24 +1,16 @@
-"""From the table of one attribute to its best split: cuts, subsets and groups of categories.
+"""From the table of one attribute to its best split: thresholds, subsets and groups of categories.
 
-The middle between two numbers, where a cut belongs.
+**Subsets.** For two classes or a numeric target it is enough to order the categories by class share or mean and to cut
+that order (Breiman et al. 1984, theorem 4.5). With more classes all partitions of up to `EXHAUSTIVE` categories that
+occur are compared. Beyond that, the orders by the share of each class are cut: a heuristic that finds good partitions,
+not always the best. Models report the method (`SEARCH`). A partition is a row of booleans over the categories: True for
+the left side. The first category that occurs is always on the left, so a partition has one form.
 
-Which two sets of values are worth comparing.
-
-For two classes or a numeric target it is enough to order the values by class share or mean and cut that order
-(Breiman et al. 1984, theorem 4.5). With more classes all divisions are compared up to `EXHAUSTIVE` values that occur;
-beyond, the orders by the share of each class are cut, a heuristic that finds good divisions, not always the best:
-models say so by `SEARCH`.
-
-A candidate is a row of booleans over the declared values: on the left or not. The first value that occurs is always
-on the left, so that a division has one form.
-
-Grouping the values of a nominal attribute (C4.5's subset mode), in double precision. Start with a group for each value
-that occurs; put values of one and the same class together; then merge, pair by pair, the two groups whose merging makes
-the ratio of gain to split information largest, as long as it grows. Merges that keep at least half of the first gain
-come before others. While fewer than three groups are large enough the largest one is kept out of merging, so that the
-small ones find each other. Values that (nearly) do not occur share one more branch and play no part.
-
-From the table of one attribute to its best test.
+**Groups** (C4.5's subset mode), in double precision. Start with a group for each category that occurs; merge categories
+of a single common class; then repeatedly merge the two groups that give the largest gain ratio, as long as it grows.
+Merges that keep at least half of the first gain come before others. While fewer than three groups are large enough, the
+largest group is excluded from merging, so small groups merge with each other. Categories with (nearly) no cases share
+one further branch and do not affect the score.
 """
 
 from __future__ import annotations
@@ -47,17 +39,17 @@ from treewright.tree.split import FRACTIONAL, KNOWN, Split, SplitStatus
 
 Floats = npt.NDArray[np.float64]
 
-DIGITS = 15
+SIGNIFICANT_DIGITS = 15
 
 _TENS = np.array([10.0**power for power in range(23)])
 """The powers of ten that are exact doubles."""
 
 _HALVES = 2.0**27 + 1
-"""Times this, a double falls into two halves whose products are exact."""
+"""Multiplication by this splits a double into two halves whose products are exact."""
 
 
 def midpoint(low: float, high: float) -> float:
-    """Return the middle between two numbers, never the higher one itself: it must stay above the cut.
+    """Return the midpoint of two numbers, rounded to 15 digits, but never the higher one, which stays above the cut.
 
     Examples
     --------
@@ -65,14 +57,14 @@ def midpoint(low: float, high: float) -> float:
     (1.5, -5e-324)
     """
     middle = low / 2 + high / 2
-    for candidate in (float(f"{middle:.{DIGITS}g}"), middle):
+    for candidate in (float(f"{middle:.{SIGNIFICANT_DIGITS}g}"), middle):
         if low <= candidate < high:
             return candidate
     return low
 
 
 def midpoints(low: Floats, high: Floats) -> Floats:
-    """Return the middles of many pairs of finite numbers, each as `midpoint` does.
+    """Return the midpoint of each pair of finite numbers, as `midpoint` does.
 
     Examples
     --------
@@ -86,11 +78,11 @@ def midpoints(low: Floats, high: Floats) -> Floats:
 
 
 def shortened(numbers: Floats) -> Floats:
-    """Return finite numbers rounded to fifteen digits, as their decimal notation would be.
+    """Return finite numbers rounded to 15 significant digits, as by decimal notation.
 
-    A number times a power of ten is a product and the exact rest of it; both decide how it is rounded to a whole number
-    of fifteen digits. That one and the power are exact doubles, so their quotient is the nearest double to the decimal.
-    Very large and very small numbers, whose power is not exact, go by way of their notation.
+    The product of a number and a power of ten is computed with its exact error; both decide the rounding to an integer
+    of 15 digits. The integer and the power are exact doubles, so their quotient is the double nearest to the decimal.
+    Very large and very small numbers, whose power is not exact, are formatted and parsed.
 
     Examples
     --------
@@ -102,10 +94,10 @@ def shortened(numbers: Floats) -> Floats:
     near = (size >= 1e-7) & (size < 1e14)
     given = size[near]
     if len(given):
-        power = DIGITS - 1 - np.floor(np.log10(given)).astype(np.int64)
+        power = SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(given)).astype(np.int64)
         # The logarithm may be one off at a power of ten; the product is not.
         product = given * _TENS[power]
-        power += (product < 10.0 ** (DIGITS - 1)).astype(np.int64) - (product >= 10.0**DIGITS)
+        power += (product < 10.0 ** (SIGNIFICANT_DIGITS - 1)).astype(np.int64) - (product >= 10.0**SIGNIFICANT_DIGITS)
         ten = _TENS[power]
         product, rest = _exact_product(given, ten)
         whole = np.floor(product)
@@ -113,12 +105,12 @@ def shortened(numbers: Floats) -> Floats:
         whole += (above > 0) | ((above == 0) & (whole % 2 == 1))
         short[near] = np.copysign(whole / ten, numbers[near])
     far = np.flatnonzero(~near)
-    short[far] = [float(f"{number:.{DIGITS}g}") for number in numbers[far].tolist()]
+    short[far] = [float(f"{number:.{SIGNIFICANT_DIGITS}g}") for number in numbers[far].tolist()]
     return short
 
 
 def _exact_product(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return the product of doubles and what rounding took off it (Dekker's way)."""
+    """Return the product of doubles and its rounding error (Dekker's algorithm)."""
     product = one * other
     high_one, high_other = _upper_half(one), _upper_half(other)
     low_one, low_other = one - high_one, other - high_other
@@ -135,25 +127,25 @@ def _upper_half(numbers: Floats) -> Floats:
 Sides = npt.NDArray[np.bool_]
 
 EXHAUSTIVE = 10
-"""With more classes than two, up to this many values all divisions are compared."""
+"""With more than two classes, all partitions of up to this many categories are compared."""
 
 SEARCH = (
     f"exact for two classes, for a numeric target and up to {EXHAUSTIVE} values; beyond, along the shares of each class"
 )
 
 SEARCH_BY_OWN = f"exact up to {EXHAUSTIVE} values; beyond, along the shares of each class"
-"""The same for a criterion of the user's, of which nothing is known."""
+"""The same for a custom criterion, of which no property is known."""
 
 
 def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Sides:
-    """Return the divisions of ordered values into lower and higher ones, each with cases on both sides.
+    """Return the partitions of ordered categories into lower and higher ones, each with cases on both sides.
 
     Parameters
     ----------
     cases : array of int
-        Cases of each declared value.
+        Cases of each category.
     missing : bool
-        Whether one more place, for the missing cases, is added, once on the right and once on the left of every cut.
+        Whether to add a column for missing values, which are on the right and then on the left of every cut.
 
     Examples
     --------
@@ -164,7 +156,7 @@ def ordered_cuts(cases: npt.NDArray[np.int64], *, missing: bool = False) -> Side
     """
     present = np.flatnonzero(cases > 0)
     values = np.arange(len(cases))
-    # Values that do not occur here go with the lower neighbour up to the middle of the gap, like a cut between numbers.
+    # Categories that do not occur join the lower neighbour up to the middle of the gap, as with a cut between numbers.
     cuts = (present[:-1] + present[1:]) / 2
     sides = np.array([values <= cut for cut in cuts], dtype=bool).reshape(len(cuts), len(cases))
     if not missing:
@@ -181,23 +173,23 @@ def subsets_to_compare(
     missing: bool = False,
     any_order: bool = False,
 ) -> Sides:
-    """Return the divisions among which the best is sure (or, with many values and classes, likely) to be.
+    """Return the partitions that contain the best one for certain (or, with many categories and classes, probably).
 
-    With `missing` the last row stands for the cases without a value. It goes with the values of one side and is never a
-    side of its own: known against missing is nothing that a test of values can say. With `any_order` nothing is known
-    of the criterion that would make one order enough, not even for two classes.
+    With `missing`, the last row has the cases with a missing value. It is on the side of some categories and never a
+    side of its own, since a test of categories cannot separate known from missing values. With `any_order`, no single
+    order is known to be sufficient, not even for two classes.
     """
-    divisions = _partitions(counts, cases, regression, missing or any_order)
+    partitions = _partitions(counts, cases, regression, missing or any_order)
     if not missing:
-        return divisions
-    known = divisions[:, :-1] & (cases[:-1] > 0)
+        return partitions
+    known = partitions[:, :-1] & (cases[:-1] > 0)
     on_the_left = known.sum(axis=1)
-    of_both_sides: Sides = divisions[(on_the_left > 0) & (on_the_left < np.count_nonzero(cases[:-1]))]
+    of_both_sides: Sides = partitions[(on_the_left > 0) & (on_the_left < np.count_nonzero(cases[:-1]))]
     return of_both_sides
 
 
 def sums_of(sides: Sides, counts: Counts) -> Counts:
-    """Add up the rows on the left of each candidate, row after row (no matrix product: its order of adding varies)."""
+    """Add up the rows on the left of each partition, row by row (the order of addition of a matrix product varies)."""
     left: Counts = np.zeros((len(sides), counts.shape[1]), dtype=counts.dtype)
     for value in range(counts.shape[0]):
         left = left + sides[:, value : value + 1] * counts[value]
@@ -208,7 +200,7 @@ def _partitions(counts: Counts, cases: npt.NDArray[np.int64], regression: bool, 
     present = np.flatnonzero(cases > 0)
     occurring_counts = counts[present].astype(np.float64)
     if any_order and len(present) <= EXHAUSTIVE:
-        # Also the orders below do not hold once known against missing is out of the question.
+        # The orders below are not sufficient either if known against missing is excluded.
         return _spread(_all_partitions(len(present)), present, len(cases))
     if regression:
         orders = [occurring_counts[:, 1] / occurring_counts[:, 0]]
@@ -240,7 +232,7 @@ def _prefixes(order: npt.NDArray[np.float64]) -> Sides:
 
 def _normalised(sides: Sides) -> Sides:
     turned = np.where(sides[:, :1], sides, ~sides)
-    bits = np.packbits(turned, axis=1)  # rows as byte strings: to compare them column by column takes long
+    bits = np.packbits(turned, axis=1)  # rows as byte strings: comparing them column by column is slow
     _, first = np.unique(bits.view(np.dtype((np.void, bits.shape[1]))).ravel(), return_index=True)
     return turned[first[::-1]]
 
@@ -252,55 +244,55 @@ def _spread(sides: Sides, present: npt.NDArray[np.intp], n_values: int) -> Sides
 
 
 BETTER = 1e-5
-"""By this much merging must improve the ratio."""
+"""Least improvement of the ratio by a merge."""
 
 OCCURS = 0.5
-"""A value needs more weight than this to be grouped; only divided cases weigh less than one."""
+"""A category is grouped only above this weight; only fractional cases weigh less than one."""
 
 PURE_SLACK = 0.1
 """A group whose other classes weigh no more than this counts as a single class."""
 
 LEAST_WEIGHT = 1.0
-"""While groups are merged, two of them must weigh at least this much for there to be any gain."""
+"""While groups are merged, the score is 0 unless two of them have at least this weight."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The branch of each declared value, and the table of the branches that have cases."""
+    """The branch of each category, and the table of the branches with cases."""
 
     branch_of: tuple[int, ...]
     counts: Counts
 
 
 def grouped(counts: Counts, unknown: Counts, least: float, *, by_ratio: bool) -> Groups | None:
-    """Group the values of a table; None where no grouping has a gain.
+    """Group the categories of a table; None if no grouping has a gain.
 
     Parameters
     ----------
-    counts : array, declared values x classes
+    counts : array, categories x classes
     unknown : array of classes
     least : float
-        Weight that makes a group large enough.
+        Least weight of a large group.
     by_ratio : bool
-        Merge while the ratio grows; otherwise (plain gain) until two groups are left.
+        Merge while the ratio grows; otherwise (by gain) until two groups are left.
 
     Examples
     --------
     >>> grouped(np.array([[5, 0], [4, 1], [0, 6], [3, 0]]), np.zeros(2), 2, by_ratio=True).branch_of
     (0, 0, 1, 0)
     """
-    groups = _same_class_together([[value] for value in range(len(counts)) if counts[value].sum() > OCCURS], counts)
+    groups = _merged_by_class([[value] for value in range(len(counts)) if counts[value].sum() > OCCURS], counts)
     if len(groups) < 2:
         return None
-    measure = _Measure(counts, unknown)
+    measure = _MergeScores(counts, unknown)
     gain, score = measure.whole(_table(groups, counts))
     half = gain / 2
     while len(groups) > 2:
         table = _table(groups, counts)
         weights = table.sum(axis=1)
         large = int(np.count_nonzero(weights >= least))
-        barred = int(np.argmax(weights)) if large < 3 else -1
-        merge = _best_merge(measure, table, barred, half, forced=not by_ratio or large < 2)
+        excluded = int(np.argmax(weights)) if large < 3 else -1
+        merge = _best_merge(measure, table, excluded, half, forced=not by_ratio or large < 2)
         if merge is None:
             break
         first, second, value = merge
@@ -312,17 +304,19 @@ def grouped(counts: Counts, unknown: Counts, least: float, *, by_ratio: bool) ->
     if score <= 0:
         return None
     groups = sorted(sorted(group) for group in groups)
-    home = {value: branch for branch, group in enumerate(groups) for value in group}
-    return Groups(tuple(home.get(value, len(groups)) for value in range(len(counts))), _table(groups, counts))
+    branch_of_value = {value: branch for branch, group in enumerate(groups) for value in group}
+    return Groups(
+        tuple(branch_of_value.get(value, len(groups)) for value in range(len(counts))), _table(groups, counts)
+    )
 
 
 def _table(groups: list[list[int]], counts: Counts) -> Counts:
     return np.stack([counts[group].sum(axis=0) for group in groups])
 
 
-def _same_class_together(groups: list[list[int]], counts: Counts) -> list[list[int]]:
-    """Put together the values (nearly) all of whose cases are of one and the same class."""
-    together: list[list[int]] = []
+def _merged_by_class(groups: list[list[int]], counts: Counts) -> list[list[int]]:
+    """Merge the categories (nearly) all of whose cases have the same class."""
+    merged: list[list[int]] = []
     of_class: dict[int, list[int]] = {}
     for group in groups:
         row = counts[group].sum(axis=0)
@@ -332,14 +326,14 @@ def _same_class_together(groups: list[list[int]], counts: Counts) -> list[list[i
             of_class[main].extend(group)
             continue
         own = list(group)
-        together.append(own)
+        merged.append(own)
         if single:
             of_class[main] = own
-    return together
+    return merged
 
 
-class _Measure:
-    """Gain and its ratio to the split information, over all the cases of the attribute."""
+class _MergeScores:
+    """Gain and gain ratio over all cases of the attribute."""
 
     def __init__(self, counts: Counts, unknown: Counts) -> None:
         self._unknown = unknown
@@ -347,7 +341,7 @@ class _Measure:
         self._before = float(total_entropy(counts.sum(axis=0, keepdims=True))[0])
 
     def whole(self, table: Counts) -> tuple[float, float]:
-        """Return gain and ratio of the groups as they are."""
+        """Return gain and gain ratio of the present groups."""
         gain = (self._before - float(total_entropy(table).sum())) / self._weight
         information = split_information(table, self._unknown)
         fits = np.count_nonzero(table.sum(axis=1) >= LEAST_WEIGHT) >= 2 and information > 0 and gain > 0
@@ -356,14 +350,14 @@ class _Measure:
     def after_merging(
         self, table: Counts, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return gain and ratio after each merge: only two terms of the sums change."""
+        """Return gain and gain ratio after each merge, which replaces two terms of the sums by one."""
         inside = total_entropy(table)
         merged = total_entropy(table[first] + table[second])
         after = inside.sum() - inside[first] - inside[second] + merged
         gain = (self._before - after) / self._weight
         sizes = table.sum(axis=1)
         pairs = np.stack([sizes[first], sizes[second]], axis=1)
-        # The entropy of the sizes falls by the entropy of the pair within its sum.
+        # The entropy of the sizes decreases by the entropy of the pair within its sum.
         information = split_information(table, self._unknown) - total_entropy(pairs) / self._weight
         large = (
             np.count_nonzero(sizes >= LEAST_WEIGHT)
@@ -375,10 +369,10 @@ class _Measure:
 
 
 def _best_merge(
-    measure: _Measure, table: Counts, barred: int, half: float, *, forced: bool
+    measure: _MergeScores, table: Counts, excluded: int, half: float, *, forced: bool
 ) -> tuple[int, int, float] | None:
-    """Return the best pair and its ratio after merging; None if no pair is worth it."""
-    free = np.array([place for place in range(len(table)) if place != barred], dtype=np.intp)
+    """Return the best pair of groups and the ratio after merging it; None if no merge has a positive ratio."""
+    free = np.array([group for group in range(len(table)) if group != excluded], dtype=np.intp)
     if len(free) < 2:
         return None
     upper_first, upper_second = np.triu_indices(len(free), k=1)
@@ -393,34 +387,34 @@ def _best_merge(
 
 
 SHORT = 1 - 1e-9
-"""A sum of weights that falls short of a bound by rounding only is not below it."""
+"""Factor on bounds of weights: a sum that is below a bound only by rounding is accepted."""
 
 LARGEST_SIDE = 25.0
-"""C4.5 never asks for more than this weight on each side of a cut."""
+"""Upper limit of the weight that C4.5 requires on each side of a cut."""
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class SplitCandidate:
-    """An attribute at a node.
+    """The best split of an attribute at a node.
 
     Parameters
     ----------
     attribute : int
     status : SplitStatus
-        `SplitStatus.CONSIDERED` while it may still win, otherwise why it cannot.
+        `SplitStatus.CONSIDERED` if the split is admissible, otherwise the reason why not.
     counts, unknown : array
-        Table of the branches of the test.
+        Table of the branches of the split.
     split : Split or None
     score : float
-        Of the criterion, times the share of known values, less the correction of a cut.
+        Score of the criterion, times the share of known values, minus the correction of a threshold.
     split_info : float
         Entropy of the branches.
     tries : int
-        Cuts compared.
+        Number of thresholds compared.
     own_score : float or None
-        By a criterion of the user's, as its function returned it.
+        The unmodified score of a custom criterion.
     """
 
     attribute: int
@@ -435,14 +429,14 @@ class SplitCandidate:
 
 
 class SplitEvaluator:
-    """Finds the best test of attributes, by the rules of one recipe over one engine.
+    """Finds the best split of each attribute, by the rules of one recipe over one engine.
 
     Parameters
     ----------
     recipe : Recipe
     engine : Engine
     bounds : dict of int to tuple of float
-        Bounds of the numeric attributes that were made intervals.
+        Bounds of the numeric attributes that are discretised.
     total_weight : float
         Weight of all training cases.
     """
@@ -459,10 +453,10 @@ class SplitEvaluator:
         self._classification = recipe.criterion != "variance"
         self._signs = signs_for(recipe.monotonic, engine.schema)
         self._random_cuts = recipe.draw is not None and recipe.draw.random_cuts
-        self._span, self._key = UNBOUNDED, 0  # of the node that is looked at
+        self._span, self._key = UNBOUNDED, 0  # of the node of the present table
 
-    def examine(self, attribute: int, table: FrequencyTable, span: Span = UNBOUNDED, key: int = 0) -> SplitCandidate:
-        """Return the candidate of an attribute; `span` is relative to the mean of the node, `key` decides its draws."""
+    def evaluate(self, attribute: int, table: FrequencyTable, span: Span = UNBOUNDED, key: int = 0) -> SplitCandidate:
+        """Return the best split of an attribute; `span` is relative to the mean of the node, `key` seeds cuts."""
         self._span, self._key = span, key
         column = self._engine.schema.attributes[attribute]
         known = float(table.counts.sum()) if self._classification else float(table.counts[:, 0].sum())
@@ -521,7 +515,7 @@ class SplitEvaluator:
     # -- two branches ------------------------------------------------------------------------------------------------
 
     def _binary(self, attribute: int, column: Column, table: FrequencyTable) -> SplitCandidate:
-        """Find the best division of declared values; where the side is learned, missing is one value more."""
+        """Find the best partition of categories; if the default branch is learned, missing is one more category."""
         learned = self._learns_side(table)
         cases = np.append(table.cases, table.unknown_cases) if learned else table.cases
         counts: Counts = np.concatenate((table.counts, table.unknown[None, :])) if learned else table.counts
@@ -548,12 +542,12 @@ class SplitEvaluator:
         branch_of = np.where(sides[best], 0, 1)
         if column.kind is not Kind.ORDINAL:
             branch_of = np.where(cases > 0, branch_of, -1)
-        home = (
+        default_branch = (
             int(branch_of[-1]) if learned else self._missing(self._branch_weights(np.stack((left[best], right[best]))))
         )
         of_values = branch_of[: len(table.cases)]
         known = np.stack([table.counts[of_values == branch].sum(axis=0) for branch in (0, 1)])
-        split = Split.subsets(attribute, of_values.tolist(), home)
+        split = Split.subsets(attribute, of_values.tolist(), default_branch)
         return self._scored(split, known, table.unknown, float(scores[best]), tries=int(fits.sum()))
 
     def _cut(self, attribute: int, table: FrequencyTable) -> SplitCandidate:
@@ -561,35 +555,35 @@ class SplitEvaluator:
         values = table.first
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
-        places = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
-        drawn = self._drawn_cut(attribute, values)
+        positions = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
+        chosen_cut = self._random_cut(attribute, values)
         if self._learns_side(table):
-            return self._cut_with_side(attribute, table, left, cases, drawn)
-        if drawn is not None:
-            places = places[places == drawn[0]]
-        places = places[self._large_enough(cases[places], int(cases[-1]))]
-        places = places[self._heavy_enough(left[places], left[-1] - left[places])]
-        if len(places) == 0:
+            return self._cut_with_side(attribute, table, left, cases, chosen_cut)
+        if chosen_cut is not None:
+            positions = positions[positions == chosen_cut[0]]
+        positions = positions[self._large_enough(cases[positions], int(cases[-1]))]
+        positions = positions[self._heavy_enough(left[positions], left[-1] - left[positions])]
+        if len(positions) == 0:
             return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
-            places = places[self._in_order(attribute, left[places], left[-1] - left[places], table.unknown)]
-            if len(places) == 0:
+            positions = positions[self._in_order(attribute, left[positions], left[-1] - left[positions], table.unknown)]
+            if len(positions) == 0:
                 return SplitCandidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
-        scores = self._criterion.of_cuts(left[places], left[-1] - left[places])
+        scores = self._criterion.of_cuts(left[positions], left[-1] - left[positions])
         best = first_of_ties(scores)
-        place = int(places[best])
-        counts = np.stack((left[place], left[-1] - left[place]))
+        position = int(positions[best])
+        counts = np.stack((left[position], left[-1] - left[position]))
         cut = (
-            self._placed(rule, attribute, float(table.last[place]), float(values[place + 1]))
-            if drawn is None
-            else drawn[1]
+            self._threshold_between(rule, attribute, float(table.last[position]), float(values[position + 1]))
+            if chosen_cut is None
+            else chosen_cut[1]
         )
         split = Split.threshold(attribute, cut, self._missing(self._branch_weights(counts)))
-        tries = len(places) + _inside(table)
+        tries = len(positions) + _cuts_inside_runs(table)
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
-    def _drawn_cut(self, attribute: int, values: Floats) -> tuple[int, float] | None:
-        """Return place and number of a cut left to chance (place -1: one number only), None to look for the best."""
+    def _random_cut(self, attribute: int, values: Floats) -> tuple[int, float] | None:
+        """Return position and value of a random cut (position -1 if there is only one number); None to search."""
         if not self._random_cuts:
             return None
         if len(values) < 2:
@@ -598,46 +592,48 @@ class SplitEvaluator:
         return int(np.searchsorted(values, cut, side="right")) - 1, cut
 
     def _cut_with_side(
-        self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints, drawn: tuple[int, float] | None
+        self, attribute: int, table: FrequencyTable, left: Counts, cases: Ints, chosen_cut: tuple[int, float] | None
     ) -> SplitCandidate:
-        """Try every cut with the missing cases on the right (the last one: known against missing), then on the left.
+        """Try every cut with missing values on the right (the last cut: known against missing), then on the left.
 
-        Where the cut was drawn it is the only one, beside known against missing.
+        A random cut is the only one, apart from known against missing.
         """
         values = table.first
         lower = np.concatenate((left, left[:-1] + table.unknown))
         lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
         whole = left[-1] + table.unknown
         fits = self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases)
-        if drawn is not None:
-            offered = [len(values) - 1, *((drawn[0], len(values) + drawn[0]) if drawn[0] >= 0 else ())]
-            fits &= np.isin(np.arange(len(lower)), offered)
-        places = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
-        if len(places) == 0:
+        if chosen_cut is not None:
+            allowed = [len(values) - 1, *((chosen_cut[0], len(values) + chosen_cut[0]) if chosen_cut[0] >= 0 else ())]
+            fits &= np.isin(np.arange(len(lower)), allowed)
+        positions = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
+        if len(positions) == 0:
             return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
-            cuts = places != len(values) - 1  # known against missing has no order
-            ordered = self._in_order(attribute, lower[places], whole - lower[places], None)
-            anyway = self._in_order(None, lower[places], whole - lower[places], None)
-            places = places[np.where(cuts, ordered, anyway)]
-            if len(places) == 0:
+            cuts = positions != len(values) - 1  # known against missing has no order
+            ordered = self._in_order(attribute, lower[positions], whole - lower[positions], None)
+            anyway = self._in_order(None, lower[positions], whole - lower[positions], None)
+            positions = positions[np.where(cuts, ordered, anyway)]
+            if len(positions) == 0:
                 return SplitCandidate(attribute, SplitStatus.MONOTONIC, table.counts[:0], table.unknown)
-        scores = self._criterion.of_cuts(lower[places], whole - lower[places])
+        scores = self._criterion.of_cuts(lower[positions], whole - lower[positions])
         best = first_of_ties(scores)
-        place, home = int(places[best]), 1
-        if place >= len(values):
-            place, home = place - len(values), 0
-        if place == len(values) - 1:
+        position, default_branch = int(positions[best]), 1
+        if position >= len(values):
+            position, default_branch = position - len(values), 0
+        if position == len(values) - 1:
             cut = KNOWN
-        elif drawn is not None:
-            cut = drawn[1]
+        elif chosen_cut is not None:
+            cut = chosen_cut[1]
         else:
             rule = self._recipe.numeric
             bins = rule.bins if isinstance(rule, Cuts) else None
-            cut = self._placed(Cuts(bins=bins), attribute, float(table.last[place]), float(values[place + 1]))
-        split = Split.threshold(attribute, cut, home)
-        counts = np.stack((left[place], left[-1] - left[place]))
-        tries = len(places) + 2 * _inside(table)
+            cut = self._threshold_between(
+                Cuts(bins=bins), attribute, float(table.last[position]), float(values[position + 1])
+            )
+        split = Split.threshold(attribute, cut, default_branch)
+        counts = np.stack((left[position], left[-1] - left[position]))
+        tries = len(positions) + 2 * _cuts_inside_runs(table)
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
     def _learns_side(self, table: FrequencyTable) -> bool:
@@ -656,9 +652,9 @@ class SplitEvaluator:
     def _in_order(
         self, attribute: int | None, left: Counts, right: Counts, unknown: Counts | None
     ) -> npt.NDArray[np.bool_]:
-        """Say which divisions keep to the node's span and to the constraint of the attribute.
+        """Return True for each partition within the span of the node and the constraint of the attribute.
 
-        Cases without a value that are not among the rows yet (`unknown`) go to the heavier side.
+        Cases with a missing value that are not yet in the rows (`unknown`) go to the heavier side.
         """
         if unknown is not None:
             to_left = (self._branch_weights(left) >= self._branch_weights(right) * SHORT)[:, None]
@@ -668,12 +664,12 @@ class SplitEvaluator:
         return self._span.admits(low, high, sign)
 
     def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
-        # Numbers that are exactly the gap apart in decimals differ from it by rounding only: they do not pass.
+        # Numbers whose decimal difference is exactly the gap exceed it only by rounding: they are rejected.
         fits: npt.NDArray[np.bool_] = values[1:] - table.last[:-1] > rule.gap * (1 + 1e-6)
         return fits & self._sides_fit(rule, table, left)
 
     def _sides_fit(self, rule: Cuts, table: FrequencyTable, left: Counts) -> npt.NDArray[np.bool_]:
-        """Say which cuts leave as much on each side as C4.5 asks for."""
+        """Return True for each cut with the weight that C4.5 requires on both sides."""
         if not rule.relative_side:
             return np.ones(len(left), dtype=bool)
         known = float(table.counts.sum())
@@ -687,7 +683,7 @@ class SplitEvaluator:
         return fits
 
     def sides_fit(self, table: FrequencyTable, left: Counts, cases: Ints) -> npt.NDArray[np.bool_]:
-        """Say which divisions of a table of numbers, given by what is on the left, leave enough on each side."""
+        """Return True for each partition of a table of numbers, given by its left side, with enough on both sides."""
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
         whole, all_cases = table.known, int(table.cases.sum())
         if not self._learns_side(table):
@@ -700,7 +696,7 @@ class SplitEvaluator:
             everywhere &= self._heavy_enough(low, whole + table.unknown - low)
         return everywhere
 
-    def _placed(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
+    def _threshold_between(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
         middle = midpoint(low, high)
         if rule.placement is Placement.DATA_VALUE or rule.bins is not None:
             return self._engine.largest_value_not_above(attribute, middle)
@@ -732,7 +728,7 @@ class SplitEvaluator:
         return SplitCandidate(split.attribute, status, counts, unknown, split, score, information, tries, own_score)
 
     def own_score(self, split: Split, counts: Counts, unknown: Counts) -> float | None:
-        """Return what the user's criterion says of any test by its table; None without such a criterion or a score."""
+        """Return the score of a custom criterion for a split by its table; None without such a criterion or score."""
         if self._own is None:
             return None
         table = counts.astype(np.float64)
@@ -750,6 +746,6 @@ class SplitEvaluator:
         return int(np.argmax(weights >= weights.max() * SHORT))
 
 
-def _inside(table: FrequencyTable) -> int:
-    """Return the cuts inside runs, which were compared without being looked at one by one."""
-    return 0 if table.inside is None else int(table.inside.sum())
+def _cuts_inside_runs(table: FrequencyTable) -> int:
+    """Return the number of cuts inside runs, which were compared by a bound."""
+    return 0 if table.cuts_inside is None else int(table.cuts_inside.sum())

@@ -1,15 +1,15 @@
 """Criteria: a frequency table in, a number out; ties between scores; and criteria that users write.
 
-n log2 n, the function from which all entropies are computed. It uses the scalar logarithm of the C library, never a
-vectorised one, whose last bit may differ: all engines must make the same decisions. Integers, the usual case, are
+`nlogn` is the function from which all entropies are computed. It uses the scalar logarithm of the C library, never a
+vectorised one, whose last bit may differ: all engines must make the same decisions. Integers, the common case, are
 looked up in a table that grows on demand.
 
-When two scores are equal, and which of them wins. Scores that differ by less than a billionth of the better one tie;
-then the lower cut, the earlier value, the earlier pair and the earlier column win. The greatest score is found first
-and then the first that ties with it, so the order of looking does not matter.
+Scores that differ by less than a billionth of the better one tie; then the lower cut, the earlier category, the earlier
+pair and the earlier column win. The greatest score is found first and then the first one that ties with it, so the
+order of the search does not matter.
 
-Criteria: a frequency table in, a number out. Pure functions that never see a row. Sums over classes are made one class
-after the other, sums over branches one branch after the other: every engine adds in the same order.
+Criteria are pure functions of frequency tables and never see a row. Sums over classes are computed class by class, sums
+over branches branch by branch: every engine adds in the same order.
 
 A custom criterion: a user's function from a table of counts to a score. The function gets the table of a split, a row
 for each branch and a column for each class (doubles, read-only, classes in the order of the schema), and returns a
@@ -80,7 +80,7 @@ TIE = 1e-9
 
 
 def first_of_ties(scores: npt.NDArray[np.float64]) -> int:
-    """Return the first place whose score ties with the greatest.
+    """Return the index of the first score that ties with the greatest.
 
     Examples
     --------
@@ -94,11 +94,11 @@ def first_of_ties(scores: npt.NDArray[np.float64]) -> int:
 Floats = npt.NDArray[np.float64]
 
 CLEAN = 1e-11
-"""A decrease below this share of the impurity is rounding of the sums only, and none."""
+"""A decrease below this share of the impurity is a rounding error of the sums and counts as zero."""
 
 ROUNDING = 1e-14
-"""So is one below this share of the weight, or for numbers of the sum of squares: a pure set of divided cases, or equal
-numbers away from the mean of the node, have an impurity of such size."""
+"""The same for a decrease below this share of the weight, or of the sum of squares of a numeric target: a pure set of
+fractional cases, or equal numbers far from the mean of the node, have an impurity of this size."""
 
 
 def _column_sum(columns: npt.NDArray[np.generic]) -> Floats:
@@ -131,22 +131,22 @@ def total_variance(rows: Counts) -> Floats:
 
 
 class Criterion(Protocol):
-    """Scores tests by their tables; higher is better."""
+    """Scores splits by their tables; higher is better."""
 
     @property
     def name(self) -> str:
-        """The name by which a recipe calls it."""
+        """The name in a recipe."""
 
     def of_table(self, counts: Counts) -> float:
         """Score one table of branches x statistics."""
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
-        """Score many binary tables, given by their left and right rows."""
+        """Score binary tables, given by their left and right rows."""
 
 
 @dataclass(frozen=True)
 class Decrease:
-    """The criterion "how much does the impurity fall", per case."""
+    """The decrease of an impurity per case, as a criterion."""
 
     name: str
     total: Callable[[Counts], Floats]
@@ -173,7 +173,7 @@ class Decrease:
         return decrease
 
     def _clean(self, decrease: Floats, before: float, whole: Counts) -> Floats:
-        """Make what is only rounding an exact zero, so that a test without any gain is one everywhere."""
+        """Replace rounding errors by an exact zero, so that a split without gain is one on every engine."""
         added_up = whole[0, 2] if self.total is total_variance else whole[0].sum()
         rounding = CLEAN * before + ROUNDING * float(added_up)
         return np.where(np.abs(decrease) <= rounding, 0.0, decrease)
@@ -185,7 +185,7 @@ def _weight(rows: Counts, total: Callable[[Counts], Floats]) -> npt.NDArray[np.g
 
 @dataclass(frozen=True)
 class ChiSquareStatistic:
-    """The criterion "how far is the table from independence"."""
+    """Pearson's chi-square statistic of the table, as a criterion."""
 
     name: str = "chi2"
 
@@ -206,7 +206,7 @@ CHI_SQUARE = ChiSquareStatistic()
 CRITERIA: dict[str, Criterion] = {
     "entropy": ENTROPY,
     "gain": ENTROPY,
-    "gain_ratio": ENTROPY,  # the ratio is taken by the rule of choice, after the gains of all attributes are known
+    "gain_ratio": ENTROPY,  # the rule of choice computes the ratio after the gains of all attributes are known
     "gini": GINI,
     "chi2": CHI_SQUARE,
     "variance": VARIANCE,
@@ -251,7 +251,7 @@ def gini(counts: Counts) -> float:
 
 
 def remainder(counts: Counts) -> float:
-    """Return the mean entropy after the test (R(S, A), E_new).
+    """Return the mean entropy after the split (R(S, A), E_new).
 
     Examples
     --------
@@ -304,7 +304,7 @@ def gain_ratio(counts: Counts, unknown: Counts | None = None) -> float:
 
 
 def gini_decrease(counts: Counts) -> float:
-    """Return how much a test lowers the Gini index.
+    """Return the decrease of the Gini index by a split.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def gini_decrease(counts: Counts) -> float:
 
 
 def variance_decrease(moments: Counts) -> float:
-    """Return how much a test lowers the variance; columns are weight, sum and sum of squares.
+    """Return the decrease of the variance by a split; columns are weight, sum and sum of squares.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def variance_decrease(moments: Counts) -> float:
     return VARIANCE.of_table(moments)
 
 
-class ChiSquare(NamedTuple):
+class ChiSquareTest(NamedTuple):
     """Pearson's statistic with its degrees of freedom and upper tail."""
 
     statistic: float
@@ -346,12 +346,12 @@ def chi_square_statistic(counts: Counts) -> float:
 
 
 def _beyond_rounding(statistic: float, weight: float) -> float:
-    """Return a statistic, or 0 where it is rounding only: where all cases have one class nothing else is left."""
+    """Return a statistic, or 0 if it is a rounding error, as where all cases have one class."""
     return statistic if statistic > ROUNDING * weight else 0.0
 
 
 def expected_counts(observed: Counts) -> Floats:
-    """Return what independence would give: row sum times column sum divided by the total.
+    """Return the expected counts under independence: row sum times column sum divided by the total.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def expected_counts(observed: Counts) -> Floats:
     return expected
 
 
-def chi_square(counts: Counts) -> ChiSquare:
+def chi_square(counts: Counts) -> ChiSquareTest:
     """Return Pearson's statistic, its degrees of freedom (v - 1)(k - 1) and its p-value.
 
     Examples
@@ -377,7 +377,7 @@ def chi_square(counts: Counts) -> ChiSquare:
     rows, columns = _non_empty(counts).shape
     df = max(rows - 1, 0) * max(columns - 1, 0)
     statistic = chi_square_statistic(counts)
-    return ChiSquare(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
+    return ChiSquareTest(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
 
 
 def _non_empty(counts: Counts) -> Counts:
@@ -454,14 +454,14 @@ class OwnCriterion:
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
         """Score many binary tables; those far below the best keep the score of the compiled form."""
         if self.scan is None:
-            scores, doubtful = np.empty(len(left)), np.arange(len(left))
+            scores, rescored = np.empty(len(left)), np.arange(len(left))
         else:
             scores = self._scanned(self.scan, left, right)
             finite = np.isfinite(scores)
             best = scores.max(initial=-np.inf, where=finite)
-            doubtful = np.flatnonzero(~finite | (scores >= best - RESCORED_SHARE * abs(best)))
-        for place in doubtful.tolist():
-            scores[place] = self.of_table(np.stack((left[place], right[place])))
+            rescored = np.flatnonzero(~finite | (scores >= best - RESCORED_SHARE * abs(best)))
+        for index in rescored.tolist():
+            scores[index] = self.of_table(np.stack((left[index], right[index])))
         scores[~(scores > LEAST_SCORE)] = -np.inf
         return scores
 
@@ -493,7 +493,7 @@ def own_criterion(function: CriterionFunction) -> OwnCriterion:
         raise ParameterError(
             f"the criterion {name!r} must be a function of one argument, the table of branches x classes: {error}"
         ) from error
-    except ValueError:  # some functions written in C have no signature; calling them shows
+    except ValueError:  # some functions written in C have no signature: an error shows when they are called
         return OwnCriterion(name, function)
     return OwnCriterion(name, function)
 

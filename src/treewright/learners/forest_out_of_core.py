@@ -1,7 +1,7 @@
-"""Growing the trees of a forest over an engine whose data are outside memory: all trees share every pass.
+"""Growing the trees of a forest out of core: all trees share every pass over the data.
 
-The trees grow in step. Before a level is decided, what all of them need is counted at once; then each tree decides by
-itself, as it would alone, and finds its tables counted already.
+The trees grow in step. Before a level is decided, the tables that all trees need are counted at once. Then each tree
+chooses its splits as it would alone, from tables that are already counted.
 """
 
 from __future__ import annotations
@@ -11,54 +11,56 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.engine import DistantEngine
-from treewright.counting.out_of_core import OutsideEngine, TreeView
+from treewright.counting.engine import OutOfCoreEngine
+from treewright.counting.out_of_core import BaseOutOfCoreEngine, TreeView
 from treewright.counting.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.learners.base import Grown
 from treewright.learners.out_of_core import (
     FETCHED_ROWS,
     FINISH_ROWS,
-    NumberSieve,
     OnLevel,
-    _InPlaceGrower,
+    OutOfCoreGrower,
+    ScoreBoundFilter,
     by_middles,
-    cuts_to_place,
-    place_cuts,
+    cuts_to_move,
+    move_cuts_to_data_values,
 )
 from treewright.learners.recipe import Recipe
 from treewright.learners.select import GrowingNode
 from treewright.tree.tree import Tree
 
 OnTree = Callable[[int, int], None]
-"""Called with trees done and trees in all."""
+"""Called with the number of finished trees and of all trees."""
 
 
 def grow_forest_over(
-    engine: OutsideEngine,
+    engine: BaseOutOfCoreEngine,
     recipes: Sequence[Recipe],
     *,
     finish_rows: int = FINISH_ROWS,
     progress: OnTree | None = None,
     on_level: OnLevel | None = None,
 ) -> list[Tree]:
-    """Grow a tree by each recipe, over the bag of its number.
+    """Grow a tree by each recipe, over the bootstrap sample with its number.
 
     Parameters
     ----------
-    engine : OutsideEngine
-        Over the bags of as many trees as there are recipes.
+    engine : BaseOutOfCoreEngine
+        Over the bootstrap samples of as many trees as there are recipes.
     recipes : sequence of Recipe
-        They differ in what is left to chance.
+        They differ in their random seeds.
     finish_rows : int
-        A node with at most so many cases is finished in memory; 0 leaves all counting to the engine.
+        A node with at most this many cases is finished in memory; with 0 the engine counts all nodes.
     progress : callable or None
-        Called with the trees that are finished and those in all.
+        Called with the number of finished trees and of all trees.
     on_level : callable or None
         Called before each level with its depth and the number of open nodes of all trees.
     """
     views = [TreeView(engine, tree) for tree in range(len(recipes))]
-    growers = [_OneOfMany(view, by_middles(recipe), finish_rows) for view, recipe in zip(views, recipes, strict=True)]
+    growers = [
+        ForestTreeGrower(view, by_middles(recipe), finish_rows) for view, recipe in zip(views, recipes, strict=True)
+    ]
     levels = [[grower.opened()] for grower in growers]
     while any(levels):
         if on_level is not None:
@@ -70,29 +72,34 @@ def grow_forest_over(
         if progress is not None:
             progress(sum(not level for level in levels), len(levels))
     grown = [grower.grown() for grower in growers]
-    asked = [cuts_to_place(one, recipe) for one, recipe in zip(grown, recipes, strict=True)]
-    if any(asked):
-        for view, mine, answers in zip(views, asked, engine.largest_in_bags(asked), strict=True):
-            view.placed = {one: dict(zip(some, answers[one], strict=True)) for one, some in mine.items()}
-    return [place_cuts(one, recipe, view).tree for one, recipe, view in zip(grown, recipes, views, strict=True)]
+    cuts = [cuts_to_move(one, recipe) for one, recipe in zip(grown, recipes, strict=True)]
+    if any(cuts):
+        for view, mine, thresholds in zip(views, cuts, engine.largest_in_samples(cuts), strict=True):
+            view.thresholds = {one: dict(zip(some, thresholds[one], strict=True)) for one, some in mine.items()}
+    return [
+        move_cuts_to_data_values(one, recipe, view).tree
+        for one, recipe, view in zip(grown, recipes, views, strict=True)
+    ]
 
 
-def _count(engine: OutsideEngine, growers: Sequence[_OneOfMany], levels: Sequence[Sequence[GrowingNode]]) -> None:
-    """Count what all trees need to decide at a level."""
+def _count(
+    engine: BaseOutOfCoreEngine, growers: Sequence[ForestTreeGrower], levels: Sequence[Sequence[GrowingNode]]
+) -> None:
+    """Count the tables that all trees need at a level."""
     requests: list[tuple[int, Sequence[int]]] = []
-    sieves: dict[int, NumberSieve] = {}
+    run_filters: dict[int, ScoreBoundFilter] = {}
     for grower, level in zip(growers, levels, strict=True):
-        sieve = grower.sieve()
+        run_filter = grower.run_filter()
         for node, attributes in grower.wanted(level):
             requests.append((node, attributes))
-            if sieve is not None:
-                sieves[node] = sieve
+            if run_filter is not None:
+                run_filters[node] = run_filter
     if requests:
-        engine.count(requests, _SieveOfMany(sieves) if sieves else None)
+        engine.count(requests, ForestRunFilter(run_filters) if run_filters else None)
 
 
-def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, GrowingNode]]) -> None:
-    """Finish small nodes of all trees in memory, some at a time."""
+def _finish(engine: BaseOutOfCoreEngine, nodes: Sequence[tuple[ForestTreeGrower, GrowingNode]]) -> None:
+    """Finish small nodes of all trees in memory, in batches of limited size."""
     for portion in _portions(engine, nodes):
         fetched = engine.fetch([node.engine_node for _, node in portion])
         for (grower, node), cases in zip(portion, fetched, strict=True):
@@ -100,9 +107,9 @@ def _finish(engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, GrowingNode
 
 
 def _portions(
-    engine: OutsideEngine, nodes: Sequence[tuple[_OneOfMany, GrowingNode]]
-) -> Iterator[list[tuple[_OneOfMany, GrowingNode]]]:
-    portion: list[tuple[_OneOfMany, GrowingNode]] = []
+    engine: BaseOutOfCoreEngine, nodes: Sequence[tuple[ForestTreeGrower, GrowingNode]]
+) -> Iterator[list[tuple[ForestTreeGrower, GrowingNode]]]:
+    portion: list[tuple[ForestTreeGrower, GrowingNode]] = []
     rows = 0
     for grower, node in nodes:
         [summary] = engine.summaries([node.engine_node])
@@ -115,24 +122,24 @@ def _portions(
         yield portion
 
 
-class _SieveOfMany:
-    """Asks the sieve of the tree that a node belongs to."""
+class ForestRunFilter:
+    """Applies the filter of the tree that a node belongs to."""
 
-    def __init__(self, sieves: Mapping[int, NumberSieve]) -> None:
-        self._sieves = sieves
-        self.gap = next(iter(sieves.values())).gap
+    def __init__(self, run_filters: Mapping[int, ScoreBoundFilter]) -> None:
+        self._run_filters = run_filters
+        self.gap = next(iter(run_filters.values())).gap
 
-    def sift(
+    def filter_runs(
         self, node: int, attribute: int, table: FrequencyTable
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-        """Return which runs have to be counted number by number, and the cuts inside the others."""
-        return self._sieves[node].sift(node, attribute, table)
+        """Return which runs have to be counted number by number, and the number of cuts in the others."""
+        return self._run_filters[node].filter_runs(node, attribute, table)
 
 
-class _OneOfMany(_InPlaceGrower):
-    """Grows one tree of a forest, a level whenever it is told to; it keeps no working."""
+class ForestTreeGrower(OutOfCoreGrower):
+    """Grows one tree of a forest level by level, on request; it keeps no split traces."""
 
-    def __init__(self, engine: DistantEngine, recipe: Recipe, finish_rows: int) -> None:
+    def __init__(self, engine: OutOfCoreEngine, recipe: Recipe, finish_rows: int) -> None:
         super().__init__(engine, recipe, finish_rows, None, None, None)
         self._keeps = False
         self._cells_left = 0
@@ -142,27 +149,27 @@ class _OneOfMany(_InPlaceGrower):
         return self._prepared_root()
 
     def by_size(self, level: Sequence[GrowingNode]) -> tuple[list[GrowingNode], list[GrowingNode]]:
-        """Return the nodes that are finished in memory, and all others."""
+        """Return the nodes that are finished in memory, and the others."""
         return self._by_size(level)
 
-    def sieve(self) -> NumberSieve | None:
-        """Return what rules runs of numbers out."""
-        return self._sieve()
+    def run_filter(self) -> ScoreBoundFilter | None:
+        """Return the filter for runs of numbers."""
+        return self._run_filter()
 
     def wanted(self, level: Sequence[GrowingNode]) -> Iterator[tuple[int, list[int]]]:
-        """Return the open nodes of a level with the attributes that may be asked for."""
+        """Return the open nodes of a level with the attributes that may be evaluated."""
         for node in level:
             [summary] = self._engine.summaries([node.engine_node])
             if self._stop_before_counting(node, summary) is None:
-                drawn, spare = self._drawn(node)
-                yield node.engine_node, [*drawn, *spare]
+                sampled, spare = self._sampled_attributes(node)
+                yield node.engine_node, [*sampled, *spare]
 
     def finish(self, node: GrowingNode, cases: Dataset) -> None:
-        """Grow what is below a node in memory."""
-        self._graft(node, self._subtree(node, cases))
+        """Grow the subtree of a node in memory."""
+        self._attach(node, self._subtree(node, cases))
 
     def advanced(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
-        """Decide at the nodes of a level, and return those below."""
+        """Split the nodes of a level and return their children."""
         return self._advanced(level)
 
     def grown(self) -> Grown:

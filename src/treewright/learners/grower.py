@@ -1,15 +1,15 @@
 """Growing a tree in memory: the interpreted grower, and the choice of an engine.
 
-Which split traces of a grown tree still hold after it was pruned. A node that is reached by the same tests has the same
-cases, so its split trace need not be counted again. Where subtree raising replaced a node by one of its branches, that
-node has another test and the nodes below it have other cases.
+`treewright.learners.select` decides at the open nodes; the grower splits them until no node is open. It proceeds level
+by level, so that an engine can count all open nodes of a level at once; under a limit on leaves it splits the best node
+first. The decision at a node does not depend on this order.
 
-Growing: open nodes in, decisions out, until nothing is open. What is decided at a node, `treewright.learners.select`
-says; the grower divides it. It goes level by level, so that an engine can count for all open nodes of a level at once;
-under a limit on leaves it opens the best node first. The tree does not depend on which.
+`reusable_traces` returns the split traces of a grown tree that are valid after pruning. A node with the same splits
+above it has the same cases, so its trace is not counted again. If subtree raising replaced a node by one of its
+branches, that node has another split and the nodes below it have other cases.
 
-Which engine grows a tree: small tables are grown by the interpreter, large ones by compiled kernels. The choice depends
-on the size of the data alone, so that the same data give the same bytes whenever they are learned.
+The interpreter grows trees from small tables, compiled kernels from large ones. The choice depends only on the size of
+the data, so the same data always give the same bytes.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ BEFORE_COUNTING = frozenset(
 """Codes of the reasons to stop for which a node has no split trace."""
 
 LEAVES = STOPS.index(Stop.LEAVES)
-"""Code of the reason to stop that takes back the status of the best attribute: the trace has to be made again."""
+"""Code of the reason to stop that changes the status of the best attribute: the trace has to be counted again."""
 
 
 @dataclass(frozen=True)
 class ReusableTraces:
-    """The nodes of a pruned tree for which nothing has to be counted.
+    """The nodes of a pruned tree whose traces are known.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ReusableTraces:
 
 
 NO_TRACES = ReusableTraces({}, frozenset())
-"""Of a tree whose growth is not known."""
+"""The value for a tree whose growth is not known."""
 
 
 def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]], pruned: Tree) -> ReusableTraces:
@@ -125,20 +125,20 @@ def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]
 
 
 TRACE_CELLS = 20_000
-"""Table cells that a model keeps to explain itself; the top of the tree comes first."""
+"""Maximum number of table cells in the split traces of a model; the top of the tree comes first."""
 
 TRACE_CASES = 100_000
-"""Grown from more cases, a tree that cuts numbers keeps no working: the best cut of every attribute that lost would
-cost more than the tree. `trace_tree` finds it for any node."""
+"""Maximum number of cases from which a tree with thresholds keeps split traces: beyond, finding the best threshold of
+every other attribute takes longer than the tree. `trace_tree` finds it for any node."""
 
 TRACE_NUMBERS = 5_000_000
-"""Numbers (cases times numeric attributes) up to which a tree that cuts them keeps its working: a table of every
-different number of every attribute takes longer than the tree."""
+"""The same for cases times numeric attributes: a table of every distinct number of every attribute takes longer than
+the tree."""
 
 
 def grow(engine: Engine, recipe: Recipe, *, progress: Progress | None = None) -> Grown:
     """Grow a tree by a recipe over an engine."""
-    return _Grower(engine, recipe, progress).grow()
+    return TreeGrower(engine, recipe, progress).grow()
 
 
 def trace_tree(
@@ -150,18 +150,18 @@ def trace_tree(
     cells: int = TRACE_CELLS,
     grown: Grown | None = None,
 ) -> dict[int, tuple[EvaluatedSplit, ...]]:
-    """Count again what speaks for and against each attribute at the nodes of a tree, whoever grew or pruned it.
+    """Count the split traces of the nodes of any tree again.
 
     Parameters
     ----------
     engine : Engine
         Over the training data.
     recipe : Recipe
-        By whose rules the attributes are marked; the test that the tree has is the chosen one, also where this
-        recipe would have taken another.
+        The rules that give each attribute its status. The split of the tree is the chosen one, even if the recipe
+        would have chosen another.
     tree : Tree
     node : int or None
-        Only this node; None examines from the root down until the tables have `cells` cells.
+        Only this node; None traces from the root down until the tables have `cells` cells.
     cells : int
     grown : Grown or None
         The tree before pruning, grown by the same recipe from the same data: split traces of nodes that still have
@@ -170,20 +170,22 @@ def trace_tree(
     Returns
     -------
     dict
-        Nodes at which the recipe stops before it counts (pure ones, say) are left out.
+        Nodes at which the recipe stops before it counts (for example, pure nodes) are omitted.
     """
     reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.working, tree)
-    return _Grower(engine, recipe, None).examine(tree, node, cells, reuse)
+    return TreeGrower(engine, recipe, None).trace_nodes(tree, node, cells, reuse)
 
 
 NOT_OPENED = -1
 """Engine number of a node whose cases are not needed."""
 
 NODES_PER_BATCH = 8
-"""Nodes of a level that are traced before the memory left for traces is checked again."""
+"""Number of nodes that are traced between two checks of the remaining budget."""
 
 
-class _Grower(Decider):
+class TreeGrower(Decider):
+    """Grows a tree by a recipe over an engine, or traces a finished one."""
+
     def __init__(self, engine: Engine, recipe: Recipe, progress: Progress | None) -> None:
         keeps = keeps_traces(recipe, engine.schema, engine.n_cases)
         super().__init__(engine, recipe, TRACE_CELLS if keeps else 0)
@@ -193,9 +195,10 @@ class _Grower(Decider):
         self._bounds: dict[int, tuple[float, ...]] = {}
         self._signs = signs_for(recipe.monotonic, self._schema)
 
-    def examine(
+    def trace_nodes(
         self, tree: Tree, wanted: int | None, cells: int, reuse: ReusableTraces = NO_TRACES
     ) -> dict[int, tuple[EvaluatedSplit, ...]]:
+        """Return the split traces of a finished tree, as `trace_tree` does."""
         if wanted is not None:
             self._cells_left = sys.maxsize
         elif self._cells_left:
@@ -205,14 +208,14 @@ class _Grower(Decider):
         level = [self._prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
         while level and self._cells_left > 0:
             below: list[GrowingNode] = []
-            asked = [node for node in level if wanted is None or node.record == wanted]
-            for first in range(0, len(asked), NODES_PER_BATCH):
-                some = asked[first : first + NODES_PER_BATCH]
+            traced = [node for node in level if wanted is None or node.record == wanted]
+            for first in range(0, len(traced), NODES_PER_BATCH):
+                some = traced[first : first + NODES_PER_BATCH]
                 self._trace(some, reuse)
                 for node in some:
                     self._mark_split_of_tree(node, tree)
                 if self._cells_left <= 0:
-                    return self._working
+                    return self._traces
             for node in level:
                 split = tree.split(node.record)
                 if split is None or node.record == wanted:
@@ -224,17 +227,17 @@ class _Grower(Decider):
                     ]
                     continue
                 used = node.used | {split.attribute} if self._excludes_attribute(split.test) else node.used
-                children = self._engine.divide(node.engine_node, split)
+                children = self._engine.split_node(node.engine_node, split)
                 spans = self._spans_below(node, split, self._engine.summaries(children))
                 for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
                     if wanted is None or steps[node.record] == branch:
                         key = child_key(node.key, branch)
                         below.append(GrowingNode(child, int(number), node.depth + 1, used, key, spans[branch]))
             level = below
-        return self._working
+        return self._traces
 
     def _trace(self, nodes: Sequence[GrowingNode], reuse: ReusableTraces) -> None:
-        """Keep the traces that are known and count for the others, in order: the first ones fit into the budget."""
+        """Keep the traces that are known and count the others, in order, until the budget is spent."""
         for known, some in groupby(nodes, key=lambda node: node.record in reuse.known):
             if not known:
                 self._decide(list(some))
@@ -244,8 +247,8 @@ class _Grower(Decider):
                     self._keep(node.record, reuse.traces[node.record])
 
     def _mark_split_of_tree(self, node: GrowingNode, tree: Tree) -> None:
-        """Give the status to the test that the tree has, where the recipe would have decided otherwise."""
-        entries = self._working.get(node.record)
+        """Mark the split of the tree as chosen, even if the recipe would have chosen another."""
+        entries = self._traces.get(node.record)
         if entries is None:
             return
         split = tree.split(node.record)
@@ -268,7 +271,7 @@ class _Grower(Decider):
                 marked.append(replace(one, status=beaten))
             else:
                 marked.append(one)
-        self._working[node.record] = tuple(marked)
+        self._traces[node.record] = tuple(marked)
 
     def _prepared_root(self) -> GrowingNode:
         root = self._opened_root()
@@ -278,6 +281,7 @@ class _Grower(Decider):
         return root
 
     def grow(self) -> Grown:
+        """Grow the tree."""
         root = self._prepared_root()
         if self._recipe.stopping.max_leaves is None:
             self._grow_by_levels(root)
@@ -285,7 +289,7 @@ class _Grower(Decider):
             self._grow_best_first(root, self._recipe.stopping.max_leaves)
         tree, order = build_tree(self._schema, self._records)
         number = {record: node for node, record in enumerate(order)}
-        return Grown(tree, {number[record]: work for record, work in self._working.items()})
+        return Grown(tree, {number[record]: work for record, work in self._traces.items()})
 
     @property
     def _total_weight(self) -> float:
@@ -331,19 +335,19 @@ class _Grower(Decider):
             winner = decision.chosen.best if decision.chosen is not None else None
             branches = winner.split.n_branches if winner is not None and winner.split is not None else 0
             if leaves + branches - 1 > max_leaves:
-                self._cut_off(decision)
+                self._stop_at_leaf_limit(decision)
                 fresh = []
                 continue
             leaves += branches - 1
             fresh = self._decide(self._carry_out(decision))
 
-    def _cut_off(self, decision: Decision) -> None:
-        """Make a leaf where a test would pass the limit; its working has a best attribute, but none that was chosen."""
+    def _stop_at_leaf_limit(self, decision: Decision) -> None:
+        """Make a leaf where a split would exceed the limit; no attribute in its trace is chosen then."""
         record = decision.node.record
-        if record in self._working:
-            self._working[record] = tuple(
+        if record in self._traces:
+            self._traces[record] = tuple(
                 replace(one, status=SplitStatus.CONSIDERED) if one.status is SplitStatus.CHOSEN else one
-                for one in self._working[record]
+                for one in self._traces[record]
             )
         self._carry_out(Decision(decision.node, decision.summary, decision.chosen, Stop.LEAVES))
 
@@ -352,7 +356,7 @@ class _Grower(Decider):
         best = decision.chosen.best if decision.chosen is not None else None
         return 0.0 if best is None else best.score * decision.summary.weight
 
-    # -- carrying out ------------------------------------------------------------------------------------------------
+    # -- decisions ---------------------------------------------------------------------------------------------------
 
     def _carry_out(self, decision: Decision) -> list[GrowingNode]:
         node, record = decision.node, self._records[decision.node.record]
@@ -365,7 +369,7 @@ class _Grower(Decider):
                 self._progress(self._cases_done, self._n_cases)
             return []
         record.split = best.split
-        children = self._engine.divide(node.engine_node, best.split)
+        children = self._engine.split_node(node.engine_node, best.split)
         used = node.used | {best.split.attribute} if self._excludes_attribute(best.split.test) else node.used
         opened = []
         summaries = self._engine.summaries(children)
@@ -376,12 +380,12 @@ class _Grower(Decider):
                 GrowingNode(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span)
             )
             self._records.append(self._record(summary, record))
-            if self._regression:  # values are kept apart to the last bit
+            if self._regression:  # monotonic values hold to the last bit
                 self._records[-1].outcome = span.clipped(self._records[-1].outcome)
         return opened
 
     def _spans_below(self, node: GrowingNode, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
-        """Return the span of each branch of a test."""
+        """Return the span of each branch of a split."""
         sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
         if not sign:
             return [node.span] * len(summaries)
@@ -404,7 +408,7 @@ class _Grower(Decider):
 
 
 def keeps_traces(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
-    """Say whether a tree by this recipe keeps what was looked at, whichever engine counts.
+    """Return True if a tree by this recipe keeps split traces; this does not depend on the engine.
 
     Examples
     --------
@@ -419,25 +423,27 @@ def keeps_traces(recipe: Recipe, schema: Schema, n_cases: int) -> bool:
     return n_cases <= TRACE_CASES and n_cases * numeric <= TRACE_NUMBERS
 
 
-ENGINES = ("auto", "interpreted", "compiled")
-"""What `engine` may be for data in memory."""
+ENGINES_IN_MEMORY = ("auto", "interpreted", "compiled")
+"""Allowed values of `engine` for data in memory."""
 
 COMPILED_CELLS = 100_000
-"""Cells (rows times attributes) from which on kernels grow the tree; below, loading them takes longer than it saves."""
+"""Least number of cells (rows times attributes) to grow by kernels; below, loading them takes longer than it saves."""
 
 UNINTERRUPTED_CASES = 1_000
 """Up to this many cases the kernels run in the calling thread: they finish before an interrupt could matter."""
 
 
 def check_engine(engine: str) -> None:
-    """Raise unless there is such an engine."""
-    if engine not in ENGINES:
-        names = ", ".join(map(repr, ENGINES))
-        raise ParameterError(f"engine must be one of {names}, not {engine!r}{did_you_mean(str(engine), ENGINES)}")
+    """Raise unless `engine` is a known engine."""
+    if engine not in ENGINES_IN_MEMORY:
+        names = ", ".join(map(repr, ENGINES_IN_MEMORY))
+        raise ParameterError(
+            f"engine must be one of {names}, not {engine!r}{did_you_mean(str(engine), ENGINES_IN_MEMORY)}"
+        )
 
 
 def is_compiled(engine: str, dataset: Dataset) -> bool:
-    """Say whether kernels are to do the work.
+    """Return True if kernels count or grow.
 
     Examples
     --------
@@ -452,7 +458,7 @@ def is_compiled(engine: str, dataset: Dataset) -> bool:
 
 
 def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
-    """Say whether kernels grow the whole tree; otherwise the interpreted grower does, over whoever counts."""
+    """Return True if kernels grow the whole tree; otherwise the interpreted grower does."""
     if not is_compiled(engine, dataset):
         return False
     with garbage_collection_paused():
@@ -463,7 +469,7 @@ def by_kernels(engine: str, dataset: Dataset, recipe: Recipe) -> bool:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Return how many threads to use: as many as the process may, unless it is told; -1 means all, too.
+    """Return the number of threads: by default, and for -1, as many as the process may use.
 
     Examples
     --------
@@ -487,7 +493,7 @@ def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> Memor
 
 
 def with_compiled_criterion(recipe: Recipe) -> Recipe:
-    """Return the recipe with the user's own criterion compiled, where it has one."""
+    """Return the recipe with its custom criterion compiled, if it has one."""
     if recipe.own is None or recipe.own.function is None:
         return recipe
     from treewright.learners.kernels.score import compiled_scan
@@ -497,7 +503,7 @@ def with_compiled_criterion(recipe: Recipe) -> Recipe:
 
 
 def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
-    """Grow by kernels or by the interpreter, whichever the engine of the run and the size of the data ask for."""
+    """Grow by kernels or by the interpreter, depending on the engine of the run and the size of the data."""
     cases = in_bins(cases, recipe)
     if by_kernels(run.engine, cases, recipe):
         tree = grow_tree(cases, recipe, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
@@ -516,18 +522,18 @@ def grow_tree(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Tree:
-    """Grow a tree by the engine that suits, or that is asked for.
+    """Grow a tree by the given engine, or by the one that the size of the data selects.
 
     Parameters
     ----------
     dataset : Dataset
     recipe : Recipe
     engine : str
-        One of `ENGINES`.
+        One of `ENGINES_IN_MEMORY`.
     n_jobs : int or None
         Threads; the tree does not depend on it.
     progress : callable or None
-        Called with cases done and cases in all.
+        Called with the number of finished cases and of all cases.
     """
     jobs = threads(n_jobs)
     dataset = in_bins(dataset, recipe)
@@ -546,37 +552,37 @@ def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Pro
     grower = CompiledGrower(dataset, jobs)
     if dataset.n_rows <= UNINTERRUPTED_CASES:
         return grower.grow(recipe, progress=progress)
-    told = _ProgressRelay(progress)
-    return run_in_worker(lambda: grower.grow(recipe, progress=told.hear), on_poll=told.tell)
+    relay = _ProgressRelay(progress)
+    return run_in_worker(lambda: grower.grow(recipe, progress=relay.record), on_poll=relay.forward)
 
 
 class _ProgressRelay:
-    """Takes the progress of a growth in its thread, and tells it in that of the caller."""
+    """Receives progress in the thread that grows and reports it in the thread of the caller."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
-        self._heard: tuple[int, int] | None = None
+        self._latest: tuple[int, int] | None = None
         self._last: tuple[int, int] | None = None
 
-    def hear(self, done: int, of: int) -> None:
-        self._heard = done, of
+    def record(self, done: int, of: int) -> None:
+        self._latest = done, of
 
-    def tell(self) -> None:
-        heard = self._heard
-        if self._progress is not None and heard is not None and heard != self._last:
-            self._last = heard
-            self._progress(*heard)
+    def forward(self) -> None:
+        latest = self._latest
+        if self._progress is not None and latest is not None and latest != self._last:
+            self._last = latest
+            self._progress(*latest)
 
 
 @cache
 def announce_compilation() -> None:
-    """Tell a terminal, once, that kernels are compiled now: nobody likes to wait without knowing why."""
+    """Print a note on a terminal, once, that kernels are being compiled, which takes a while."""
     from treewright.jit import cache_folder, is_compiled
 
     if is_compiled():
         return
-    told = "compiling the growing kernels, once"
+    message = "compiling the growing kernels, once"
     if cache_folder() is None:
-        told += " for this process: no folder for compiled code can be written"
+        message += " for this process: no folder for compiled code can be written"
     if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write(f"treewright: {told} ...\n")
+        sys.stderr.write(f"treewright: {message} ...\n")

@@ -172,7 +172,7 @@ class Stopping:
 
 
 @dataclass(frozen=True)
-class Draw:
+class AttributeSampling:
     """Random growth: splits are sought among sampled attributes and, on request, at random cuts.
 
     Parameters
@@ -215,7 +215,7 @@ class Recipe(TreeLearner):
     once_per_path : bool
         Whether a split with one branch per value excludes its attribute from the nodes below.
     stopping : Stopping
-    draw : Draw or None
+    draw : AttributeSampling or None
     nominal_limit : int
         Integer columns with at most this many values are proposed as nominal when the schema is inferred.
     monotonic : tuple of pairs
@@ -238,7 +238,7 @@ class Recipe(TreeLearner):
     choice: Choice = Choice.HIGHEST
     once_per_path: bool = True
     stopping: Stopping = Stopping()
-    draw: Draw | None = None
+    draw: AttributeSampling | None = None
     nominal_limit: int = 0
     monotonic: Constraints = ()
     own: OwnCriterion | None = None
@@ -285,7 +285,7 @@ class Recipe(TreeLearner):
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: tests with two sets of values serve a numeric target, too."""
+        """Supported tasks and engines; recipes with binary splits also support regression."""
         both = self.nominal is NominalTest.SUBSETS
         return Abilities(
             tasks=frozenset({Task.CLASSIFICATION, Task.REGRESSION} if both else {Task.CLASSIFICATION}),
@@ -327,7 +327,7 @@ class Recipe(TreeLearner):
         return ", ".join([*self.words(), *(pruned or ["unpruned"])])
 
     def search_report(self) -> dict[str, Any]:
-        """Return how two sets of categories were searched."""
+        """Return the method by which subsets of categories were searched."""
         from treewright.learners.candidates import SEARCH, SEARCH_BY_OWN
 
         if self.nominal is not NominalTest.SUBSETS:
@@ -335,9 +335,9 @@ class Recipe(TreeLearner):
         return {"subset_search": SEARCH if self.own is None else SEARCH_BY_OWN}
 
     def for_task(self, task: Task, target: str | None = None) -> Recipe:
-        """Return the recipe for classes or, with variance as its criterion, for numbers."""
+        """Return the recipe for classification or, with variance as its criterion, for regression."""
         if task is Task.CLASSIFICATION and self.criterion == "variance":
-            raise ParameterError("variance is for a numeric target; this one has classes")
+            raise ParameterError("the criterion variance requires a numeric target, but this target is nominal")
         super().for_task(task, target)
         return self if task is Task.CLASSIFICATION else for_regression(self)
 
@@ -354,12 +354,12 @@ class Recipe(TreeLearner):
         return grow_by_recipe(self, cases, run)
 
     def trace_notes(self) -> tuple[str, ...]:
-        """Return a note where only the borders of bins were tried."""
+        """Return a note if only the borders of bins were tried."""
         return () if self.numeric_bins is None else ("bins",)
 
     @property
     def relearnable(self) -> bool:
-        """True unless the criterion is the user's own, of which a model file has only the name."""
+        """True unless the criterion is custom: a model file stores only its name."""
         return self.own is None
 
     def grow_over(
@@ -372,17 +372,17 @@ class Recipe(TreeLearner):
         on_level: Callable[[int, int], None] | None = None,
         keep_trace: bool = True,
     ) -> Grown:
-        """Grow level by level over an engine that counts outside memory."""
-        from treewright.learners.out_of_core import grow_in_place
+        """Grow level by level over an engine that counts out of core."""
+        from treewright.learners.out_of_core import grow_out_of_core
 
         kept = {} if state is None else {"checkpoint": state.save, "state": state.load()}
-        return grow_in_place(engine, self, finish_rows=finish_rows, progress=progress, on_level=on_level, **kept)
+        return grow_out_of_core(engine, self, finish_rows=finish_rows, progress=progress, on_level=on_level, **kept)
 
     def finish_over(self, engine: Any, grown: Grown) -> Grown:
-        """Return the tree with its thresholds where growing in memory puts them."""
-        from treewright.learners.out_of_core import place_cuts
+        """Return the tree with the thresholds that growing in memory gives."""
+        from treewright.learners.out_of_core import move_cuts_to_data_values
 
-        return place_cuts(grown, self, engine)
+        return move_cuts_to_data_values(grown, self, engine)
 
     def to_dict(self, task: Task = Task.CLASSIFICATION) -> dict[str, Any]:
         """Return plain data for the model file."""
@@ -467,7 +467,7 @@ def CART(  # noqa: N802 - the algorithm's own name
     criterion: str | CriterionFunction = "gini",
     missing: MissingPolicy = MissingPolicy.LEARNED,
     stopping: Stopping | None = None,
-    draw: Draw | None = None,
+    draw: AttributeSampling | None = None,
     monotonic: Constraints = (),
     bins: int | None = None,
 ) -> Recipe:
@@ -516,7 +516,7 @@ def recipe_from_dict(plain: Mapping[str, Any]) -> Recipe:
             choice=Choice(plain["choice"]),
             once_per_path=plain["once_per_path"],
             stopping=Stopping(**plain["stopping"]),
-            draw=None if plain["draw"] is None else Draw(**plain["draw"]),
+            draw=None if plain["draw"] is None else AttributeSampling(**plain["draw"]),
             nominal_limit=plain["nominal_limit"],
             monotonic=tuple((name, sign) for name, sign in plain.get("monotonic", ())),
             own=OwnCriterion(str(plain["own_criterion"])) if "own_criterion" in plain else None,

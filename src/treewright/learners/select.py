@@ -1,12 +1,12 @@
 """Selecting the split of a node: the choice among attributes, and the decision to stop.
 
-The rule that chooses one attribute among the candidates of a node. `Choice.HIGHEST` takes the best score. C4.5's rule
-(`Choice.RATIO`) first asks for a gain of at least the average, then takes the best ratio of gain to split information;
-nominal attributes with very many values stay out of the average, but may win.
+`choose` selects one attribute among the candidates of a node. `Choice.HIGHEST` takes the best score. C4.5's rule
+(`Choice.RATIO`) first requires a gain of at least the average, then takes the best ratio of gain to split information.
+Nominal attributes of high cardinality are excluded from the average but may win.
 
-Deciding at open nodes: a test with its working, or a reason to stop. An engine is asked for the tables of the
-attributes of a node, every attribute is examined, and the recipe's rule chooses. What was looked at is kept as far as
-there is room.
+`Decider` decides at open nodes: a split with its trace, or a reason to stop. The engine counts the tables of the
+attributes of a node, the evaluator finds the best split of each attribute, and the rule chooses. Traces are kept within
+a budget of table cells.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from treewright.tree.tree import Stop
 EPSILON = 1e-3
 """C4.5's tolerance in comparisons of gains."""
 
-MANY_VALUES = 0.3
-"""A nominal attribute with at least this share of the number of cases as values stays out of the average."""
+HIGH_CARDINALITY_SHARE = 0.3
+"""A nominal attribute has high cardinality if its number of categories is at least this share of the cases."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The candidates with their final statuses, and the place of the winner (None: no test is admissible)."""
+    """The candidates with their final statuses, and the index of the winner (None if no split is admissible)."""
 
     candidates: tuple[SplitCandidate, ...]
     winner: int | None
@@ -50,12 +50,17 @@ class Chosen:
 
 
 def choose(
-    rule: Choice, candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int, *, many_count: bool = False
+    rule: Choice,
+    candidates: Sequence[SplitCandidate],
+    schema: Schema,
+    n_cases: int,
+    *,
+    include_high_cardinality: bool = False,
 ) -> Chosen:
-    """Apply a rule of choice; `many_count` lets attributes of very many values count in the average, too."""
+    """Apply a rule of choice; with `include_high_cardinality` all attributes enter the average of gains."""
     if rule is Choice.HIGHEST:
         return _highest(candidates)
-    return _c45(rule, candidates, schema, 0 if many_count else n_cases)
+    return _c45(rule, candidates, schema, 0 if include_high_cardinality else n_cases)
 
 
 def _highest(candidates: Sequence[SplitCandidate]) -> Chosen:
@@ -89,17 +94,19 @@ def _score_by_rule(rule: Choice, candidate: SplitCandidate, average: float) -> t
 
 
 def average_gain(candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int) -> float:
-    """Return C4.5's average: over the possible tests, attributes with very many values left out.
+    """Return C4.5's average gain over the admissible splits, excluding attributes of high cardinality.
 
-    If no attribute counts the average is infinite, so that none can be chosen by the ratio.
+    Without such a split the average is infinite, so that the ratio chooses none.
     """
-    many = [0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes]
-    if all(many):
-        many = [False] * len(many)
+    high_cardinality = [0 < HIGH_CARDINALITY_SHARE * n_cases <= len(column.values) for column in schema.attributes]
+    if all(high_cardinality):
+        high_cardinality = [False] * len(high_cardinality)
     gains = [
         candidate.score
         for candidate in candidates
-        if candidate.status is SplitStatus.CONSIDERED and candidate.score > -EPSILON and not many[candidate.attribute]
+        if candidate.status is SplitStatus.CONSIDERED
+        and candidate.score > -EPSILON
+        and not high_cardinality[candidate.attribute]
     ]
     return sum(gains) / len(gains) if gains else np.inf
 
@@ -116,7 +123,7 @@ def _with_winner(
 
 @dataclass(frozen=True)
 class GrowingNode:
-    """An open node: its number at the engine, its record, and what its place in the tree says."""
+    """An open node: its number at the engine, its record, and what follows from its path."""
 
     engine_node: int
     record: int
@@ -128,7 +135,7 @@ class GrowingNode:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be done at an open node."""
+    """The decision at an open node: a split or a reason to stop."""
 
     node: GrowingNode
     summary: Summary
@@ -137,14 +144,14 @@ class Decision:
 
 
 class Decider(abc.ABC):
-    """Decides at the open nodes of an engine by a recipe, and keeps at most so many table cells of working."""
+    """Decides at the open nodes of an engine by a recipe, and keeps split traces of at most `cells` table cells."""
 
     def __init__(self, engine: Engine, recipe: Recipe, cells: int) -> None:
         self._engine = engine
         self._recipe = recipe
         self._schema = engine.schema
         self._regression = self._schema.task is Task.REGRESSION
-        self._working: dict[int, tuple[EvaluatedSplit, ...]] = {}
+        self._traces: dict[int, tuple[EvaluatedSplit, ...]] = {}
         self._cells_left = cells
         self._evaluator: SplitEvaluator
 
@@ -159,11 +166,11 @@ class Decider(abc.ABC):
         open_nodes = [
             (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
         ]
-        drawn = [self._drawn(node) for node, _ in open_nodes]
-        counted = self._count(open_nodes, [asked for asked, _ in drawn])
+        sampled = [self._sampled_attributes(node) for node, _ in open_nodes]
+        counted = self._count(open_nodes, [attributes for attributes, _ in sampled])
         decided = iter(
-            self._decision(node, summary, asked, tables, spare)
-            for (node, summary), (asked, spare), tables in zip(open_nodes, drawn, counted, strict=True)
+            self._decision(node, summary, attributes, tables, spare)
+            for (node, summary), (attributes, spare), tables in zip(open_nodes, sampled, counted, strict=True)
         )
         return [
             next(decided) if stop is None else Decision(node, summary, None, stop)
@@ -171,9 +178,11 @@ class Decider(abc.ABC):
         ]
 
     def _count(
-        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], asked: Sequence[Sequence[int]]
+        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], attributes: Sequence[Sequence[int]]
     ) -> list[list[FrequencyTable]]:
-        return self._engine.count([(node.engine_node, free) for (node, _), free in zip(open_nodes, asked, strict=True)])
+        return self._engine.count(
+            [(node.engine_node, free) for (node, _), free in zip(open_nodes, attributes, strict=True)]
+        )
 
     def _stop_before_counting(self, node: GrowingNode, summary: Summary) -> Stop | None:
         stopping = self._recipe.stopping
@@ -194,24 +203,30 @@ class Decider(abc.ABC):
         self,
         node: GrowingNode,
         summary: Summary,
-        asked: Sequence[int],
+        attributes: Sequence[int],
         tables: Sequence[FrequencyTable],
         spare: Sequence[int],
     ) -> Decision:
-        """Decide by the tables of the attributes asked; spare ones are asked only while none of these can be tested."""
+        """Decide by the tables of the sampled attributes; evaluate spare ones only while no split is admissible."""
         span = node.span.shifted(-summary.mean)
         found = {
-            attribute: self._evaluator.examine(attribute, table, span, node.key)
-            for attribute, table in zip(asked, tables, strict=True)
+            attribute: self._evaluator.evaluate(attribute, table, span, node.key)
+            for attribute, table in zip(attributes, tables, strict=True)
         }
         for attribute in spare:
             if any(candidate.status is SplitStatus.CONSIDERED for candidate in found.values()):
                 break
             [[table]] = self._count([(node, summary)], [[attribute]])
-            found[attribute] = self._evaluator.examine(attribute, table, span, node.key)
-        candidates = [found.get(one) or _not_drawn(one, self._width) for one in self._attributes_for(node)]
-        many_count = self._recipe.nominal is NominalTest.GROUPS
-        chosen = choose(self._recipe.choice, candidates, self._schema, self._n_cases, many_count=many_count)
+            found[attribute] = self._evaluator.evaluate(attribute, table, span, node.key)
+        candidates = [found.get(one) or _not_sampled(one, self._width) for one in self._attributes_for(node)]
+        include_high_cardinality = self._recipe.nominal is NominalTest.GROUPS
+        chosen = choose(
+            self._recipe.choice,
+            candidates,
+            self._schema,
+            self._n_cases,
+            include_high_cardinality=include_high_cardinality,
+        )
         best = chosen.best
         stop = None
         if best is None:
@@ -231,44 +246,44 @@ class Decider(abc.ABC):
         level = self._recipe.stopping.significance
         return level is None or self._regression or chi_square(best.counts).p <= level
 
-    def _drawn(self, node: GrowingNode) -> tuple[list[int], list[int]]:
-        """Return the attributes to look at, and those to fall back on in their order."""
+    def _sampled_attributes(self, node: GrowingNode) -> tuple[list[int], list[int]]:
+        """Return the sampled attributes, and the others in the order in which they replace them."""
         free, draw = self._attributes_for(node), self._recipe.draw
         if draw is not None and draw.per_tree:
             fixed = set(shuffled(root_key(draw.seed), len(self._schema.attributes))[: draw.attributes])
             return [attribute for attribute in free if attribute in fixed], []
         if draw is None or draw.attributes >= len(free):
             return free, []
-        order = [free[place] for place in shuffled(node.key, len(free))]
+        order = [free[index] for index in shuffled(node.key, len(free))]
         return sorted(order[: draw.attributes]), order[draw.attributes :]
 
     def _keep_trace(self, node: GrowingNode, chosen: Chosen, stop: Stop | None) -> None:
         self._keep(node.record, split_trace(chosen, stop, sorted(node.used), self._width))
 
     def _keep(self, record: int, entries: tuple[EvaluatedSplit, ...]) -> None:
-        """Keep what was looked at in a node, if there is room."""
+        """Keep the trace of a node if the budget allows it."""
         cells = sum(one.cells for one in entries)
         if cells > self._cells_left:
             self._cells_left = 0
             return
         self._cells_left -= cells
-        self._working[record] = entries
+        self._traces[record] = entries
 
     @property
     def _width(self) -> int:
         return 3 if self._regression else len(self._schema.classes)
 
 
-def _not_drawn(attribute: int, width: int) -> SplitCandidate:
+def _not_sampled(attribute: int, width: int) -> SplitCandidate:
     nothing = np.zeros((0, width), dtype=np.int64)
     return SplitCandidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
 
 
 def split_trace(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:
-    """Return what was looked at in a node, attribute by attribute; `used` are those that were used above."""
-    barred = [_unused(attribute, width) for attribute in used]
-    examined = [_examined(candidate, stop) for candidate in chosen.candidates]
-    return tuple(sorted((*examined, *barred), key=lambda one: one.attribute))
+    """Return the split trace of a node, attribute by attribute; `used` are the attributes excluded by splits above."""
+    used_above = [_unused(attribute, width) for attribute in used]
+    evaluated = [_evaluated(candidate, stop) for candidate in chosen.candidates]
+    return tuple(sorted((*evaluated, *used_above), key=lambda one: one.attribute))
 
 
 def _unused(attribute: int, width: int) -> EvaluatedSplit:
@@ -276,7 +291,7 @@ def _unused(attribute: int, width: int) -> EvaluatedSplit:
     return EvaluatedSplit(attribute, SplitStatus.USED_ABOVE, None, nothing, nothing.sum(axis=0))
 
 
-def _examined(candidate: SplitCandidate, stop: Stop | None) -> EvaluatedSplit:
+def _evaluated(candidate: SplitCandidate, stop: Stop | None) -> EvaluatedSplit:
     status = candidate.status
     if status is SplitStatus.CHOSEN and stop is not None:
         status = SplitStatus.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else SplitStatus.SMALL_GAIN

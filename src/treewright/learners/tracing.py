@@ -1,4 +1,4 @@
-"""Split traces of a tree that was learned: its tables are counted again by the reference recipe, now or when asked."""
+"""Split traces of a trained tree: its tables are counted again by the reference recipe, at once or on first access."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from treewright.tree.split import EvaluatedSplit, LazyTrace, SplitStatus
 from treewright.tree.tree import Stop, Tree
 
 CELLS_KEPT = 5_000_000
-"""Cells of a table that a model may keep until its split traces are asked for."""
+"""Maximum number of cells of a table that a model keeps until its split traces are accessed."""
 
 
 def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> SplitTraces:
     """Return the split traces of a tree, those of growing where it is still the tree that was grown.
 
-    Traces of a tree that kernels grew are put off until somebody asks: they take longer than the tree. Until then the
-    cases are kept, as a copy; those of a large table are not, and are counted at once.
+    Traces of a tree that kernels grew are computed on first access, since they take longer than the tree. Until then
+    the model keeps a copy of the cases; the traces of a large table are computed at once instead.
     """
     if grown.traced and tree is grown.tree:
         return grown.working
@@ -42,26 +42,26 @@ def counted_traces(
 ) -> SplitTraces:
     """Count the tables of a tree again and return what a learner could see in them, as it decided.
 
-    Traces of the grown tree are reused for the nodes that pruning left alone.
+    Traces of the grown tree are reused for the nodes that pruning did not change.
     """
     recipe = learner.reference(task)
     counting = counting_engine(cases, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     if is_compiled(engine, cases):
         recipe = with_compiled_criterion(recipe)
-    working = trace_tree(counting, recipe, tree, grown=grown)
-    return corrected_traces(learner, working, tree)
+    traces = trace_tree(counting, recipe, tree, grown=grown)
+    return corrected_traces(learner, traces, tree)
 
 
 def corrected_traces(learner: TreeLearner, working: SplitTraces, tree: Tree) -> SplitTraces:
     """Return traces by the reference recipe as the learner decided."""
     return {
         node: tuple(learner.corrected(entry, tree.node(node).stop) for entry in entries)
-        for node, entries in working.items()
+        for node, entries in traces.items()
     }
 
 
 def trace_by_reference(recipe: Recipe, cases: Dataset, tree: Tree, node: int) -> tuple[EvaluatedSplit, ...] | None:
-    """Return the trace of one node of a finished tree, counted from the cases; None where no test was tried."""
+    """Return the trace of one node of a finished tree, counted from the cases; None if no split was evaluated."""
     engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     found = trace_tree(engine, recipe, tree, node).get(node)
     if found is None or tree.node(node).stop in (None, Stop.PRUNED):

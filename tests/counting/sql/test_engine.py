@@ -54,7 +54,7 @@ def test_tables_and_summaries_are_those_of_memory_at_the_root_and_below(seed: in
         if values is None or len(values) == 0:
             return
         split = Split.threshold(numeric[0], float(values[len(values) // 2]), 1)
-        below = here.divide(nodes[0], split), there.divide(nodes[1], split)
+        below = here.split_node(nodes[0], split), there.split_node(nodes[1], split)
         for mine_below, theirs_below in zip(here.summaries(below[0]), there.summaries(below[1]), strict=True):
             assert theirs_below.cases == mine_below.cases
             assert theirs_below.pure == mine_below.pure
@@ -72,7 +72,7 @@ def test_all_open_nodes_of_a_level_are_counted_by_one_statement() -> None:
     assert engine.scans == 1  # the classes are sums of the tables
     engine.count([(root, range(4))])
     assert engine.scans == 1
-    children = engine.divide(root, Split.multiway(0, 3, 0))
+    children = engine.split_node(root, Split.multiway(0, 3, 0))
     assert engine.scans == 1  # their summaries are rows of the parent's table
     engine.count([(child, [1, 2, 3]) for child in children])
     assert engine.scans == 2
@@ -170,13 +170,13 @@ def test_without_a_target_the_columns_are_listed() -> None:
         SqlEngine.over(relation, None)
 
 
-def test_cases_are_not_divided_among_branches() -> None:
+def test_fractional_cases_are_rejected() -> None:
     data = random_table(1, rows=60)
     engine = duckdb_engine(data)
     numeric = next(place for place, column in enumerate(data.schema.attributes) if not column.is_numeric)
     width = len(data.schema.attributes[numeric].values)
-    with pytest.raises(ParameterError, match="DuckDB does not do"):
-        engine.divide(engine.root(), Split.multiway(numeric, width, FRACTIONAL))
+    with pytest.raises(ParameterError, match="DuckDB does not support"):
+        engine.split_node(engine.root(), Split.multiway(numeric, width, FRACTIONAL))
     assert engine.incomplete()
 
 
@@ -197,22 +197,22 @@ def test_the_largest_numbers_not_above_bounds_come_from_one_statement_or_none() 
         there.largest_value_not_above(next(place for place in range(len(data.columns)) if place not in numeric), 1.0)
 
 
-def test_rows_have_no_numbers() -> None:
+def test_rows_have_no_row_numbers() -> None:
     engine = duckdb_engine(sample("play-tennis"))
-    with pytest.raises(ParameterError, match="no numbers"):
+    with pytest.raises(ParameterError, match="no row numbers"):
         engine.rows(engine.root())
 
 
 def test_fetched_cases_are_those_of_the_node() -> None:
     data = sample("play-tennis")
     engine = duckdb_engine(data)
-    children = engine.divide(engine.root(), Split.multiway(0, 3, 0))
+    children = engine.split_node(engine.root(), Split.multiway(0, 3, 0))
     parts = engine.fetch(children)
     assert [part.n_rows for part in parts] == [5, 4, 5]
     assert sorted(parts[1].y.tolist()) == ["Yes"] * 4
 
 
-def test_equal_cases_are_put_together() -> None:
+def test_equal_cases_are_grouped() -> None:
     data = sample("play-tennis")
     engine = duckdb_engine(data)
     cases = engine.distinct_rows({0: []}, 100)
@@ -228,7 +228,7 @@ def test_deep_paths_are_written_flat() -> None:
     node = engine.root()
     for cut in range(120):
         engine.count([(node, [0])])
-        node = engine.divide(node, Split.threshold(0, cut + 0.5, 1))[1]
+        node = engine.split_node(node, Split.threshold(0, cut + 0.5, 1))[1]
     [[table]] = engine.count([(node, [0])])
     assert table.values is not None
     assert table.values.tolist() == list(range(120, 200))
@@ -269,7 +269,7 @@ def test_only_select_is_ever_written() -> None:
 
 def test_a_relation_of_a_user_gets_no_temporary_table() -> None:
     _keep, relation = _relation("SELECT 1 AS x")
-    with pytest.raises(ParameterError, match="only read"):
+    with pytest.raises(ParameterError, match="read-only"):
         relation.run("CREATE TEMP TABLE t AS SELECT 1")
     with pytest.raises(ParameterError, match="not list"):
         connect([1])

@@ -34,7 +34,7 @@ def _with_holes(data: Dataset) -> Dataset:
 def _ask(model: Any, cases: Dataset, **how: Any) -> list[list[Any]]:
     connection = duckdb_engine(cases)._connection
     statement = prediction_statement(model, connection.columns(), connection.relation, connection.dialect, **how)
-    return [column.cells.tolist() for column in connection.ask(statement)]
+    return [column.cells.tolist() for column in connection.query(statement)]
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,15 @@ def test_values_never_seen_are_missing_and_kept_columns_come_first() -> None:
     assert answer.fetchall()[0][-1] == model.predict(new).tolist()[0]
 
 
-def test_what_a_select_cannot_say_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_without_a_select_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     data = sample("play-tennis")
     columns = duckdb_engine(data)._connection.columns()
     with pytest.raises(ParameterError, match="32-bit"):
         prediction_statement(fit(data, c45(dialect="j48")), columns, "t", DUCKDB)
     with pytest.raises(DataError, match="without the columns 'Outlook'"):
         prediction_statement(fit(data, c45()), columns[1:], "t", DUCKDB)
-    monkeypatch.setattr("treewright.counting.sql.prediction.MOST_LEAVES", 2)
-    with pytest.raises(ParameterError, match="at most 2 fit"):
+    monkeypatch.setattr("treewright.counting.sql.prediction.MAX_SELECT_LEAVES", 2)
+    with pytest.raises(ParameterError, match="at most 2"):
         prediction_statement(fit(data, c45()), columns, "t", DUCKDB)
     holes = _with_holes(random_table(204, rows=100))
     surrogates = fit(holes, cart(missing="surrogate"))

@@ -88,7 +88,11 @@ def test_unknown_names_and_kinds_of_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="more than one kind"):
         Overrides(nominal=("few",), numeric=("few",))
     (tmp_path / "t.arff").touch()
-    for name, message in (("t.arff", "counts Parquet, CSV"), ("t.*", "several kinds"), ("no-*.csv", "no such file")):
+    for name, message in (
+        ("t.arff", "reads only Parquet, CSV"),
+        ("t.*", "several formats"),
+        ("no-*.csv", "no such file"),
+    ):
         with pytest.raises(DataError, match=message):
             connect(Table(str(tmp_path / name)))
 
@@ -96,6 +100,6 @@ def test_unknown_names_and_kinds_of_files_are_refused(tmp_path: Path) -> None:
 def test_a_column_of_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     duckdb.sql(f"COPY (SELECT 'v' || i AS x, 'k' AS y FROM range(50) t(i)) TO '{path}' (FORMAT parquet)")  # noqa: S608
-    monkeypatch.setattr("treewright.counting.sql.profile.MOST_VALUES", 49)
-    with pytest.raises(DataError, match="50 different values"):
+    monkeypatch.setattr("treewright.counting.sql.profile.MAX_CATEGORIES", 49)
+    with pytest.raises(DataError, match="50 distinct values"):
         _schema(path, "y", None, 0)

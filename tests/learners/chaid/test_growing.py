@@ -409,7 +409,7 @@ def tally_r(name: str, run: str) -> Tally:
             groups = [[values[level] for level in group] for group in found.chosen.groups]
             tally.note("groups", groups == [child["values"] for child in record["children"]])
         split = recorded_split(data.schema, record["attr"], [child["values"] for child in record["children"]])
-        children = engine.divide(node, split)
+        children = engine.split_node(node, split)
         waiting += [(child, below["node"]) for child, below in zip(children, record["children"], strict=True)]
     return tally
 
@@ -527,7 +527,7 @@ def compare_run(data: Dataset, run: dict[str, Any]) -> None:
             assert found.p == pytest.approx(record["p"], rel=1e-9, abs=1e-300)
         children = [one for one in run["nodes"] if one["parent"] == number]
         split = recorded_split(data.schema, record["attr"], [child["choices"] for child in children])
-        waiting += list(zip(engine.divide(node, split), [child["node_id"] for child in children], strict=True))
+        waiting += list(zip(engine.split_node(node, split), [child["node_id"] for child in children], strict=True))
 
 
 def follows_kass(rows: npt.NDArray[Any], least: int) -> bool:

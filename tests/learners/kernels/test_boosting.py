@@ -20,11 +20,11 @@ def test_weights_errors_and_votes_are_those_of_the_plain_tally(classes: int, see
     for turn in range(8):
         parent_outcome = np.where(rng.random(n) < 0.6, target, rng.integers(0, classes, n)).astype(np.intp)
         if turn % 2:
-            assert quick.judge(parent_outcome) == plain.judge(parent_outcome)
+            assert quick.evaluate(parent_outcome) == plain.evaluate(parent_outcome)
         else:
             leaves = rng.integers(0, 9, n).astype(np.int32)
             of_leaves = rng.integers(0, classes, 9)
-            assert quick.judge_leaves(of_leaves, leaves) == plain.judge_leaves(of_leaves, leaves)
+            assert quick.evaluate_leaves(of_leaves, leaves) == plain.evaluate_leaves(of_leaves, leaves)
         alpha = 1.0 if turn % 3 == 2 else float(rng.random())  # equal votes make ties
         plain.vote(alpha)
         quick.vote(alpha)

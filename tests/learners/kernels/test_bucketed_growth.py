@@ -20,7 +20,7 @@ from treewright.learners.kernels import grower as growing
 from treewright.learners.kernels.bucketed import HEAVIEST, PAIRWISE_CASES
 from treewright.learners.kernels.bucketed_growth import TOGETHER
 from treewright.learners.kernels.grower import CompiledGrower
-from treewright.learners.recipe import CART, Cuts, Draw, MissingPolicy, Recipe, Stopping
+from treewright.learners.recipe import CART, AttributeSampling, Cuts, MissingPolicy, Recipe, Stopping
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
 
@@ -91,7 +91,7 @@ def test_any_numbers_give_the_interpreted_tree(
 )
 def test_any_limit_gives_the_interpreted_tree(stopping: Stopping, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.random.default_rng(1).integers(0, 5, ROWS).astype(np.float64)
-    recipe = CART(draw=Draw(2, 1), stopping=stopping)
+    recipe = CART(draw=AttributeSampling(2, 1), stopping=stopping)
     assert_grown_without_sorting(table_of(numbers("normal"), weights), recipe, monkeypatch)
 
 
@@ -99,7 +99,7 @@ def test_any_limit_gives_the_interpreted_tree(stopping: Stopping, monkeypatch: p
 def test_the_branch_of_cases_that_will_miss_a_value_is_the_interpreted_one(
     policy: MissingPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = CART(draw=Draw(2, 1), missing=policy, stopping=Stopping(max_depth=3))
+    recipe = CART(draw=AttributeSampling(2, 1), missing=policy, stopping=Stopping(max_depth=3))
     assert_grown_without_sorting(table_of(numbers("normal", 200)), recipe, monkeypatch)
 
 
@@ -107,14 +107,14 @@ def test_the_branch_of_cases_that_will_miss_a_value_is_the_interpreted_one(
 def test_any_number_of_cases_gives_the_interpreted_tree(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", rows))
     target = (np.arange(rows) % 2).astype(np.int32)
-    assert_grown_without_sorting(replace(table, target=target), CART(draw=Draw(2, 1)), monkeypatch)
+    assert_grown_without_sorting(replace(table, target=target), CART(draw=AttributeSampling(2, 1)), monkeypatch)
 
 
 def test_the_heaviest_cases_do_not_overflow_a_pack(monkeypatch: pytest.MonkeyPatch) -> None:
     for rows in (PAIRWISE_CASES, 200):
         table = table_of(numbers("normal", rows), np.full(rows, float(HEAVIEST)))
         target = (np.arange(rows) % 8 > 0).astype(np.int32)
-        assert_grown_without_sorting(replace(table, target=target), CART(draw=Draw(3, 2)), monkeypatch)
+        assert_grown_without_sorting(replace(table, target=target), CART(draw=AttributeSampling(3, 2)), monkeypatch)
 
 
 def test_a_chain_that_waits_with_more_nodes_than_there_is_room_for_grows_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,10 +122,10 @@ def test_a_chain_that_waits_with_more_nodes_than_there_is_room_for_grows_on(monk
     columns = np.array([np.arange(rows), np.zeros(rows)], dtype=np.float64)
     table = table_of(columns, np.linspace(1, HEAVIEST, rows).round())
     table = replace(table, target=(np.arange(rows) % 2).astype(np.int32))
-    tree = CompiledGrower(table).grow(CART(draw=Draw(1, 2)))
+    tree = CompiledGrower(table).grow(CART(draw=AttributeSampling(1, 2)))
     assert tree.n_leaves == rows
     assert tree.depth > 64
-    assert_grown_without_sorting(table, CART(draw=Draw(1, 2)), monkeypatch)
+    assert_grown_without_sorting(table, CART(draw=AttributeSampling(1, 2)), monkeypatch)
 
 
 def valued(values: tuple[int, ...], rows: int, *, mirrored: bool = False, numeric: int = 0) -> Dataset:
@@ -161,7 +161,7 @@ def test_any_values_give_the_interpreted_tree(
     table = valued(values, rows, mirrored=mirrored)
     if weighted:
         table = replace(table, weights=np.random.default_rng(4).integers(0, 4, rows).astype(np.float64))
-    assert_grown_without_sorting(table, CART(draw=Draw(2, 3)), monkeypatch)
+    assert_grown_without_sorting(table, CART(draw=AttributeSampling(2, 3)), monkeypatch)
 
 
 @pytest.mark.parametrize("missing", [MissingPolicy.LEARNED, MissingPolicy.FRACTIONAL])
@@ -169,7 +169,7 @@ def test_numbers_beside_values_give_the_interpreted_tree(
     missing: MissingPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = valued((16, 50, 3), ROWS, numeric=3)
-    assert_grown_without_sorting(table, CART(draw=Draw(3, 3), missing=missing), monkeypatch)
+    assert_grown_without_sorting(table, CART(draw=AttributeSampling(3, 3), missing=missing), monkeypatch)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
@@ -178,12 +178,14 @@ def test_any_limit_on_sets_of_values_gives_the_interpreted_tree(
     stopping: Stopping, mirrored: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = valued((16, 30, 5), ROWS, mirrored=mirrored, numeric=1)
-    assert_grown_without_sorting(table, CART(draw=Draw(2, 8), stopping=stopping), monkeypatch)
+    assert_grown_without_sorting(table, CART(draw=AttributeSampling(2, 8), stopping=stopping), monkeypatch)
 
 
-@pytest.mark.parametrize("draw", [None, Draw(4, 2), Draw(9, 2), Draw(3, 2, per_tree=True)])
+@pytest.mark.parametrize(
+    "draw", [None, AttributeSampling(4, 2), AttributeSampling(9, 2), AttributeSampling(3, 2, per_tree=True)]
+)
 def test_the_second_tree_that_draws_nothing_at_nodes_is_grown_without_sorting_too(
-    draw: Draw | None, monkeypatch: pytest.MonkeyPatch
+    draw: AttributeSampling | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, recipe = valued((16, 5), ROWS, numeric=2), CART(draw=draw)
     grower = CompiledGrower(table)
@@ -199,16 +201,16 @@ def test_the_second_tree_that_draws_nothing_at_nodes_is_grown_without_sorting_to
 
 def test_more_attributes_than_are_counted_together_give_the_interpreted_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = np.random.default_rng(5).normal(size=(2 * TOGETHER + 3, 150))
-    assert_grown_without_sorting(table_of(columns), CART(draw=Draw(TOGETHER + 5, 1)), monkeypatch)
+    assert_grown_without_sorting(table_of(columns), CART(draw=AttributeSampling(TOGETHER + 5, 1)), monkeypatch)
     columns[5:-1] = 0.0
-    assert_grown_without_sorting(table_of(columns), CART(draw=Draw(2, 1)), monkeypatch)
+    assert_grown_without_sorting(table_of(columns), CART(draw=AttributeSampling(2, 1)), monkeypatch)
 
 
 @pytest.mark.parametrize("near", [2, 40, 500])
 def test_nodes_that_are_copied_together_at_any_size_give_the_same_tree(
     near: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, recipe = valued((16, 50), ROWS, numeric=3), CART(draw=Draw(2, 9))
+    table, recipe = valued((16, 50), ROWS, numeric=3), CART(draw=AttributeSampling(2, 9))
     expected = CompiledGrower(table).grow(recipe)
     monkeypatch.setattr(bucketed_growth, "LOCAL_CASES", near)
     assert difference(expected, CompiledGrower(table).grow(recipe), exact=True) is None
@@ -219,18 +221,18 @@ def test_no_gain_at_all_takes_the_lowest_cut_of_the_first_attribute(monkeypatch:
     for times in (1, 40):
         table = table_of(np.tile(corners, times))
         either = (table.columns[0] != table.columns[1]).astype(np.int32)
-        assert_grown_without_sorting(replace(table, target=either), CART(draw=Draw(2, 4)), monkeypatch)
+        assert_grown_without_sorting(replace(table, target=either), CART(draw=AttributeSampling(2, 4)), monkeypatch)
 
 
 @pytest.mark.parametrize(
     "recipe",
     [
         CART(),
-        CART(draw=Draw(6, 1)),
-        CART(draw=Draw(2, 1, random_cuts=True)),
-        CART(draw=Draw(2, 1, per_tree=True)),
-        CART(criterion="entropy", draw=Draw(2, 1)),
-        replace(CART(draw=Draw(2, 1)), numeric=Cuts(gap=0.1)),
+        CART(draw=AttributeSampling(6, 1)),
+        CART(draw=AttributeSampling(2, 1, random_cuts=True)),
+        CART(draw=AttributeSampling(2, 1, per_tree=True)),
+        CART(criterion="entropy", draw=AttributeSampling(2, 1)),
+        replace(CART(draw=AttributeSampling(2, 1)), numeric=Cuts(gap=0.1)),
     ],
 )
 def test_other_recipes_are_first_grown_as_before(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,10 +246,12 @@ def test_very_many_values_and_missing_ones_are_grown_as_before(monkeypatch: pyte
     table = valued((20, 3), 90)
     gone = replace(table, columns=(np.where(np.arange(90) % 7, table.columns[0], -1), *table.columns[1:]))
     for other in (valued((256, 3), 90), gone):
-        expected = grow(MemoryEngine(other), CART(draw=Draw(1, 1))).tree
+        expected = grow(MemoryEngine(other), CART(draw=AttributeSampling(1, 1))).tree
         with monkeypatch.context() as patched:
             patched.delattr(growing, "grow_bucketed")
-            assert difference(expected, CompiledGrower(other).grow(CART(draw=Draw(1, 1))), exact=True) is None
+            assert (
+                difference(expected, CompiledGrower(other).grow(CART(draw=AttributeSampling(1, 1))), exact=True) is None
+            )
 
 
 @pytest.mark.parametrize("weight", [0.5, HEAVIEST + 1.0])
@@ -255,15 +259,15 @@ def test_broken_and_heavy_weights_are_grown_as_before(weight: float, monkeypatch
     weights = np.ones(100)
     weights[5] = weight
     table = table_of(numbers("normal", 100), weights)
-    expected = grow(MemoryEngine(table), CART(draw=Draw(2, 1))).tree
+    expected = grow(MemoryEngine(table), CART(draw=AttributeSampling(2, 1))).tree
     monkeypatch.delattr(growing, "grow_bucketed")
-    assert difference(expected, CompiledGrower(table).grow(CART(draw=Draw(2, 1))), exact=False) is None
+    assert difference(expected, CompiledGrower(table).grow(CART(draw=AttributeSampling(2, 1))), exact=False) is None
 
 
 @pytest.mark.slow
 def test_many_cases_give_the_tree_that_sorting_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(numbers("normal", 60_000))
     weights = np.random.default_rng(2).poisson(1.0, table.n_rows)
-    tree = CompiledGrower(table).grow(CART(draw=Draw(2, 1)), weights)
+    tree = CompiledGrower(table).grow(CART(draw=AttributeSampling(2, 1)), weights)
     monkeypatch.setattr(growing, "can_grow_bucketed", lambda *_: False)
-    assert difference(tree, CompiledGrower(table).grow(CART(draw=Draw(2, 1)), weights), exact=True) is None
+    assert difference(tree, CompiledGrower(table).grow(CART(draw=AttributeSampling(2, 1)), weights), exact=True) is None

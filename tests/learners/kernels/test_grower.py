@@ -18,7 +18,16 @@ from treewright.errors import DataError, ParameterError
 from treewright.learners.grower import grow
 from treewright.learners.kernels import encode, grower, histogram_growth
 from treewright.learners.kernels.grower import CompiledGrower
-from treewright.learners.recipe import C45, CART, ID3, Draw, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.learners.recipe import (
+    C45,
+    CART,
+    ID3,
+    AttributeSampling,
+    MissingPolicy,
+    Recipe,
+    Stopping,
+    for_regression,
+)
 from treewright.tree.route import main_leaves
 from treewright.tree.tree import Tree
 
@@ -104,7 +113,7 @@ def test_divisions_of_many_declared_values_are_the_interpreted_ones(
     for weights in (None, rng.integers(1, 4, n).astype(float), real):
         for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
             table = Dataset(schema, columns, n, target, weights)
-            assert_same(table, CART(criterion=criterion, missing=missing, draw=Draw(2, 3)))
+            assert_same(table, CART(criterion=criterion, missing=missing, draw=AttributeSampling(2, 3)))
             assert_same(table, CART(criterion=criterion, missing=missing, stopping=Stopping(min_leaf=3)))
 
 
@@ -165,13 +174,15 @@ def test_cases_that_are_sorted_by_need_give_the_interpreted_tree(rows: int) -> N
     weights = np.random.default_rng(1).integers(0, 4, rows).astype(np.float64)
     for columns in (table.columns, ties, gone):
         for missing in (MissingPolicy.LEARNED, MissingPolicy.MAJORITY):
-            assert_same(replace(table, columns=columns, weights=weights), CART(missing=missing, draw=Draw(2, 5)))
+            assert_same(
+                replace(table, columns=columns, weights=weights), CART(missing=missing, draw=AttributeSampling(2, 5))
+            )
 
 
 @pytest.mark.slow
 def test_entries_are_wide_where_ranks_and_cases_are_many() -> None:
     table = numbers_only(70_000, columns=6)  # 17 bits for the ranks and 17 for the cases of a block that takes all
-    recipe = CART(draw=Draw(2, 1, random_cuts=True), stopping=Stopping(max_depth=4))
+    recipe = CART(draw=AttributeSampling(2, 1, random_cuts=True), stopping=Stopping(max_depth=4))
     assert_same(table, recipe)
 
 

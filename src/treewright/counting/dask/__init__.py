@@ -1,1 +1,1 @@
-"""Counting by Dask: partitions are encoded and counted where they are."""
+"""Counting with Dask: workers encode and count the partitions."""

@@ -1,7 +1,7 @@
-"""The engine that counts by Dask, a level in one pass over the partitions.
+"""The engine that counts with Dask, a level in one pass over the partitions.
 
-Every partition is encoded, routed and counted where it is; only tables travel. Which case is at which node is kept
-beside the partitions (`dask.persist`), so that a worker that is lost costs Dask the time to make its share again.
+Workers encode, route and count their partitions; only tables are transferred. The node of each case is persisted with
+the partitions (`dask.persist`); if a worker is lost, Dask computes its partitions again.
 
 A scan is one pass over the partitions (`treewright.counting.dask.passes`).
 """
@@ -16,31 +16,38 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counting.dask.counting import (
-    Found,
+    PassResult,
     Request,
     add_groups,
     cases_of_groups,
+    concatenated,
     fetched_part,
     grouped_part,
     largest_part,
-    put_together,
-    stacked,
+    merge_largest,
 )
 from treewright.counting.dask.partitions import coded, encoded
-from treewright.counting.dask.passes import FAN_IN, Delayed, Passes, computed, in_a_tree, portions
+from treewright.counting.dask.passes import FAN_IN, Delayed, Passes, computed, portions, tree_reduced
 from treewright.counting.dask.profile import (
-    FEW_NUMBERS,
-    Facts,
-    add_facts,
+    CaseStatistics,
     coding_of,
-    facts_of,
     inferred,
-    keyed,
     layout_of,
+    merge_statistics,
+    row_id_label,
+    statistics_of,
 )
-from treewright.counting.engine import Sieve, Summary
-from treewright.counting.out_of_core import ROOT, Counted, OutsideEngine, by_interval, class_summary, number_summary
-from treewright.counting.row_sampling import Bags
+from treewright.counting.engine import RunFilter, Summary
+from treewright.counting.out_of_core import (
+    FEW_NUMBERS,
+    ROOT,
+    BaseOutOfCoreEngine,
+    CountedTable,
+    by_interval,
+    class_summary,
+    number_summary,
+)
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Schema
@@ -48,17 +55,17 @@ from treewright.errors import DataError, ParameterError
 from treewright.lazy_import import import_extra
 
 TABLE_CELLS = 5_000_000
-"""Cells of tables that one pass counts; more nodes and attributes are counted by several."""
+"""Maximum number of table cells of one pass; larger requests take several passes."""
 
 CODED_NUMBERS = 1_000
-"""Up to so many different numbers each of them has its own code."""
+"""A column with at most this many distinct numbers has a code for each number."""
 
 KEPT_BYTES = 1024**3
-"""Encoded partitions stay with the workers if all of them together take less."""
+"""Encoded partitions are persisted on the workers if their total size is below this."""
 
 
-class DaskEngine(OutsideEngine):
-    """Counts by Dask.
+class DaskEngine(BaseOutOfCoreEngine):
+    """Counts with Dask.
 
     Parameters
     ----------
@@ -70,17 +77,17 @@ class DaskEngine(OutsideEngine):
     source : str or None
         For messages and provenance.
     few_numbers : int
-        Up to so many different numbers at a node all of them are counted at once.
+        At a node with at most this many distinct numbers, all of them are counted at once.
     coded_numbers : int
-        Up to so many different numbers in all, each of them has its own code.
+        A column with at most this many distinct numbers has a code for each number.
     table_cells : int
-        Cells of tables that one pass may count.
+        Maximum number of table cells of one pass.
     kept_bytes : int
-        Encoded partitions are kept if all of them together take less.
+        Encoded partitions are persisted if their total size is below this.
     scans : int
-        Passes that were made already.
-    bags : Bags or None
-        The trees of a forest; the key of the rows is looked at first.
+        Number of passes already made.
+    bootstraps : BootstrapSamples or None
+        Of the trees of a forest; the column of row ids is checked first.
 
     Examples
     --------
@@ -106,37 +113,37 @@ class DaskEngine(OutsideEngine):
         table_cells: int = TABLE_CELLS,
         kept_bytes: int = KEPT_BYTES,
         scans: int = 0,
-        bags: Bags | None = None,
+        bootstraps: BootstrapSamples | None = None,
     ) -> None:
-        super().__init__(schema, source, bags)
+        super().__init__(schema, source, bootstraps)
         self._dask: Any = import_extra("dask", "dask", "learn with Dask")
         layout = layout_of(frame, source)
         used = [*schema.attribute_names, schema.target_column.name, *([schema.weight] if schema.weight else [])]
         for name in used:
             if name not in layout.names:
                 raise DataError(f"without the column {name!r}; there are {', '.join(layout.names)}", source=source)
-        key = None
-        if bags is not None and bags.key is not None:
-            key, self._known_rows = keyed(frame, layout, bags.key, source)
+        row_id = None
+        if bootstraps is not None and bootstraps.row_id is not None:
+            row_id, self._known_rows = row_id_label(frame, layout, bootstraps.row_id, source)
             self.scans += 1
         layout = replace(layout.of(used), kinds={name: schema.column(name).kind for name in used})
         self.scans += scans
-        self._few, self._table_cells, self._kept_bytes = few_numbers, table_cells, kept_bytes
+        self._few_numbers, self._table_cells, self._kept_bytes = few_numbers, table_cells, kept_bytes
         delayed = self._dask.delayed
         factors = None if class_factors is None else tuple(float(factor) for factor in class_factors)
         self._cases: list[Delayed] = [
-            delayed(encoded)(part, layout, schema, factors, number, key)
+            delayed(encoded)(part, layout, schema, factors, number, row_id)
             for number, part in enumerate(
-                frame[list(dict.fromkeys((*layout.labels, *([] if key is None else [key]))))].to_delayed()
+                frame[list(dict.fromkeys((*layout.labels, *([] if row_id is None else [row_id]))))].to_delayed()
             )
         ]
-        self._facts = self._found_facts(weighted=schema.weight is not None or factors is not None)
-        self._known_rows = self._known_rows if self._facts is None else self._facts.n_rows
-        self._whole = self._facts is None or self._facts.whole_weights
-        self._coding = coding_of(schema, self._facts, coded_numbers)
+        self._statistics = self._computed_statistics(weighted=schema.weight is not None or factors is not None)
+        self._known_rows = self._known_rows if self._statistics is None else self._statistics.n_rows
+        self._whole = self._statistics is None or self._statistics.whole_weights
+        self._coding = coding_of(schema, self._statistics, coded_numbers)
         shared = delayed(self._coding, traverse=False)
         partitions = [delayed(coded)(cases, shared) for cases in self._cases]
-        self._passes = Passes(partitions, self._coding, bags, self._fits, source)
+        self._passes = Passes(partitions, self._coding, bootstraps, self._fits, source)
         self._classes = 3 if self._regression else len(schema.classes)
 
     @classmethod
@@ -158,55 +165,61 @@ class DaskEngine(OutsideEngine):
     # -- about the data ----------------------------------------------------------------------------------------------
 
     def shut(self) -> None:
-        """Let go of what the workers keep."""
+        """Release the persisted partitions."""
         self._cases, self._tables = [], {}
         self._passes = Passes([], self._coding, None, self._fits, self.source)
 
     @property
     def scans_per_level(self) -> int:
-        """Passes that a level takes at most, if its tables are of bearable size."""
-        known = {} if self._facts is None else self._facts.numbers
+        """Maximum number of passes per level, if its tables fit one pass."""
+        known = {} if self._statistics is None else self._statistics.numbers
         return 1 if self._regression or all(one.distinct is not None for one in known.values()) else 2
 
     @property
     def scans_ahead(self) -> int:
-        """Passes before the first level: none, as the facts, or that level, tell about the target."""
+        """Passes before the first level: 0, since the statistics or that level describe the target."""
         return 0
 
     def first_statement(self) -> str:
-        """Return what is done at the root, for people to read."""
+        """Describe what is counted at the root."""
         attributes = len(self._schema.attributes)
         return (
             f"-- Dask needs no SQL: each of {self._passes.n_partitions} partitions counts {attributes} tables, "
             f"which are added up {FAN_IN} at a time"
         )
 
-    def _found_facts(self, *, weighted: bool) -> Facts | None:
+    def _computed_statistics(self, *, weighted: bool) -> CaseStatistics | None:
         numeric = self._regression or any(column.is_numeric for column in self._schema.attributes)
         if not numeric and not weighted:
             return None
         delayed = self._dask.delayed
-        partial = [delayed(facts_of)(cases, self._few) for cases in self._cases]
+        partial = [delayed(statistics_of)(cases, self._few_numbers) for cases in self._cases]
         self.scans += 1
-        facts: Facts = computed(in_a_tree(partial, delayed(add_facts), self._few), self.source)
-        if facts.n_rows == 0:
+        statistics: CaseStatistics = computed(
+            tree_reduced(partial, delayed(merge_statistics), self._few_numbers), self.source
+        )
+        if statistics.n_rows == 0:
             raise DataError("there are no rows to learn from", source=self.source)
-        return facts
+        return statistics
 
     def _known_missing(self) -> dict[str, int]:
         names = self._schema.attribute_names
-        return {} if self._facts is None else {names[index]: number for index, number in self._facts.missing.items()}
+        return (
+            {}
+            if self._statistics is None
+            else {names[index]: number for index, number in self._statistics.missing.items()}
+        )
 
     def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
-        return None if self._facts is None else self._facts.numbers[attribute].distinct
+        return None if self._statistics is None else self._statistics.numbers[attribute].distinct
 
     def _roots_of(self, trees: Sequence[int]) -> list[Summary]:
-        if self._bagged:
-            return self._roots_of_bags(trees)
-        if self._facts is not None and self._facts.target is not None:
-            return [self._facts.target]
-        if self._facts is not None and self._facts.classes is not None and self._coding.edges:
-            return [self._classes_seen(class_summary(self._counts(self._facts.classes), self._facts.cases))]
+        if self._bootstrapped:
+            return self._roots_of_samples(trees)
+        if self._statistics is not None and self._statistics.target is not None:
+            return [self._statistics.target]
+        if self._statistics is not None and self._statistics.classes is not None and self._coding.edges:
+            return [self._classes_seen(class_summary(self._counts(self._statistics.classes), self._statistics.cases))]
         attributes = list(range(len(self._schema.attributes)))
         if not attributes:
             raise ParameterError("there is no attribute to learn from")
@@ -220,18 +233,18 @@ class DaskEngine(OutsideEngine):
     def _take_all(self, trees: Sequence[int]) -> None:
         self._passes.take_all(trees)
 
-    def _roots_of_bags(self, trees: Sequence[int]) -> list[Summary]:
+    def _roots_of_samples(self, trees: Sequence[int]) -> list[Summary]:
         if not self._schema.attributes:
             raise ParameterError("there is no attribute to learn from")
-        places = {tree: place for place, tree in enumerate(trees)}
-        mean = 0.0 if self._facts is None or self._facts.target is None else self._facts.target.mean
+        slots = {tree: slot for slot, tree in enumerate(trees)}
+        mean = 0.0 if self._statistics is None or self._statistics.target is None else self._statistics.target.mean
         means = (mean,) * len(trees) if self._regression else ()
-        [tables] = self._pass(trees, Request(places, (0,), self._classes, means=means))
+        [tables] = self._pass(trees, Request(slots, (0,), self._classes, means=means))
         roots = []
-        for place in places.values():
-            sums, cases = self._counts(tables.counts[place]).sum(axis=0), int(tables.cases[place].sum())
+        for slot in slots.values():
+            sums, cases = self._counts(tables.counts[slot]).sum(axis=0), int(tables.cases[slot].sum())
             if self._regression:
-                low, high = float(tables.low[place].min()), float(tables.high[place].max())
+                low, high = float(tables.low[slot].min()), float(tables.high[slot].max())
                 roots.append(number_summary(sums, cases, mean, low, high))
             else:
                 roots.append(class_summary(sums, cases))
@@ -244,11 +257,11 @@ class DaskEngine(OutsideEngine):
         totals = []
         for tree, mine in enumerate(bounds):
             partial = [delayed(largest_part)(part, mine) for part in self._passes.of_tree(tree)]
-            totals.append(in_a_tree(partial, delayed(put_together)))
+            totals.append(tree_reduced(partial, delayed(merge_largest)))
         return self._persisted(totals)
 
     def _classes_seen(self, summary: Summary) -> Summary:
-        if summary.cases == 0 and self._facts is not None and self._facts.n_rows:
+        if summary.cases == 0 and self._statistics is not None and self._statistics.n_rows:
             raise DataError("all weights are zero, so there is nothing to learn from", source=self.source)
         return summary
 
@@ -260,7 +273,7 @@ class DaskEngine(OutsideEngine):
         return self._passes.counted(self._members(paths), request, gap)
 
     def _members(self, paths: Sequence[int]) -> list[Delayed | None]:
-        """Return where the cases of each part are, as far as it concerns these paths."""
+        """Return the path of each case, part by part; paths other than the given ones may be out of date."""
         tests: dict[int, dict[int, Any]] = {}
         for path, step in self.tests_above(paths).items():
             tests.setdefault(self.tree_of(path), {})[path] = step
@@ -271,8 +284,8 @@ class DaskEngine(OutsideEngine):
         return self._passes.computed(totals)
 
     def _fits(self) -> bool:
-        if self._facts is None and not self._roots:
-            return False  # nobody knows yet how many rows there are
+        if self._statistics is None and not self._roots:
+            return False  # the number of rows is not known yet
         size = np.dtype(self._coding.dtype).itemsize * len(self._schema.attributes)
         return self.n_rows * (size + 8 * len(self._coding.edges) + 16) <= self._kept_bytes
 
@@ -282,28 +295,28 @@ class DaskEngine(OutsideEngine):
         self,
         paths: Sequence[int],
         attributes: Sequence[int],
-        sieve: Sieve | None = None,
+        run_filter: RunFilter | None = None,
         node_of: Mapping[int, int] | None = None,
     ) -> None:
         widths = {one: self._coding.n_codes(one) * self._classes for one in attributes}
         for some_paths, some in portions(paths, widths, self._table_cells):
-            self._count_portion(some_paths, some, sieve, node_of or {})
+            self._count_portion(some_paths, some, run_filter, node_of or {})
 
     def _count_portion(
-        self, paths: Sequence[int], attributes: Sequence[int], sieve: Sieve | None, node_of: Mapping[int, int]
+        self, paths: Sequence[int], attributes: Sequence[int], run_filter: RunFilter | None, node_of: Mapping[int, int]
     ) -> None:
-        places = {path: place for place, path in enumerate(paths)}
+        slots = {path: slot for slot, path in enumerate(paths)}
         sizes = self._sizes(paths)
         binned = [one for one in attributes if one in self._coding.edges and one not in self._intervals]
         in_runs = {
-            attribute: frozenset(places[path] for path in paths if self._in_runs(attribute, sizes[path], sieve))
+            attribute: frozenset(slots[path] for path in paths if self._in_runs(attribute, sizes[path], run_filter))
             for attribute in binned
         }
         in_runs = {attribute: some for attribute, some in in_runs.items() if some}
-        all_places = frozenset(places.values())
-        every = {attribute: all_places - in_runs.get(attribute, frozenset()) for attribute in binned}
+        all_slots = frozenset(slots.values())
+        every = {attribute: all_slots - in_runs.get(attribute, frozenset()) for attribute in binned}
         request = Request(
-            places,
+            slots,
             tuple(attributes),
             self._classes,
             means=self._means(paths),
@@ -313,31 +326,31 @@ class DaskEngine(OutsideEngine):
             every_number={attribute: some for attribute, some in every.items() if some},
             steps=in_runs,
         )
-        answers = iter(self._pass(paths, request, 0.0 if sieve is None else sieve.gap))
-        codes = next(answers)
-        numbers = {attribute: next(answers) for attribute in request.number_tables}
-        found = Found(self._coding, request, codes, numbers, whole=self._whole and not self._regression)
-        if in_runs and sieve is not None:
-            runs = {attribute: next(answers) for attribute in in_runs}
+        results = iter(self._pass(paths, request, 0.0 if run_filter is None else run_filter.gap))
+        codes = next(results)
+        numbers = {attribute: next(results) for attribute in request.number_tables}
+        found = PassResult(self._coding, request, codes, numbers, whole=self._whole and not self._regression)
+        if in_runs and run_filter is not None:
+            runs = {attribute: next(results) for attribute in in_runs}
             nodes = [node_of[path] for path in paths]
-            found.sift(runs, nodes, sieve, lambda asked: self._pass(paths, asked))
+            found.filter_runs(runs, nodes, run_filter, lambda request: self._pass(paths, request))
         for attribute in attributes:
             for path in paths:
-                self._tables.setdefault(path, {})[attribute] = self._table(found, attribute, places[path])
+                self._tables.setdefault(path, {})[attribute] = self._table(found, attribute, slots[path])
 
-    def _table(self, found: Found, attribute: int, place: int) -> Counted:
-        counted = found.counted(attribute, place)
+    def _table(self, found: PassResult, attribute: int, slot: int) -> CountedTable:
+        counted = found.counted(attribute, slot)
         bounds = self._intervals.get(attribute)
         return by_interval(counted, bounds) if bounds is not None and counted.table.values is not None else counted
 
-    def _in_runs(self, attribute: int, size: int, sieve: Sieve | None) -> bool:
-        if sieve is None or self._regression or self._facts is None:
+    def _in_runs(self, attribute: int, size: int, run_filter: RunFilter | None) -> bool:
+        if run_filter is None or self._regression or self._statistics is None:
             return False
-        return self._facts.numbers[attribute].distinct is None and size > self._few
+        return self._statistics.numbers[attribute].distinct is None and size > self._few_numbers
 
     def _sizes(self, paths: Sequence[int]) -> dict[int, int]:
         known = {path: self._described[node].cases for node, path in self._open.items()}
-        return {path: known[path] if path in known else self._few + 1 for path in paths}
+        return {path: known[path] if path in known else self._few_numbers + 1 for path in paths}
 
     def _means(self, paths: Sequence[int]) -> tuple[float, ...]:
         return tuple(self._means_at(paths)) if self._regression else ()
@@ -345,7 +358,7 @@ class DaskEngine(OutsideEngine):
     def _counts(self, counts: Any) -> Any:
         return np.rint(counts).astype(np.int64) if self._whole and not self._regression else counts
 
-    # -- more questions ----------------------------------------------------------------------------------------------
+    # -- cases -------------------------------------------------------------------------------------------------------
 
     def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
         """Return the cases of open nodes, in one pass."""
@@ -353,25 +366,25 @@ class DaskEngine(OutsideEngine):
         delayed = self._dask.delayed
         members, parts = self._members(paths), self._passes.parts
         trees = [self.tree_of(path) for path in paths]
-        chosen = [place for place in range(len(parts)) if self._passes.tree_of(place) in set(trees)]
-        pieces = self._persisted(
-            [delayed(fetched_part)(parts[place], members[place], tuple(paths), self.source) for place in chosen]
+        chosen = [index for index in range(len(parts)) if self._passes.tree_of(index) in set(trees)]
+        fragments = self._persisted(
+            [delayed(fetched_part)(parts[index], members[index], tuple(paths), self.source) for index in chosen]
         )
         return [
-            stacked(
+            concatenated(
                 [
-                    piece[place]
-                    for part, piece in zip(chosen, pieces, strict=True)
-                    if self._passes.tree_of(part) == trees[place]
+                    fragment[index]
+                    for part, fragment in zip(chosen, fragments, strict=True)
+                    if self._passes.tree_of(part) == trees[index]
                 ]
             )
-            for place in range(len(paths))
+            for index in range(len(paths))
         ]
 
     def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
-        """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
+        """Return cases grouped by target and the attributes in `cuts`; None if there are more than `limit` groups."""
         delayed = self._dask.delayed
-        told = {attribute: tuple(sorted(set(some))) for attribute, some in cuts.items()}
-        partial = [delayed(grouped_part)(part, told, limit) for part in self._passes.parts]
-        [groups] = self._persisted([in_a_tree(partial, delayed(add_groups), limit)])
-        return None if groups is None else cases_of_groups(groups, self._schema, tuple(told), self.source)
+        sorted_cuts = {attribute: tuple(sorted(set(some))) for attribute, some in cuts.items()}
+        partial = [delayed(grouped_part)(part, sorted_cuts, limit) for part in self._passes.parts]
+        [groups] = self._persisted([tree_reduced(partial, delayed(add_groups), limit)])
+        return None if groups is None else cases_of_groups(groups, self._schema, tuple(sorted_cuts), self.source)

@@ -1,4 +1,4 @@
-"""A partition of a frame, encoded where it is: what its worker needs to count and to route."""
+"""An encoded partition of a frame, with the columns that a worker needs to count and to route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counting.out_of_core import ROOT
-from treewright.counting.row_sampling import residues_of_numbers, residues_of_texts, times
+from treewright.counting.row_sampling import hashes_of_integers, hashes_of_texts, sample_counts
 from treewright.data.columns import NumberColumn, RawTable, TextColumn
 from treewright.data.dataset import Dataset
 from treewright.data.encode import encode
@@ -23,20 +23,20 @@ from treewright.tree.split import Split
 Floats = npt.NDArray[np.float64]
 Member = npt.NDArray[np.int32]
 Steps = Mapping[int, tuple[Split, int]]
-Residues = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+RowHashes = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a frame are called, by them and by us.
+    """The labels of the columns of a frame, and their names in the schema.
 
     Parameters
     ----------
     labels : tuple
-        As the frame has them.
+        As in the frame.
     names : tuple of str
     kinds : dict of str to Kind
-        Kinds that are known before the cells are looked at.
+        Kinds that are known before any cell is read.
     source : str or None
     """
 
@@ -52,26 +52,26 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Cases:
-    """The encoded cases of a partition, those of weight zero left out, how many rows there were, and their keys.
+class EncodedPartition:
+    """The encoded cases of a partition without those of weight zero, its number of rows, and the hashes of its row ids.
 
-    Keys are residues (`treewright.counting.row_sampling`), None where rows are not drawn.
+    Hashes (`treewright.counting.row_sampling`) are None if rows are not sampled.
     """
 
     dataset: Dataset
     n_rows: int
-    residues: Residues | None = None
+    row_hashes: RowHashes | None = None
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How columns are coded, in all partitions alike.
+    """The coding of columns, the same for all partitions.
 
     Parameters
     ----------
     schema : Schema
     numbers : dict of int to array
-        All different numbers of columns that have few, ascending.
+        The distinct numbers of columns with few of them, ascending.
     edges : dict of int to array
         Quantiles of binned columns; bin i holds the numbers above ``edges[i - 1]`` up to ``edges[i]``.
     """
@@ -81,7 +81,7 @@ class Coding:
     edges: Mapping[int, Floats]
 
     def n_codes(self, attribute: int) -> int:
-        """Return how many codes a column has, the missing one included."""
+        """Return the number of codes of a column, including the code of missing values."""
         if attribute in self.numbers:
             return len(self.numbers[attribute]) + 1
         if attribute in self.edges:
@@ -96,8 +96,8 @@ class Coding:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A partition ready to be counted.
+class CodedPartition:
+    """A partition in the coding in which it is counted.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ class Part:
         Of the binned columns.
     target : array
     weights : array or None
-    residues : two arrays or None
-        What stands for the keys of the rows.
+    row_hashes : two arrays or None
+        The hashes of the row ids.
     """
 
     coding: Coding
@@ -116,13 +116,13 @@ class Part:
     numbers: Mapping[int, Floats]
     target: npt.NDArray[Any]
     weights: Floats | None
-    residues: Residues | None = None
+    row_hashes: RowHashes | None = None
 
     def __len__(self) -> int:
         return len(self.target)
 
     def column(self, attribute: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-        """Return the cells of some cases as a dataset has them."""
+        """Return the cells of some cases as they are in a dataset."""
         if attribute in self.numbers:
             return self.numbers[attribute][rows]
         codes: npt.NDArray[Any] = self.codes[attribute][rows]
@@ -139,8 +139,8 @@ class Part:
 
 
 @contextmanager
-def partition_told(number: int) -> Iterator[None]:
-    """Say in which partition the row is that an error tells of."""
+def partition_in_errors(number: int) -> Iterator[None]:
+    """Name the partition in the message of a data error."""
     try:
         yield
     except DataError as error:
@@ -148,7 +148,7 @@ def partition_told(number: int) -> Iterator[None]:
 
 
 def raw_partition(frame: Any, layout: Layout) -> RawTable:
-    """Turn a partition into a raw table, as any frame; texts are coded by the frame's own library."""
+    """Return a partition as a raw table; the library of the frame codes texts."""
     named = {name: frame[label] for label, name in zip(layout.labels, layout.names, strict=True)}
     columns: dict[str, NumberColumn | TextColumn] = {}
     others = {}
@@ -163,7 +163,7 @@ def raw_partition(frame: Any, layout: Layout) -> RawTable:
 
 
 def holds_texts(series: Any) -> bool:
-    """Tell whether a column is one of texts, by its type."""
+    """Return True if the type of a column is a text type."""
     words = str(series.dtype)
     return words in ("str", "string", "large_string[pyarrow]") or words.startswith("string[")
 
@@ -174,32 +174,34 @@ def _coded_texts(series: Any) -> TextColumn:
 
 
 def encoded(
-    frame: Any, layout: Layout, schema: Schema, class_factors: Sequence[float] | None, number: int, key: Any = None
-) -> Cases:
-    """Encode a partition by the schema, and leave out the cases of weight zero; `key` is the label of the key."""
-    with partition_told(number):
+    frame: Any, layout: Layout, schema: Schema, class_factors: Sequence[float] | None, number: int, row_id: Any = None
+) -> EncodedPartition:
+    """Encode a partition by the schema without the cases of weight zero; `row_id` is the label of the row ids."""
+    with partition_in_errors(number):
         dataset = encode(raw_partition(frame, layout), schema)
     n_rows = dataset.n_rows
     if class_factors is not None and dataset.target is not None:
         factors = np.array(class_factors, dtype=np.float64)[dataset.target.astype(np.intp)]
         weights = factors if dataset.weights is None else dataset.weights * factors
         dataset = replace(dataset, weights=weights)
-    residues = None if key is None else _residues(frame[key])
+    row_hashes = None if row_id is None else _row_hashes(frame[row_id])
     if dataset.weights is not None and np.any(dataset.weights == 0):
         kept = dataset.weights > 0
-        residues = None if residues is None else (residues[0][kept], residues[1][kept])
+        row_hashes = None if row_hashes is None else (row_hashes[0][kept], row_hashes[1][kept])
         dataset = dataset.take(kept)
-    return Cases(dataset, n_rows, residues)
+    return EncodedPartition(dataset, n_rows, row_hashes)
 
 
-def _residues(keys: Any) -> Residues:
+def _row_hashes(row_ids: Any) -> RowHashes:
     return (
-        residues_of_numbers(keys.to_numpy(np.int64)) if keys.dtype.kind in "iu" else residues_of_texts(map(str, keys))
+        hashes_of_integers(row_ids.to_numpy(np.int64))
+        if row_ids.dtype.kind in "iu"
+        else hashes_of_texts(map(str, row_ids))
     )
 
 
-def coded(cases: Cases, coding: Coding) -> Part:
-    """Code a partition for counting."""
+def coded(cases: EncodedPartition, coding: Coding) -> CodedPartition:
+    """Code an encoded partition for counting."""
     dataset = cases.dataset
     codes = np.empty((len(dataset.columns), dataset.n_rows), dtype=coding.dtype)
     numbers: dict[int, Floats] = {}
@@ -212,37 +214,37 @@ def coded(cases: Cases, coding: Coding) -> Part:
         else:
             codes[attribute] = column + 1
     target = np.zeros(0) if dataset.target is None else dataset.target
-    return Part(coding, codes, numbers, target, dataset.weights, cases.residues)
+    return CodedPartition(coding, codes, numbers, target, dataset.weights, cases.row_hashes)
 
 
-def in_bag(part: Part, numbers: tuple[int, int]) -> Part:
-    """Return the cases that a tree drew, with their weights."""
-    often = np.ones(len(part), dtype=np.int64) if part.residues is None else times(part.residues, numbers)
-    kept = np.flatnonzero(often)
-    weights = often[kept].astype(np.float64) * (1.0 if part.weights is None else part.weights[kept])
+def bootstrap_sample(part: CodedPartition, seeds: tuple[int, int]) -> CodedPartition:
+    """Return the bootstrap sample of a tree, with the weights of its cases."""
+    counts = np.ones(len(part), dtype=np.int64) if part.row_hashes is None else sample_counts(part.row_hashes, seeds)
+    kept = np.flatnonzero(counts)
+    weights = counts[kept].astype(np.float64) * (1.0 if part.weights is None else part.weights[kept])
     chosen = {attribute: column[kept] for attribute, column in part.numbers.items()}
-    return Part(part.coding, part.codes[:, kept], chosen, part.target[kept], weights)
+    return CodedPartition(part.coding, part.codes[:, kept], chosen, part.target[kept], weights)
 
 
-def all_at(part: Part, path: int) -> Member:
-    """Return where the cases are at the beginning."""
+def all_at(part: CodedPartition, path: int) -> Member:
+    """Return the path of the root for each case."""
     return np.full(len(part), path, dtype=np.int32)
 
 
-def routed(part: Part, member: Member | None, steps: Steps) -> Member:
-    """Send cases down the tests at their paths; a case that no branch takes stays where it is.
+def routed(part: CodedPartition, member: Member | None, steps: Steps) -> Member:
+    """Route cases by the splits at their paths; a case that no branch takes keeps its path.
 
     Parameters
     ----------
-    part : Part
+    part : CodedPartition
     member : array or None
     steps : dict of int to (Split, int)
-        By the path that is divided, the test and the path of its first branch; those above before those below.
+        For each path that is split, the split and the path of its first branch; ancestors before descendants.
     """
     result = np.full(len(part), ROOT, dtype=np.int32) if member is None else member.copy()
     waiting = dict(steps)
     while waiting:
-        # Those whose path is there already, all at once: the cases are sorted by path only once a level.
+        # All paths whose cases have arrived, at once: cases are sorted by path once per level.
         below = {first + branch for split, first in waiting.values() for branch in range(split.n_branches)}
         ready = {path: step for path, step in waiting.items() if path not in below}
         order = np.argsort(result, kind="stable")

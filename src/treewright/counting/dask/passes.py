@@ -1,8 +1,7 @@
-"""Passes over the partitions of a frame, and how Dask runs them.
+"""Passes over the partitions of a frame.
 
-Dask's part: graphs that add up in a tree, and errors of a cluster told in our words.
-
-Passes over the partitions of a frame: what each of them does, where its cases are, and what stays with the workers.
+A pass routes the cases of each partition, counts them, and adds up the tables in a tree of tasks. The module also
+chooses what the workers persist, and turns errors of a cluster into `EngineError`.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from treewright.counting.dask.counting import Request, add_coded, add_numbers, add_steps, counted_part, runs_of
-from treewright.counting.dask.partitions import Coding, Steps, all_at, in_bag, routed
+from treewright.counting.dask.partitions import Coding, Steps, all_at, bootstrap_sample, routed
 from treewright.counting.out_of_core import ROOT
-from treewright.counting.row_sampling import Bags
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.errors import EngineError
 from treewright.lazy_import import import_extra
 
 FAN_IN = 8
-"""Tables that are added up by one task."""
+"""Number of tables that one task adds up."""
 
 Delayed = Any
 
 
-def in_a_tree(parts: Sequence[Delayed], add: Callable[..., Delayed], *options: Any) -> Delayed:
-    """Add up some at a time until one is left."""
+def tree_reduced(parts: Sequence[Delayed], add: Callable[..., Delayed], *options: Any) -> Delayed:
+    """Reduce the results of parts to one, `FAN_IN` at a time."""
     while True:
         parts = [add(parts[start : start + FAN_IN], *options) for start in range(0, len(parts), FAN_IN)]
         if len(parts) == 1:
@@ -37,14 +36,14 @@ def in_a_tree(parts: Sequence[Delayed], add: Callable[..., Delayed], *options: A
 
 def computed(what: Delayed, source: str | None) -> Any:
     """Return the result of one task."""
-    with told(source):
+    with engine_errors(source):
         return what.compute()
 
 
 @contextmanager
-def told(source: str | None, *more: type[BaseException]) -> Iterator[None]:
-    """Turn what a cluster or a file system may do to us into an error of ours; errors in the data stay as they are."""
-    lost: tuple[type[BaseException], ...] = (OSError, concurrent.futures.CancelledError, *more)
+def engine_errors(source: str | None, *also: type[BaseException]) -> Iterator[None]:
+    """Turn errors of a cluster or a file system into `EngineError`; errors in the data are not changed."""
+    lost: tuple[type[BaseException], ...] = (OSError, concurrent.futures.CancelledError, *also)
     if importlib.util.find_spec("distributed") is not None:
         import distributed
 
@@ -53,24 +52,24 @@ def told(source: str | None, *more: type[BaseException]) -> Iterator[None]:
         yield
     except lost as error:
         text = str(error).strip()
-        place = f"{source}: " if source else ""
+        prefix = f"{source}: " if source else ""
         raise EngineError(
-            f"{place}Dask cannot count: {text.splitlines()[0] if text else type(error).__name__}"
+            f"{prefix}Dask cannot count: {text.splitlines()[0] if text else type(error).__name__}"
         ) from None
 
 
 class Passes:
-    """Makes passes.
+    """Makes passes over the partitions.
 
     Parameters
     ----------
     partitions : list of Delayed
-        Coded ones.
+        Coded partitions.
     coding : Coding
-    bags : Bags or None
+    bootstraps : BootstrapSamples or None
         Of the trees of a forest.
     fits : callable
-        Tells whether all partitions together are small enough to be kept, as far as is known by then.
+        Returns True if the partitions are known to be small enough to be persisted.
     source : str or None
         For messages.
     """
@@ -79,18 +78,18 @@ class Passes:
         self,
         partitions: Sequence[Delayed],
         coding: Coding,
-        bags: Bags | None,
+        bootstraps: BootstrapSamples | None,
         fits: Callable[[], bool],
         source: str | None,
     ) -> None:
         self._dask: Any = import_extra("dask", "dask", "learn with Dask")
         self._all = list(partitions)
         self._coding = coding
-        self._bags = bags
+        self._bootstraps = bootstraps
         self._fits = fits
         self._source = source
         self._kept = False
-        self.parts = self._in_bags()
+        self.parts = self._sampled_parts()
         self._members: list[Delayed] | None = None
         self._applied: dict[int, Any] = {}
         self.made = 0
@@ -102,34 +101,34 @@ class Passes:
         """Number of partitions of the frame."""
         return len(self._all)
 
-    def _in_bags(self) -> list[Delayed]:
-        if self._bags is None:
+    def _sampled_parts(self) -> list[Delayed]:
+        if self._bootstraps is None:
             return self._all
-        bagged = self._dask.delayed(in_bag)
-        return [bagged(part, numbers) for numbers in self._bags.numbers for part in self._all]
+        sampled = self._dask.delayed(bootstrap_sample)
+        return [sampled(part, seeds) for seeds in self._bootstraps.seeds for part in self._all]
 
     def take_all(self, trees: Iterable[int]) -> None:
-        """From now on have all cases in the bags of some trees."""
-        if self._bags is not None:
-            self._bags = self._bags.with_all(trees)
-            self.parts, self._members, self._applied = self._in_bags(), None, {}
+        """Replace the bootstrap samples of some trees by all cases, from now on."""
+        if self._bootstraps is not None:
+            self._bootstraps = self._bootstraps.with_all(trees)
+            self.parts, self._members, self._applied = self._sampled_parts(), None, {}
 
-    def tree_of(self, place: int) -> int:
-        """Return the tree that a part belongs to."""
-        return ROOT if self._bags is None else place // max(1, len(self._all))
+    def tree_of(self, index: int) -> int:
+        """Return the tree of a part."""
+        return ROOT if self._bootstraps is None else index // max(1, len(self._all))
 
     def of_tree(self, tree: int) -> list[Delayed]:
         """Return the parts of a tree."""
-        return [part for place, part in enumerate(self.parts) if self.tree_of(place) == tree]
+        return [part for index, part in enumerate(self.parts) if self.tree_of(index) == tree]
 
     # -- members -----------------------------------------------------------------------------------------------------
 
     def members(self, paths: Iterable[int], tests: Mapping[int, Steps]) -> list[Delayed | None]:
-        """Return where the cases of each part are, as far as it concerns some paths; `tests` lead there, by tree."""
+        """Return the path of each case, part by part, as far as `paths` are concerned; `tests` lead there, by tree."""
         known = {path: step for some in tests.values() for path, step in some.items()}
         elsewhere = any(self._applied.get(path, step) != step for path, step in known.items())
         if elsewhere or any(path in self._applied for path in paths):
-            self._members, self._applied = None, {}  # another tree, or a node that was left already
+            self._members, self._applied = None, {}  # another tree, or a node whose cases have moved on
         members = self._members or self._at_roots()
         if all(path in self._applied for path in known):
             return members
@@ -139,17 +138,17 @@ class Passes:
             for tree, some in tests.items()
         }
         self._members = [
-            delayed(routed)(part, member, shared[self.tree_of(place)]) if self.tree_of(place) in shared else member
-            for place, (part, member) in enumerate(zip(self.parts, members, strict=True))
+            delayed(routed)(part, member, shared[self.tree_of(index)]) if self.tree_of(index) in shared else member
+            for index, (part, member) in enumerate(zip(self.parts, members, strict=True))
         ]
         self._applied |= known
         return list(self._members)
 
     def _at_roots(self) -> list[Delayed | None]:
-        if self._bags is None:
+        if self._bootstraps is None:
             return [None] * len(self.parts)
         at_root = self._dask.delayed(all_at)
-        return [at_root(part, self.tree_of(place)) for place, part in enumerate(self.parts)]
+        return [at_root(part, self.tree_of(index)) for index, part in enumerate(self.parts)]
 
     # -- passes ------------------------------------------------------------------------------------------------------
 
@@ -169,30 +168,30 @@ class Passes:
 
     def _sum(self, partial: Sequence[Delayed], key: object, add: Callable[..., Any]) -> Delayed:
         delayed = self._dask.delayed
-        return in_a_tree([delayed(operator.getitem)(one, key) for one in partial], delayed(add))
+        return tree_reduced([delayed(operator.getitem)(one, key) for one in partial], delayed(add))
 
     def computed(self, totals: Sequence[Delayed]) -> list[Any]:
-        """Compute in one go the answers and what stays with the workers."""
+        """Compute the results, and persist partitions and paths, in one computation."""
         self.made += 1
         keep = not self._kept and self._fits()
-        staying = [*(self._all if keep else []), *(self._members or [])]
-        with told(self._source):
-            done = self._dask.persist(*staying, *totals)
-            answers = list(self._dask.compute(*done[len(staying) :]))
+        persisted = [*(self._all if keep else []), *(self._members or [])]
+        with engine_errors(self._source):
+            done = self._dask.persist(*persisted, *totals)
+            results = list(self._dask.compute(*done[len(persisted) :]))
         if keep:
             self._all, self._kept = list(done[: len(self._all)]), True
-            self.parts = self._in_bags()
+            self.parts = self._sampled_parts()
         if self._members is not None:
-            self._members = list(done[len(staying) - len(self._members) : len(staying)])
-        return answers
+            self._members = list(done[len(persisted) - len(self._members) : len(persisted)])
+        return results
 
 
 def portions(
-    paths: Sequence[int], widths: Mapping[int, int], most: int
+    paths: Sequence[int], widths: Mapping[int, int], max_cells: int
 ) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-    """Divide a request into nodes and attributes whose tables have at most so many cells, unless one alone has more.
+    """Split a request into nodes and attributes whose tables have at most `max_cells` cells, unless one alone has more.
 
-    `widths` are the cells that the table of each attribute has at one node.
+    `widths` are the numbers of cells of the table of each attribute at one node.
 
     Examples
     --------
@@ -202,18 +201,18 @@ def portions(
     portion: list[int] = []
     cells = 0
     for attribute, width in widths.items():
-        if portion and cells + width * len(paths) > most:
-            yield from _by_nodes(paths, portion, cells, most)
+        if portion and cells + width * len(paths) > max_cells:
+            yield from _by_nodes(paths, portion, cells, max_cells)
             portion, cells = [], 0
         portion = [*portion, attribute]
         cells += width * len(paths)
     if portion:
-        yield from _by_nodes(paths, portion, cells, most)
+        yield from _by_nodes(paths, portion, cells, max_cells)
 
 
 def _by_nodes(
-    paths: Sequence[int], attributes: list[int], cells: int, most: int
+    paths: Sequence[int], attributes: list[int], cells: int, max_cells: int
 ) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-    at_once = max(1, len(paths) * most // max(cells, 1)) if cells > most else len(paths)
+    at_once = max(1, len(paths) * max_cells // max(cells, 1)) if cells > max_cells else len(paths)
     for start in range(0, len(paths), at_once):
         yield list(paths[start : start + at_once]), attributes

@@ -1,10 +1,8 @@
-"""Dask frames before they are counted: files, schema, kinds of columns, distinct numbers.
+"""Profile a Dask frame before it is counted: files, schema, kinds of columns, distinct numbers, integer weights.
 
-What has to be known of a frame before it is counted: kinds of columns, different numbers, whole weights. Two passes at
-most: one that sees what a column holds (none if the schema is given), one that sees its numbers (none if there are
-neither numbers nor weights). Partitions tell what they saw, and these tales are put together in a tree.
-
-Dask frames: their files, their names, and the schema that is proposed for them.
+At most two passes are made: one for the contents of the columns (none if the schema is given) and one for the
+statistics of numeric columns and weights (none if there are neither). Profiles of partitions are merged in a tree of
+tasks.
 """
 
 from __future__ import annotations
@@ -16,10 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.dask.partitions import Cases, Coding, Layout, holds_texts, partition_told, raw_partition
-from treewright.counting.dask.passes import computed, in_a_tree, told
+from treewright.counting.dask.partitions import (
+    Coding,
+    EncodedPartition,
+    Layout,
+    holds_texts,
+    partition_in_errors,
+    raw_partition,
+)
+from treewright.counting.dask.passes import computed, engine_errors, tree_reduced
 from treewright.counting.engine import Summary
 from treewright.counting.numpy import LARGEST_TARGET
+from treewright.counting.out_of_core import MAX_CATEGORIES, QUANTILE_BINS
 from treewright.counting.row_sampling import require_unique
 from treewright.data.columns import NumberColumn, RawTable, TextColumn, text_column
 from treewright.data.frames import raw_table
@@ -30,103 +36,95 @@ from treewright.errors import DataError
 from treewright.lazy_import import import_extra
 from treewright.wording import unknown_name
 
-FEW_NUMBERS = 20_000
-"""Up to so many different numbers are remembered one by one."""
-
 POINTS = 4_096
-"""Numbers from which quantiles are taken."""
-
-BINS = 256
-"""Bins of a column with many different numbers."""
-
-MOST_VALUES = 1_000_000
-"""A nominal column with more values is refused: all of them would go into the model."""
+"""Number of points from which quantiles are computed."""
 
 Floats = npt.NDArray[np.float64]
 
 
-# -- what columns hold -----------------------------------------------------------------------------------------------
+# -- contents of columns ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The different cells of a column.
+class DistinctCells:
+    """The distinct cells of a column.
 
     Parameters
     ----------
     cells : NumberColumn or TextColumn
-        Without repetitions.
-    many : bool
-        Whether there were more numbers than are of interest.
+        Without duplicates.
+    too_many : bool
+        Whether there are more distinct numbers than are stored.
     """
 
     cells: NumberColumn | TextColumn
-    many: bool = False
+    too_many: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether all cells are missing."""
         numbers = isinstance(self.cells, NumberColumn)
-        return not self.many and not (len(self.cells.values) if numbers else self.cells.values)
+        return not self.too_many and not (len(self.cells.values) if numbers else self.cells.values)
 
     def column(self) -> NumberColumn | TextColumn:
-        """Return what a reader would hand over, as far as inference looks at it."""
-        # All that inference asks of many numbers is whether they are few and whole.
-        return NumberColumn(np.array([0.5, 1.5])) if self.many else self.cells
+        """Return a column that inference treats like the complete one."""
+        # Of numbers, inference uses only whether they are few and integers.
+        return NumberColumn(np.array([0.5, 1.5])) if self.too_many else self.cells
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What was seen of a frame, or of a part of it."""
+class FrameProfile:
+    """The contents of a frame or of a partition."""
 
     n_rows: int
-    columns: Mapping[str, Seen]
+    columns: Mapping[str, DistinctCells]
 
 
-def seen_part(frame: Any, layout: Layout, few: int, number: int) -> Sight:
-    """Look at a partition; more than `few` different numbers are not remembered."""
-    with partition_told(number):
+def profile_part(frame: Any, layout: Layout, few: int, number: int) -> FrameProfile:
+    """Profile a partition; of a column with more than `few` distinct numbers none is stored."""
+    with partition_in_errors(number):
         raw = raw_partition(frame, layout)
-    columns: dict[str, Seen] = {}
+    columns: dict[str, DistinctCells] = {}
     for name, cells in raw.columns.items():
         if isinstance(cells, NumberColumn):
             columns[name] = _few_numbers(np.unique(cells.values[~np.isnan(cells.values)]), few)
         else:
-            columns[name] = Seen(replace(cells, codes=np.arange(len(cells.values), dtype=np.int32)))
-    return Sight(raw.n_rows, columns)
+            columns[name] = DistinctCells(replace(cells, codes=np.arange(len(cells.values), dtype=np.int32)))
+    return FrameProfile(raw.n_rows, columns)
 
 
-def _few_numbers(distinct: Floats, few: int) -> Seen:
-    many = len(distinct) > few
-    return Seen(NumberColumn(distinct[:0] if many else distinct), many)
+def _few_numbers(distinct: Floats, few: int) -> DistinctCells:
+    too_many = len(distinct) > few
+    return DistinctCells(NumberColumn(distinct[:0] if too_many else distinct), too_many)
 
 
-def add_sights(sights: Sequence[Sight], few: int, source: str | None) -> Sight:
-    """Put together what was seen of several partitions."""
+def merge_profiles(profiles: Sequence[FrameProfile], few: int, source: str | None) -> FrameProfile:
+    """Merge the profiles of several partitions."""
     columns = {
-        name: _together([sight.columns[name] for sight in sights], name, few, source) for name in sights[0].columns
+        name: _merged_cells([profile.columns[name] for profile in profiles], name, few, source)
+        for name in profiles[0].columns
     }
-    return Sight(sum(sight.n_rows for sight in sights), columns)
+    return FrameProfile(sum(profile.n_rows for profile in profiles), columns)
 
 
-def _together(parts: Sequence[Seen], name: str, few: int, source: str | None) -> Seen:
-    told = [part for part in parts if not part.is_empty]
-    if not told:
+def _merged_cells(parts: Sequence[DistinctCells], name: str, few: int, source: str | None) -> DistinctCells:
+    non_empty = [part for part in parts if not part.is_empty]
+    if not non_empty:
         return next((part for part in parts if isinstance(part.cells, NumberColumn)), parts[0])
-    numbers = [part for part in told if isinstance(part.cells, NumberColumn)]
-    if numbers and len(numbers) < len(told):
-        raise DataError("some partitions have numbers and others texts", source=source, column=name)
+    numbers = [part for part in non_empty if isinstance(part.cells, NumberColumn)]
+    if numbers and len(numbers) < len(non_empty):
+        raise DataError("some partitions contain numbers and others contain text", source=source, column=name)
     if numbers:
-        if any(part.many for part in numbers):
-            return Seen(NumberColumn(np.zeros(0)), many=True)
+        if any(part.too_many for part in numbers):
+            return DistinctCells(NumberColumn(np.zeros(0)), too_many=True)
         return _few_numbers(np.unique(np.concatenate([part.cells.values for part in numbers])), few)
-    texts = [part.cells for part in told if isinstance(part.cells, TextColumn)]
+    texts = [part.cells for part in non_empty if isinstance(part.cells, TextColumn)]
     if all(text.values == texts[0].values for text in texts):
         values, declared = texts[0].values, texts[0].is_categorical and all(text.is_categorical for text in texts)
     else:
         values, declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
-    if len(values) > MOST_VALUES:
-        raise DataError(f"there are {len(values):,} different values: leave the column out", source=source, column=name)
+    if len(values) > MAX_CATEGORIES:
+        raise DataError(f"{len(values):,} distinct values are too many: exclude the column", source=source, column=name)
     labels = {text.labels for text in texts}
     if labels == {LabelType.INTEGER, LabelType.NUMBER}:
         labels = {LabelType.NUMBER}
@@ -135,7 +133,7 @@ def _together(parts: Sequence[Seen], name: str, few: int, source: str | None) ->
     return Seen(replace(text_column(values, label), is_categorical=declared, ordered=ordered))
 
 
-# -- what numbers there are ------------------------------------------------------------------------------------------
+# -- statistics of the cases -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,9 @@ class Numbers:
     Parameters
     ----------
     distinct : array or None
-        Ascending; None if there are many.
+        The distinct numbers, ascending; None if there are many.
     points : array
-        Some of them, at about equal ranks.
+        Some of the numbers, at about equally spaced ranks.
     """
 
     distinct: Floats | None
@@ -156,18 +154,18 @@ class Numbers:
     @property
     def edges(self) -> Floats:
         """Quantiles."""
-        places = (np.arange(1, BINS) * len(self.points)) // BINS
-        return np.unique(np.sort(self.points)[places]) if len(self.points) else np.zeros(0)
+        positions = (np.arange(1, QUANTILE_BINS) * len(self.points)) // QUANTILE_BINS
+        return np.unique(np.sort(self.points)[positions]) if len(self.points) else np.zeros(0)
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What is known of the encoded cases.
+class CaseStatistics:
+    """Statistics of the encoded cases.
 
     Parameters
     ----------
     n_rows : int
-        Those of weight zero, too.
+        Including those of weight zero.
     whole_weights : bool
     numbers : dict of int to Numbers
     missing : dict of int to int
@@ -179,7 +177,7 @@ class Facts:
     classes : array or None
         Weight of each class.
     cases : int
-        Those of weight zero left out.
+        Excluding those of weight zero.
     """
 
     n_rows: int
@@ -193,8 +191,8 @@ class Facts:
     cases: int = 0
 
 
-def facts_of(cases: Cases, few: int) -> Facts:
-    """Look at the numbers of a partition."""
+def statistics_of(cases: EncodedPartition, few: int) -> CaseStatistics:
+    """Compute the statistics of a partition."""
     data = cases.dataset
     numbers: dict[int, Numbers] = {}
     missing: dict[int, int] = {}
@@ -212,9 +210,9 @@ def facts_of(cases: Cases, few: int) -> Facts:
     if data.schema.task is not Task.REGRESSION:
         codes = np.zeros(0, dtype=np.intp) if data.target is None else data.target.astype(np.intp)
         counts: Floats = np.bincount(codes, data.weights, len(data.schema.classes)).astype(np.float64)
-        return Facts(cases.n_rows, whole, numbers, missing, classes=counts, cases=data.n_rows)
+        return CaseStatistics(cases.n_rows, whole, numbers, missing, classes=counts, cases=data.n_rows)
     if data.n_rows == 0:
-        return Facts(cases.n_rows, whole, numbers, missing, Summary(0.0, 0, np.zeros(3), pure=True))
+        return CaseStatistics(cases.n_rows, whole, numbers, missing, Summary(0.0, 0, np.zeros(3), pure=True))
     target = np.zeros(0) if data.target is None else data.target.astype(np.float64)
     largest = float(np.abs(target).max())
     if largest > LARGEST_TARGET:
@@ -226,27 +224,30 @@ def facts_of(cases: Cases, few: int) -> Facts:
     mean += float((w * (target - mean)).sum()) / total
     sse = float((w * (target - mean) ** 2).sum())
     summary = Summary(total, len(target), np.zeros(3), pure=False, mean=mean, sse=sse)
-    return Facts(cases.n_rows, whole, numbers, missing, summary, float(target.min()), float(target.max()))
+    return CaseStatistics(cases.n_rows, whole, numbers, missing, summary, float(target.min()), float(target.max()))
 
 
 def _thinned(ordered: Floats) -> Floats:
     return ordered if len(ordered) <= POINTS else ordered[(np.arange(POINTS) * len(ordered)) // POINTS]
 
 
-def add_facts(facts: Sequence[Facts], few: int) -> Facts:
-    """Put together what is known of several partitions."""
+def merge_statistics(statistics: Sequence[CaseStatistics], few: int) -> CaseStatistics:
+    """Merge the statistics of several partitions."""
     numbers = {
-        attribute: _all_numbers([one.numbers[attribute] for one in facts], few) for attribute in facts[0].numbers
+        attribute: _all_numbers([one.numbers[attribute] for one in statistics], few)
+        for attribute in statistics[0].numbers
     }
-    missing = {attribute: sum(one.missing[attribute] for one in facts) for attribute in facts[0].missing}
-    n_rows = sum(one.n_rows for one in facts)
-    whole = all(one.whole_weights for one in facts)
-    targets = [one.target for one in facts if one.target is not None]
+    missing = {attribute: sum(one.missing[attribute] for one in statistics) for attribute in statistics[0].missing}
+    n_rows = sum(one.n_rows for one in statistics)
+    whole = all(one.whole_weights for one in statistics)
+    targets = [one.target for one in statistics if one.target is not None]
     if not targets:
-        classes = np.sum([one.classes for one in facts if one.classes is not None], axis=0)
-        return Facts(n_rows, whole, numbers, missing, classes=classes, cases=sum(one.cases for one in facts))
-    low, high = min(one.low for one in facts), max(one.high for one in facts)
-    return Facts(n_rows, whole, numbers, missing, _joined(targets, low, high), low, high)
+        classes = np.sum([one.classes for one in statistics if one.classes is not None], axis=0)
+        return CaseStatistics(
+            n_rows, whole, numbers, missing, classes=classes, cases=sum(one.cases for one in statistics)
+        )
+    low, high = min(one.low for one in statistics), max(one.high for one in statistics)
+    return CaseStatistics(n_rows, whole, numbers, missing, _merged_summary(targets, low, high), low, high)
 
 
 def _all_numbers(parts: Sequence[Numbers], few: int) -> Numbers:
@@ -259,8 +260,8 @@ def _all_numbers(parts: Sequence[Numbers], few: int) -> Numbers:
     return Numbers(distinct, points)
 
 
-def _joined(parts: Sequence[Summary], low: float, high: float) -> Summary:
-    """Describe the target of several partitions by what is known of each (Chan, Golub and LeVeque 1983)."""
+def _merged_summary(parts: Sequence[Summary], low: float, high: float) -> Summary:
+    """Describe the target of several partitions by the summary of each (Chan, Golub and LeVeque 1983)."""
     weight = sum(part.weight for part in parts)
     cases = sum(part.cases for part in parts)
     if cases == 0:
@@ -271,10 +272,10 @@ def _joined(parts: Sequence[Summary], low: float, high: float) -> Summary:
     return Summary(weight, cases, np.array([weight, 0.0, sse]), pure, mean, sse)
 
 
-def coding_of(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding:
-    """Return how columns are coded: by each of their numbers if these are few, else by bins."""
+def coding_of(schema: Schema, statistics: CaseStatistics | None, coded_numbers: int) -> Coding:
+    """Return the coding of the columns: a code for each number if these are few, else for each bin."""
     numbers, edges = {}, {}
-    for attribute, known in ({} if facts is None else facts.numbers).items():
+    for attribute, known in ({} if statistics is None else statistics.numbers).items():
         if known.distinct is not None and len(known.distinct) <= coded_numbers:
             numbers[attribute] = known.distinct
         else:
@@ -283,7 +284,7 @@ def coding_of(schema: Schema, facts: Facts | None, coded_numbers: int) -> Coding
 
 
 PARTITION_ROWS = 1_000_000
-"""Row groups of Parquet files are read together up to so many rows."""
+"""Row groups of Parquet files are read together up to this many rows."""
 
 
 def frame_of(table: Table) -> Any:
@@ -293,28 +294,28 @@ def frame_of(table: Table) -> Any:
     if not files:
         raise DataError("there is no such file", source=table.source)
     if not all(path.endswith(".parquet") for path in files):
-        raise DataError("Dask counts Parquet files here", source=table.source)
+        raise DataError("Dask reads only Parquet files here", source=table.source)
     pandas, parquet = (
         import_extra("pandas", "dask", "learn with Dask"),
         import_extra("pyarrow.parquet", "dask", "learn with Dask"),
     )
     arrow: Any = import_extra("pyarrow", "dask", "learn with Dask")
-    pieces: list[tuple[str, tuple[int, ...]]] = []
+    fragments: list[tuple[str, tuple[int, ...]]] = []
     names: list[str] | None = None
-    with told(table.source, arrow.ArrowException):
+    with engine_errors(table.source, arrow.ArrowException):
         for path in files:
             with parquet.ParquetFile(path) as file:
                 names = file.schema_arrow.names if names is None else names
                 if file.schema_arrow.names != names:
-                    raise DataError(f"{path} has other columns than {files[0]}", source=table.source)
-                pieces += [(path, groups) for groups in _portions(file.metadata)]
+                    raise DataError(f"the columns of {path} differ from those of {files[0]}", source=table.source)
+                fragments += [(path, groups) for groups in _portions(file.metadata)]
         nothing = parquet.read_schema(files[0]).empty_table()
     meta = nothing.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
-    return frames.from_map(_read_groups, pieces, meta=meta, label="treewright-parquet")
+    return frames.from_map(_read_groups, fragments, meta=meta, label="treewright-parquet")
 
 
 def _portions(metadata: Any) -> list[tuple[int, ...]]:
-    """Divide the row groups of a file into partitions."""
+    """Group the row groups of a file into partitions."""
     portions: list[tuple[int, ...]] = []
     rows = PARTITION_ROWS
     for group in range(metadata.num_row_groups):
@@ -327,12 +328,12 @@ def _portions(metadata: Any) -> list[tuple[int, ...]]:
     return portions or [()]
 
 
-def _read_groups(piece: tuple[str, tuple[int, ...]], columns: list[str] | None = None) -> Any:
-    """Read some row groups; Arrow's types keep whole numbers whole where some are missing."""
+def _read_groups(fragment: tuple[str, tuple[int, ...]], columns: list[str] | None = None) -> Any:
+    """Read some row groups; with Arrow types integers stay integers even if some are missing."""
     import pandas
     import pyarrow.parquet
 
-    path, groups = piece
+    path, groups = fragment
     with pyarrow.parquet.ParquetFile(path) as file:
         table = file.read_row_groups(groups, columns=columns)
     return table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
@@ -348,7 +349,7 @@ def layout_of(frame: Any, source: str | None) -> Layout:
 def inferred(
     frame: Any, target: str | None, overrides: Overrides | None, *, nominal_limit: int = 0, source: str | None = None
 ) -> Schema:
-    """Propose the schema that reading the same frame into memory would propose, in one pass."""
+    """Infer, in one pass, the schema that reading the same frame into memory would infer."""
     dask: Any = import_extra("dask", "dask", "learn with Dask")
     chosen = overrides or Overrides()
     layout = layout_of(frame, source)
@@ -359,34 +360,34 @@ def inferred(
     used = replace(used, kinds=chosen.kinds(target))
     few = max(CLASS_LIMIT, nominal_limit)
     partial = [
-        dask.delayed(seen_part)(part, used, few, number)
+        dask.delayed(profile_part)(part, used, few, number)
         for number, part in enumerate(frame[list(used.labels)].to_delayed())
     ]
-    sight = computed(in_a_tree(partial, dask.delayed(add_sights), few, source), source)
-    if sight.n_rows == 0:
+    profile = computed(tree_reduced(partial, dask.delayed(merge_profiles), few, source), source)
+    if profile.n_rows == 0:
         raise DataError("there are no rows to learn from", source=source)
     numeric = set(frame.select_dtypes("number").columns)
     columns = {
-        # An ignored column is not looked at: its values, maybe a name for each row, are nobody's business.
-        name: sight.columns[name].column()
-        if name in sight.columns
+        # An ignored column is not read: its values, maybe a name for each row, stay private.
+        name: profile.columns[name].column()
+        if name in profile.columns
         else (NumberColumn(np.zeros(0)) if label in numeric else text_column([]))
         for label, name in zip(layout.labels, layout.names, strict=True)
     }
-    return infer_schema(RawTable(columns, sight.n_rows, source), target, overrides, nominal_limit=nominal_limit)
+    return infer_schema(RawTable(columns, profile.n_rows, source), target, overrides, nominal_limit=nominal_limit)
 
 
-def keyed(frame: Any, layout: Layout, key: str, source: str | None) -> tuple[Any, int]:
-    """Return the label of a key and the number of rows; raise unless it names every one of them. It takes one pass."""
+def row_id_label(frame: Any, layout: Layout, row_id: str, source: str | None) -> tuple[Any, int]:
+    """Return the label of the column of row ids and the number of rows; raise unless ids are unique. Takes one pass."""
     dask: Any = import_extra("dask", "dask", "learn with Dask")
-    if key not in layout.names:
-        raise DataError(unknown_name("column", key, layout.names), source=source)
-    label = layout.labels[layout.names.index(key)]
+    if row_id not in layout.names:
+        raise DataError(unknown_name("column", row_id, layout.names), source=source)
+    label = layout.labels[layout.names.index(row_id)]
     column = frame[label]
     if column.dtype.kind not in "iu" and not holds_texts(column):
-        message = f"a key is a column of whole numbers or texts, and this one is {column.dtype}"
-        raise DataError(message, source=source, column=key)
-    with told(source):
+        message = f"the key must be a column of integers or texts, not of type {column.dtype}"
+        raise DataError(message, source=source, column=row_id)
+    with engine_errors(source):
         rows, known, different = (int(one) for one in dask.compute(column.size, column.count(), column.nunique()))
-    require_unique(rows, known, different, key, source)
+    require_unique(rows, known, different, row_id, source)
     return label, rows

@@ -1,1 +1,1 @@
-"""Counting in a database: statements, connections, answers, and prediction as a SELECT."""
+"""Counting in a database: statements, connections, results, and prediction as a SELECT."""

@@ -1,16 +1,8 @@
-"""Connections to databases: DuckDB, PostgreSQL and Spark.
+"""Connections to databases: DuckDB (files, database files, relations), PostgreSQL (psycopg 3) and Spark (PySpark).
 
-A connection to whoever runs the statements: one small class for each engine. Invariants: Only SELECT statements and our
-own temporary tables are ever run. Errors of a driver become `EngineError` without the original behind them, because a
-driver's message may quote the password; what is quoted of it is masked.
-
-DuckDB: files and database files in a connection of our own, or a relation in the user's.
-
-PostgreSQL, by psycopg 3.
-
-Spark, by a session of PySpark: classic or Connect.
-
-From a table, a relation or a frame to the connection that counts it.
+Invariants: only SELECT statements and statements about the library's own temporary tables are run. Errors of a driver
+become `EngineError` without the original error as context, because the message of a driver may quote the password;
+secrets in the message are masked.
 """
 
 from __future__ import annotations
@@ -35,8 +27,8 @@ from treewright.lazy_import import import_extra
 
 
 @dataclass(frozen=True)
-class AnswerColumn:
-    """Cells and where they are NULL."""
+class ResultColumn:
+    """A column of a result: cells, and which of them are NULL."""
 
     cells: npt.NDArray[Any]
     null: npt.NDArray[np.bool_]
@@ -49,19 +41,19 @@ class AnswerColumn:
         return np.array([np.nan if empty else float(cell) for cell, empty in zip(self.cells, self.null, strict=True)])
 
     def integers(self) -> npt.NDArray[np.int64]:
-        """Return whole numbers, 0 for NULL; they come as doubles or decimals where an engine sums so."""
+        """Return integers, 0 for NULL; some engines return sums of integers as doubles or decimals."""
         if self.cells.dtype != object:
             return np.where(self.null, 0, self.cells).astype(np.int64)
         return np.array(
             [0 if empty else int(cell) for cell, empty in zip(self.cells, self.null, strict=True)], dtype=np.int64
         )
 
-    def take(self, rows: npt.NDArray[Any]) -> AnswerColumn:
+    def take(self, rows: npt.NDArray[Any]) -> ResultColumn:
         """Return some of the cells."""
-        return AnswerColumn(self.cells[rows], self.null[rows])
+        return ResultColumn(self.cells[rows], self.null[rows])
 
 
-Answer = list[AnswerColumn]
+QueryResult = list[ResultColumn]
 
 
 class Connection(abc.ABC):
@@ -71,11 +63,11 @@ class Connection(abc.ABC):
     ----------
     dialect : Dialect
     relation : str
-        SQL for what stands after FROM.
+        SQL of the relation in FROM.
     source : str or None
         For messages and provenance; without credentials.
     secrets : sequence of str
-        What no message may contain.
+        Texts that are masked in messages.
     """
 
     def __init__(self, dialect: Dialect, relation: str, source: str | None, secrets: Sequence[str] = ()) -> None:
@@ -85,76 +77,76 @@ class Connection(abc.ABC):
         self._secrets = tuple(secrets)
 
     may_copy = False
-    """Whether temporary tables of our own can be made."""
+    """Whether the connection can create temporary tables."""
 
     @abc.abstractmethod
     def columns(self) -> list[StoredColumn]:
         """Return the columns of the relation."""
 
     @abc.abstractmethod
-    def ask(self, statement: str) -> Answer:
+    def query(self, statement: str) -> QueryResult:
         """Run a SELECT."""
 
     @abc.abstractmethod
     def run(self, statement: str) -> None:
-        """Run a statement about a temporary table of our own."""
+        """Run a statement that creates or drops a temporary table."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Close the connection and remove temporary objects."""
 
     def clean(self, message: object) -> str:
-        """Return one line of a message without any secret."""
+        """Return the first line of a message with secrets masked."""
         return without(self._secrets, first_line(message))
 
     def _failed(self, what: str, error: BaseException) -> EngineError:
-        place = f"{self.source}: " if self.source else ""
-        return EngineError(f"{place}{self.dialect.name} {what}: {self.clean(error)}")
+        prefix = f"{self.source}: " if self.source else ""
+        return EngineError(f"{prefix}{self.dialect.name} {what}: {self.clean(error)}")
 
 
 def first_line(message: object) -> str:
-    """Return the first line of a message: drivers add the whole statement."""
+    """Return the first line of a message; drivers append the statement."""
     text = str(message).strip()
     return text.splitlines()[0] if text else type(message).__name__
 
 
 def without(secrets: Sequence[str], line: str) -> str:
-    """Return a line in which no secret can be read."""
+    """Return a line with secrets masked."""
     for secret in secrets:
         line = line.replace(secret, "***")
     return line
 
 
-def from_tuples(rows: Sequence[Sequence[Any]], width: int) -> Answer:
-    """Return what a driver fetched row by row."""
+def from_tuples(rows: Sequence[Sequence[Any]], width: int) -> QueryResult:
+    """Return the result of a driver that fetches row by row."""
     columns: Iterable[Sequence[Any]] = zip(*rows, strict=True) if rows else ([] for _ in range(width))
-    answer = []
+    result = []
     for column in columns:
         cells = np.empty(len(rows), dtype=object)
         cells[:] = column
-        answer.append(AnswerColumn(cells, np.array([cell is None for cell in column], dtype=bool)))
-    return answer
+        result.append(ResultColumn(cells, np.array([cell is None for cell in column], dtype=bool)))
+    return result
 
 
 MEMORY = 2 * 1024**3
-"""Bytes that our own DuckDB may take before it goes to disk."""
+"""Memory limit of DuckDB in bytes; beyond it DuckDB writes to disk."""
 
 
 class _DuckDB(Connection):
-    """What our own DuckDB and the relation of a user have in common."""
+    """Base class of the connections to DuckDB."""
 
     @abc.abstractmethod
     def _relation_of(self, statement: str) -> Any:
-        """Return what DuckDB gives for a statement, to be fetched."""
+        """Return the relation of a statement, to be fetched."""
 
-    def ask(self, statement: str) -> Answer:
+    def query(self, statement: str) -> QueryResult:
         """Run a SELECT."""
-        with self._told("cannot answer"):
+        with self._engine_errors("cannot answer"):
             fetched = self._relation_of(statement).fetchnumpy()
         return [_masked(cells) for cells in fetched.values()]
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _engine_errors(self, what: str) -> Iterator[None]:
         import duckdb
 
         try:
@@ -164,22 +156,22 @@ class _DuckDB(Connection):
             raise self._failed(what, error) from None
 
 
-def _masked(cells: npt.NDArray[Any]) -> AnswerColumn:
+def _masked(cells: npt.NDArray[Any]) -> ResultColumn:
     if isinstance(cells, np.ma.MaskedArray):
-        return AnswerColumn(cells.data, np.ma.getmaskarray(cells))
+        return ResultColumn(cells.data, np.ma.getmaskarray(cells))
     if cells.dtype == object:
-        return AnswerColumn(cells, np.array([cell is None for cell in cells.tolist()], dtype=bool))
-    return AnswerColumn(cells, np.zeros(len(cells), dtype=bool))
+        return ResultColumn(cells, np.array([cell is None for cell in cells.tolist()], dtype=bool))
+    return ResultColumn(cells, np.zeros(len(cells), dtype=bool))
 
 
 class DuckDBConnection(_DuckDB):
-    """Our own DuckDB: over files, or over a database file that is opened for reading only.
+    """A new connection to DuckDB, over files or over a database file opened read-only.
 
     Parameters
     ----------
     table : Table
     memory : int
-        Bytes that it may take before it goes to disk.
+        Memory limit in bytes; beyond it DuckDB writes to disk.
     threads : int or None
     """
 
@@ -202,7 +194,7 @@ class DuckDBConnection(_DuckDB):
         self._names: list[str] | None = None
         self._connection: Any = None
         try:
-            with self._told("cannot be opened"):
+            with self._engine_errors("cannot be opened"):
                 self._open(table, duckdb, config)
         except BaseException:
             self.close()
@@ -225,13 +217,13 @@ class DuckDBConnection(_DuckDB):
         listed = "[" + ", ".join(self.dialect.text(os.path.abspath(path)) for path in files) + "]"
         endings = {ending(path) for path in files}
         if len(endings) > 1:
-            raise DataError(f"files of several kinds: {', '.join(sorted(endings))}", source=pattern)
+            raise DataError(f"files of several formats: {', '.join(sorted(endings))}", source=pattern)
         if endings == {".parquet"}:
             self._names = _parquet_names(self._connection, files[0])
             return f"READ_PARQUET({listed}, hive_partitioning = false)"
         if endings <= {".csv", ".tsv", ".txt"}:
             return self._text_files(files, listed, prefer_tab=endings == {".tsv"})
-        raise DataError("DuckDB counts Parquet, CSV and TSV files here", source=pattern)
+        raise DataError("DuckDB reads only Parquet, CSV and TSV files here", source=pattern)
 
     def _text_files(self, files: list[str], listed: str, *, prefer_tab: bool) -> str:
         from treewright.data.csv import find_delimiter
@@ -258,17 +250,23 @@ class DuckDBConnection(_DuckDB):
 
     def columns(self) -> list[StoredColumn]:
         """Return the columns of the relation."""
-        with self._told("cannot describe the table"):
-            told = self._connection.execute(f"DESCRIBE SELECT * FROM {self.relation}").fetchall()
-        names = self._names if self._names is not None and len(self._names) == len(told) else [row[0] for row in told]
-        found = [stored_column(name, row[0], str(row[1]), self.dialect) for name, row in zip(names, told, strict=True)]
+        with self._engine_errors("cannot describe the table"):
+            described = self._connection.execute(f"DESCRIBE SELECT * FROM {self.relation}").fetchall()
+        names = (
+            self._names
+            if self._names is not None and len(self._names) == len(described)
+            else [row[0] for row in described]
+        )
+        found = [
+            stored_column(name, row[0], str(row[1]), self.dialect) for name, row in zip(names, described, strict=True)
+        ]
         if self._cells is None:
             return found
         return [StoredColumn(column.name, column.stored, column.type, Family.CELL) for column in found]
 
     def run(self, statement: str) -> None:
-        """Run a statement about a temporary table of our own."""
-        with self._told("refuses a temporary table"):
+        """Run a statement that creates or drops a temporary table."""
+        with self._engine_errors("refuses a temporary table"):
             self._connection.execute(statement)
 
     def close(self) -> None:
@@ -279,18 +277,18 @@ class DuckDBConnection(_DuckDB):
 
 
 def ending(path: str) -> str:
-    """Return how the name of a file ends, compression apart."""
+    """Return the suffix of a file name without that of the compression."""
     return os.path.splitext(path.removesuffix(".gz"))[1].lower()
 
 
 def _parquet_names(connection: Any, path: str) -> list[str]:
-    """Return the names of the columns as the file spells them: DuckDB renames those that differ in case only."""
+    """Return the column names as the file spells them; DuckDB renames columns whose names differ in case only."""
     tree = connection.execute("SELECT name, num_children FROM parquet_schema(?)", [path]).fetchall()
     return [name for name, _ in tree[1:]] if not any(children for _, children in tree[1:]) else []
 
 
 class DuckDBRelation(_DuckDB):
-    """A relation that the user made, in the user's own connection."""
+    """A relation in the connection of the user."""
 
     def __init__(self, relation: Any, source: str | None = None) -> None:
         super().__init__(DUCKDB, DUCKDB.quoted("treewright_rows"), source)
@@ -305,68 +303,68 @@ class DuckDBRelation(_DuckDB):
         return [stored_column(name, name, str(kind), self.dialect) for name, kind in pairs]
 
     def run(self, statement: str) -> None:
-        """Refuse: the connection is the user's."""
-        raise ParameterError("a DuckDB relation is only read; temporary tables need a Table")
+        """Raise: the connection belongs to the user."""
+        raise ParameterError("temporary tables need a treewright.Table; a DuckDB relation is read-only")
 
     def close(self) -> None:
-        """Do nothing: the connection is the user's."""
+        """Do nothing: the connection belongs to the user."""
 
 
 class PostgreSQLConnection(Connection):
-    """A session of its own, in one transaction that only reads and sees one state of the table.
+    """A new session, in one transaction that sees one state of the table.
 
     Parameters
     ----------
     table : Table
     temporary : bool
-        Whether temporary tables may be made.
+        Whether temporary tables may be created; otherwise the transaction is read-only.
     """
 
     def __init__(self, table: Table, *, temporary: bool = False) -> None:
         super().__init__(POSTGRESQL, POSTGRESQL.quoted(*table.parts), table.source, secrets_of(table.url))
         self.may_copy = temporary
         self._psycopg: Any = import_extra("psycopg", "postgresql", "learn from PostgreSQL")
-        with self._told("cannot be reached"):
+        with self._engine_errors("cannot be reached"):
             self._connection = self._psycopg.connect(
                 table.url, options="-c datestyle=ISO -c application_name=treewright"
             )
-            # One state of the table for all levels, whoever writes to it meanwhile.
+            # One state of the table for all levels, even if others write to it.
             self._connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ
             self._connection.read_only = not temporary
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _engine_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except self._psycopg.Error as error:
             lost = getattr(self, "_connection", None) is not None and self._connection.closed
             raise self._failed("lost the connection" if lost else what, error) from None
 
-    def ask(self, statement: str) -> Answer:
+    def query(self, statement: str) -> QueryResult:
         """Run a SELECT."""
-        with self._told("cannot answer"), self._connection.cursor() as cursor:
+        with self._engine_errors("cannot answer"), self._connection.cursor() as cursor:
             cursor.execute(statement)
             return from_tuples(cursor.fetchall(), len(cursor.description))
 
     def columns(self) -> list[StoredColumn]:
         """Return the columns of the relation."""
-        with self._told("cannot describe the table"), self._connection.cursor() as cursor:
+        with self._engine_errors("cannot describe the table"), self._connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {self.relation} LIMIT 0")
-            told = [(column.name, _enum_as_text(column.type_display)) for column in cursor.description]
-        return [stored_column(name, name, kind, self.dialect) for name, kind in told]
+            described = [(column.name, _enum_as_text(column.type_display)) for column in cursor.description]
+        return [stored_column(name, name, kind, self.dialect) for name, kind in described]
 
     def run(self, statement: str) -> None:
-        """Run a statement about a temporary table of our own."""
-        with self._told("refuses a temporary table"), self._connection.cursor() as cursor:
+        """Run a statement that creates or drops a temporary table."""
+        with self._engine_errors("refuses a temporary table"), self._connection.cursor() as cursor:
             cursor.execute(statement)
 
     def close(self) -> None:
-        """End the session; its temporary tables vanish with it."""
+        """End the session, which drops its temporary tables."""
         self._connection.close()
 
 
 def _enum_as_text(type_display: str) -> str:
-    """Return the type; one that psycopg knows by its number only is of the user's making, mostly an ENUM."""
+    """Return the type; a type that psycopg knows only by number is user-defined, in most cases an ENUM."""
     return "text" if type_display.isdigit() else type_display
 
 
@@ -376,11 +374,11 @@ class SparkConnection(Connection):
     Parameters
     ----------
     frame : DataFrame
-        What is counted; it is registered as a temporary view.
+        The frame that is counted; it is registered as a temporary view.
     source : str or None
     secrets : sequence of str
     stop : bool
-        Whether the session is ours and ends with us.
+        Whether to stop the session when the connection is closed.
     """
 
     def __init__(
@@ -391,19 +389,19 @@ class SparkConnection(Connection):
         self._frame, self._view, self._stop = frame, view, stop
         self._session = frame.sparkSession
         self._errors: Any = import_extra("pyspark.errors", "spark", "learn with Spark").PySparkException
-        with self._told("cannot read the table"):
+        with self._engine_errors("cannot read the table"):
             frame.createOrReplaceTempView(view)
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _engine_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except self._errors as error:
             raise self._failed(what, error) from None
 
-    def ask(self, statement: str) -> Answer:
+    def query(self, statement: str) -> QueryResult:
         """Run a SELECT."""
-        with self._told("cannot answer"):
+        with self._engine_errors("cannot answer"):
             result = self._session.sql(statement)
             return from_tuples(result.collect(), len(result.columns))
 
@@ -413,19 +411,19 @@ class SparkConnection(Connection):
         return [stored_column(field.name, field.name, field.dataType.simpleString(), self.dialect) for field in fields]
 
     def run(self, statement: str) -> None:
-        """Refuse: Spark has no temporary tables, only views."""
-        raise ParameterError("Spark has no temporary tables; learn without them")
+        """Raise: Spark has no temporary tables, only views."""
+        raise ParameterError("Spark has no temporary tables; train without them")
 
     def close(self) -> None:
-        """Drop the view, and end the session if it is ours."""
-        with self._told("cannot drop its view"):
+        """Drop the view, and stop the session if it was started for this connection."""
+        with self._engine_errors("cannot drop its view"):
             self._session.catalog.dropTempView(self._view)
             if self._stop:
                 self._session.stop()
 
 
 def spark_connection(table: Table) -> SparkConnection:
-    """Connect to the table of an address; a session that is running already is taken."""
+    """Connect to the table of an address; an active session is reused."""
     sql = import_extra("pyspark.sql", "spark", "learn with Spark")
     failure: Any = import_extra("pyspark.errors", "spark", "learn with Spark").PySparkException
     files = _files(table) if table.is_file else []
@@ -456,7 +454,7 @@ def _files(table: Table) -> list[str]:
     if not files:
         raise DataError("there is no such file", source=table.source)
     if {ending(path) for path in files} != {".parquet"}:
-        raise DataError("Spark counts Parquet files here", source=table.source)
+        raise DataError("Spark reads only Parquet files here", source=table.source)
     return files
 
 
@@ -467,7 +465,7 @@ def connect(source: Any, *, temporary: bool = False) -> Connection:
     ----------
     source : Table, DuckDBPyRelation or DataFrame of Spark
     temporary : bool
-        Whether a session of PostgreSQL has to be able to make temporary tables; else it only reads.
+        Whether a session of PostgreSQL may create temporary tables; otherwise it is read-only.
     """
     module = type(source).__module__.split(".")[0].lstrip("_")
     engine = source.engine if isinstance(source, Table) else module
@@ -478,5 +476,5 @@ def connect(source: Any, *, temporary: bool = False) -> Connection:
     if engine in ("spark", "pyspark"):
         return spark_connection(source) if isinstance(source, Table) else SparkConnection(source)
     raise ParameterError(
-        f"a table outside memory is a treewright.Table, a DuckDB relation or a Spark frame, not {type(source).__name__}"
+        f"the source must be a treewright.Table, a DuckDB relation or a Spark frame, not {type(source).__name__}"
     )

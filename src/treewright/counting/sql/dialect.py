@@ -1,13 +1,12 @@
-"""SQL dialects and column types: names, literals, and what the type of a column means.
+"""SQL dialects and column types.
 
-How a dialect of SQL writes names, values and the few functions that differ. Names and texts come from the data, so they
-are hostile: sqlglot quotes them, and nothing else puts them into a statement.
+A `Dialect` writes names, values and the few functions that differ. Names and texts come from the data and are
+untrusted, so only sqlglot quotes them into a statement. A number is written as a text that is cast to a double; no
+dialect then reads it as a decimal and rounds it.
 
-A number is always written as a text that is cast to a double, so that no dialect reads it as a decimal and rounds it.
-
-Columns of a database: what their type means to us, and how their values become texts and literals. Types that are
-treated alike form a family. The stored name of a column is the engine's name for it; it differs from the schema's name
-where an engine renames columns whose names differ in case only.
+A `StoredColumn` converts the values of a column to texts and literals by the family of its type. Its stored name is the
+name that the engine uses; it differs from the name in the schema if the engine renames columns whose names differ in
+case only.
 """
 
 from __future__ import annotations
@@ -27,38 +26,38 @@ from treewright.lazy_import import import_extra
 
 
 def sqlglot() -> ModuleType:
-    """Import sqlglot, or say how to install it."""
+    """Import sqlglot; raise with an install hint if it is not installed."""
     return import_extra("sqlglot", "sql", "write SQL")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The words of one dialect.
+    """The names and functions of one dialect.
 
     Parameters
     ----------
     name : str
-        For people.
+        Name in messages.
     key : str
-        What sqlglot calls it.
+        Name in sqlglot.
     grouping : str
-        The function that tells which of the columns a row of grouping sets is not grouped by, one bit each.
+        The function that returns a bit for each column: 1 if the row of grouping sets is not grouped by it.
     widest_grouping : int
-        How many columns it takes.
+        Maximum number of columns of that function.
     widest_statement : int
-        How many tables one statement may count.
+        Maximum number of tables that one statement counts.
     distinct : str
-        The function that estimates, or counts, different values.
+        The function that estimates, or counts, distinct values.
     quantiles : str
-        The function that finds quantiles, which need not be exact.
+        The function that computes quantiles, which need not be exact.
     digest : str
         The SHA-256 of a text in UTF-8, in hexadecimal digits.
     hex_number : str
-        The number that some hexadecimal digits are.
+        The integer value of hexadecimal digits.
     barrier : str
-        What ends an inner SELECT so that its expressions are computed once, and not wherever they are named.
+        Clause at the end of an inner SELECT that makes its expressions be computed once.
     materialised : str
-        What makes a named subquery be computed once, however often it is read.
+        Keyword that makes a named subquery be computed once.
 
     Examples
     --------
@@ -89,12 +88,12 @@ class Dialect:
         return literal
 
     def number(self, value: float) -> str:
-        """Return a double that is exactly this number."""
+        """Return a literal that is exactly this double."""
         return f"CAST('{float(value)!r}' AS {self.type('double')})"
 
     @functools.lru_cache(maxsize=32)  # noqa: B019 - there are three dialects, and they live as long as the program
     def type(self, name: str) -> str:
-        """Return what the dialect calls a type."""
+        """Return the name of a type in the dialect."""
         written: str = sqlglot().exp.DataType.build(name).sql(dialect=self.key)
         return written
 
@@ -103,13 +102,13 @@ class Dialect:
         return f"CAST({expression} AS {self.type(type_name)})"
 
     def without_nan(self, expression: str) -> str:
-        """Return a double in which NaN is NULL (all dialects hold NaN equal to itself)."""
+        """Return a double in which NaN is NULL (in all dialects NaN is equal to itself)."""
         return f"NULLIF({expression}, {self.cast(self.text('NaN'), 'double')})"
 
     def grouped_by(self, columns: Sequence[str]) -> str:
-        """Return the expression that is a bit mask of the columns that a row is not grouped by, the first one highest.
+        """Return a bit mask of the columns that a row is not grouped by; the first column is the highest bit.
 
-        It has to stand in a statement grouped by sets that begin with columns that are in all of them.
+        The grouping sets of the statement have to begin with the columns that all sets share.
         """
         return f"{self.grouping}({', '.join(columns)})"
 
@@ -131,7 +130,7 @@ POSTGRESQL = Dialect(
 @dataclass(frozen=True)
 class _Spark(Dialect):
     def grouped_by(self, columns: Sequence[str]) -> str:
-        """Return Spark's mask, which is of all grouped columns: those in every set add leading zeros."""
+        """Return the mask of Spark, over all grouped columns: columns in every set add leading zeros."""
         return "GROUPING_ID()"
 
 
@@ -149,11 +148,11 @@ SPARK = _Spark(
 
 
 EXACT = 2**53
-"""Larger whole numbers are not doubles."""
+"""Larger integers may not be doubles."""
 
 
 class Family(StrEnum):
-    """Types that are treated alike."""
+    """A group of types with the same conversion."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -185,14 +184,14 @@ _FAMILY = {name: family for family, names in _TYPES.items() for name in names.sp
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column where it is.
+    """A column of a database.
 
     Parameters
     ----------
     name : str
-        Ours.
+        In the schema.
     stored : str
-        The engine's.
+        In the engine.
     type : str
         As the engine spells it.
     family : Family
@@ -232,7 +231,7 @@ class StoredColumn:
         return dialect.cast(name, "text")
 
     def text_of(self, value: Any) -> str:
-        """Return the text that a schema declares for a value that came back."""
+        """Return the category in the schema for a value of a result."""
         if self.family is Family.BOOLEAN:
             return "True" if value else "False"
         if self.family is Family.INTEGER:
@@ -244,7 +243,7 @@ class StoredColumn:
         return str(value)
 
     def literal(self, text: str, dialect: Dialect) -> str | None:
-        """Return a declared value in SQL; None where no cell of this type can be it."""
+        """Return a category as a literal; None if no cell of this type can have it."""
         if self.family is Family.BOOLEAN:
             return {"true": "TRUE", "false": "FALSE"}.get(text.casefold())
         if self.family.is_number:
@@ -260,7 +259,7 @@ class StoredColumn:
         return dialect.text(text)
 
     def codes(self, column: Column) -> dict[str, int]:
-        """Return the code of each declared value by its text; booleans are found however the schema spells them."""
+        """Return the code of each category by its text; the spelling of booleans in the schema does not matter."""
         codes = {value: code for code, value in enumerate(column.values)}
         if self.family is Family.BOOLEAN or column.labels is LabelType.BOOLEAN:
             spelled = {value.casefold(): code for value, code in codes.items()}
@@ -269,7 +268,7 @@ class StoredColumn:
 
     @property
     def labels(self) -> LabelType:
-        """What the values were before they became text."""
+        """The type of the values before they became text."""
         return LabelType.BOOLEAN if self.family is Family.BOOLEAN else LabelType.TEXT
 
     def require_known(self, source: str | None) -> None:
@@ -280,7 +279,7 @@ class StoredColumn:
 
 
 def stored_column(name: str, stored: str, type_name: str, dialect: Dialect) -> StoredColumn:
-    """Describe a column by the type that the engine tells."""
+    """Describe a column by the name of its type in the engine."""
     glot = sqlglot()
     try:
         word = glot.exp.DataType.build(type_name, dialect=dialect.key).this.name
@@ -290,5 +289,5 @@ def stored_column(name: str, stored: str, type_name: str, dialect: Dialect) -> S
 
 
 def named(columns: Sequence[StoredColumn], name: str) -> StoredColumn:
-    """Return the column of that name, which has to be there."""
+    """Return the column of that name, which has to exist."""
     return next(column for column in columns if column.name == name)

@@ -1,11 +1,7 @@
 """The engine that counts in a database, a level in one statement.
 
-How large an answer will be, and how a request is divided so that each answer is of bearable size.
-
-Temporary tables of our own: the rows of open nodes, each with its node. Where they are allowed conditions stay short
-however deep the tree is, and rows of closed nodes are not read again.
-
-The engine that counts in a database, a level in one statement.
+`ResultSizes` estimates the size of results and splits large requests. `OpenCopies` copies the rows of open nodes to
+temporary tables: conditions then stay short in deep trees, and rows of closed nodes are not read again.
 """
 
 from __future__ import annotations
@@ -16,14 +12,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.engine import Sieve, Summary
-from treewright.counting.out_of_core import Counted, OutsideEngine, class_summary, number_summary
-from treewright.counting.row_sampling import Bags
-from treewright.counting.sql.answers import Decoder, RunStatements, fetched_rows, grouped_rows, largest_numbers_by_tree
+from treewright.counting.engine import RunFilter, Summary
+from treewright.counting.out_of_core import (
+    FEW_NUMBERS,
+    BaseOutOfCoreEngine,
+    CountedTable,
+    class_summary,
+    number_summary,
+)
+from treewright.counting.row_sampling import BootstrapSamples
 from treewright.counting.sql.connection import Connection
 from treewright.counting.sql.dialect import named
-from treewright.counting.sql.profile import Facts, facts_for, inferred
-from treewright.counting.sql.statements import ROOT, OpenCopy, Statements, require_key
+from treewright.counting.sql.profile import TableProfile, inferred, profile_for
+from treewright.counting.sql.results import Decoder, RunStatements, fetched_rows, grouped_rows, largest_numbers_by_tree
+from treewright.counting.sql.statements import ROOT, OpenCopy, Statements, require_row_ids
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
 from treewright.data.schema import Schema, Task
@@ -32,36 +34,33 @@ from treewright.tree.split import Split
 from treewright.wording import unknown_name
 
 RESULT_ROWS = 2_000_000
-"""Rows that one statement may return; more nodes and attributes are counted by several."""
+"""Maximum number of rows of one result; larger requests take several statements."""
 
-FEW_NUMBERS = 20_000
-"""Up to so many different numbers in a node all of them are fetched at once."""
-
-MOST_NUMBERS = 50_000_000
-"""More different numbers in one table are refused where all of them are needed."""
+MAX_FETCHED_NUMBERS = 50_000_000
+"""Maximum number of distinct numbers in one table if all of them are needed."""
 
 UNKNOWN_SIZE = RESULT_ROWS
-"""A table that nothing is known of is taken to have so many rows."""
+"""Assumed number of rows of a table without a profile."""
 
 
-class AnswerSizes:
-    """Estimates the rows of answers.
+class ResultSizes:
+    """Estimates the number of rows of results.
 
     Parameters
     ----------
     schema : Schema
     distinct : dict of str to int or None
-        About how many different numbers a column has.
+        Approximate number of distinct numbers of a column.
     size : int
-        Of the table.
+        Number of rows of the table.
     intervals : dict of int to tuple of float
-        Bounds of the attributes that are counted by intervals, as they are at the time.
-    most, few : int
-        Rows of one answer; numbers that are fetched wherever they are asked for.
+        Current bounds of the attributes that are counted by intervals.
+    max_rows, few_numbers : int
+        Maximum rows of one result; maximum distinct numbers of a node that are fetched without runs.
     bins : callable
-        Tells the number of runs of an attribute.
+        Returns the number of runs of an attribute.
     widest : int
-        Attributes that one statement may count.
+        Maximum number of attributes of one statement.
     source : str or None
     """
 
@@ -71,8 +70,8 @@ class AnswerSizes:
         distinct: Mapping[str, int] | None,
         size: int,
         intervals: Mapping[int, tuple[float, ...]],
-        most: int,
-        few: int,
+        max_rows: int,
+        few_numbers: int,
         bins: Callable[[int], int],
         widest: int,
         source: str | None,
@@ -85,11 +84,11 @@ class AnswerSizes:
         self._bins = bins
         self._widest = widest
         self._source = source
-        self.most = most
-        self.few = few
+        self.max_rows = max_rows
+        self.few_numbers = few_numbers
 
     def outcomes(self, attribute: int) -> int:
-        """Return about how many rows a table has, whatever the classes."""
+        """Return the approximate number of outcomes in the table of an attribute."""
         column = self._schema.attributes[attribute]
         if attribute in self._intervals:
             return len(self._intervals[attribute]) + 2
@@ -97,33 +96,33 @@ class AnswerSizes:
             return len(column.values) + 1
         return self._size if self._distinct is None else self._distinct[column.name] + 1
 
-    def is_many(self, attribute: int) -> bool:
-        """Tell whether an attribute has too many numbers to fetch all of them wherever they are asked for."""
+    def is_high_cardinality(self, attribute: int) -> bool:
+        """Return True if an attribute has too many distinct numbers to fetch all of them at every node."""
         column = self._schema.attributes[attribute]
-        return column.is_numeric and attribute not in self._intervals and self.outcomes(attribute) > self.few
+        return column.is_numeric and attribute not in self._intervals and self.outcomes(attribute) > self.few_numbers
 
     def estimate(self, attributes: Sequence[int], sizes: Sequence[int], *, in_runs: bool = False) -> int:
-        """Return about how many rows the tables of attributes at nodes of these sizes have."""
+        """Return the approximate number of rows of the tables of attributes at nodes of these sizes."""
         rows = 0
         for attribute in attributes:
             cells = self.outcomes(attribute) * self._classes
-            runs = self._bins(attribute) * (self._classes + 1) if in_runs and self.is_many(attribute) else 0
-            rows += sum(runs if runs and size > self.few else min(size, cells) for size in sizes)
+            runs = self._bins(attribute) * (self._classes + 1) if in_runs and self.is_high_cardinality(attribute) else 0
+            rows += sum(runs if runs and size > self.few_numbers else min(size, cells) for size in sizes)
         return rows
 
     def portions(
         self, paths: Sequence[int], sizes: Sequence[int], attributes: Sequence[int], *, in_runs: bool
     ) -> Iterator[tuple[list[int], list[int]]]:
-        """Divide a request into nodes and attributes that can be counted at once."""
+        """Split a request into nodes and attributes that one statement can count."""
         portion: list[int] = []
         rows = 0
         for attribute in attributes:
             expected = self.estimate([attribute], sizes, in_runs=in_runs)
-            if expected > self.most:
+            if expected > self.max_rows:
                 for some in self._by_nodes(paths, sizes, attribute, in_runs=in_runs):
                     yield some, [attribute]
                 continue
-            if portion and (rows + expected > self.most or len(portion) == self._widest):
+            if portion and (rows + expected > self.max_rows or len(portion) == self._widest):
                 yield list(paths), portion
                 portion, rows = [], 0
             portion = [*portion, attribute]
@@ -138,14 +137,14 @@ class AnswerSizes:
         rows = 0
         for path, size in zip(paths, sizes, strict=True):
             expected = self.estimate([attribute], [size], in_runs=in_runs)
-            if expected > MOST_NUMBERS:
+            if expected > MAX_FETCHED_NUMBERS:
                 raise DataError(
-                    f"all of about {expected:,} different numbers would have to be fetched; round them, "
-                    "declare the column nominal by ranges, or leave it out",
+                    f"about {expected:,} distinct numbers would have to be fetched; round them, "
+                    "make the column nominal by ranges, or exclude it",
                     source=self._source,
                     column=self._schema.attributes[attribute].name,
                 )
-            if portion and rows + expected > self.most:
+            if portion and rows + expected > self.max_rows:
                 yield portion
                 portion, rows = [], 0
             portion = [*portion, path]
@@ -154,18 +153,18 @@ class AnswerSizes:
 
 
 LEVELS_PER_COPY = 4
-"""Levels after which the rows of open nodes are copied anew."""
+"""Number of levels between copies of the rows of open nodes."""
 
 
 class OpenCopies:
-    """Keeps one copy at a time; the last one vanishes with the connection.
+    """Keeps one copy of the rows of open nodes; the last one is dropped with the connection.
 
     Parameters
     ----------
     connection : Connection
-        One that may make temporary tables.
+        One that may create temporary tables.
     statements : Statements
-        They read the copy once there is one.
+        They read the copy if there is one.
     """
 
     def __init__(self, connection: Connection, statements: Statements) -> None:
@@ -174,15 +173,15 @@ class OpenCopies:
         self.made = 0
 
     def is_due(self, paths: Iterable[int]) -> bool:
-        """Tell whether the last copy is some levels above these nodes."""
+        """Return True if the last copy is at least `LEVELS_PER_COPY` levels above these nodes."""
         copy = self._statements.copy
         above = 0 if copy is None else min(map(self._statements.depth_of, copy.labels))
         depths = [self._statements.depth_of(path) for path in paths if path != ROOT]
         return bool(depths) and min(depths) - above >= LEVELS_PER_COPY
 
     def make(self, paths: Sequence[int]) -> None:
-        """Copy the rows of all open nodes, and drop the copy before."""
-        labels = {path: str(place) for place, path in enumerate(paths)}
+        """Copy the rows of all open nodes and drop the previous copy."""
+        labels = {path: str(index) for index, path in enumerate(paths)}
         self.made += 1
         name = f"treewright_open_{self.made}"
         self._connection.run(self._statements.copying(name, labels))
@@ -192,27 +191,27 @@ class OpenCopies:
             self._connection.run(f"DROP TABLE {before.relation}")
 
 
-class SqlEngine(OutsideEngine):
-    """Counts by SQL.
+class SqlEngine(BaseOutOfCoreEngine):
+    """Counts with SQL.
 
     Parameters
     ----------
     connection : Connection
-        It is closed by `shut`, or at the end of a ``with`` statement.
+        Closed by `shut` or at the end of a ``with`` statement.
     schema : Schema
         With a target.
-    facts : Facts or None
-        What is known of the table already.
+    profile : TableProfile or None
+        Profile of the table, if there is one.
     class_factors : sequence of float or None
         Factors on the weights of the cases of each class.
     source : str or None
-        For messages and provenance; None takes that of the connection.
+        For messages and provenance; by default that of the connection.
     result_rows, few_numbers : int
-        Limits of one answer.
+        Limits of one result.
     temporary : bool
-        Whether rows of open nodes may be copied to temporary tables, every few levels: conditions stay
-        short then, and rows of closed nodes are not read again.
-    bags : Bags or None
+        Whether the rows of open nodes are copied to temporary tables every few levels: conditions then stay short,
+        and rows of closed nodes are not read again.
+    bootstraps : BootstrapSamples or None
         The trees of a forest; the key of the rows is looked at first.
 
     Examples
@@ -231,19 +230,19 @@ class SqlEngine(OutsideEngine):
         connection: Connection,
         schema: Schema,
         *,
-        facts: Facts | None = None,
+        profile: TableProfile | None = None,
         class_factors: Sequence[float] | None = None,
         source: str | None = None,
         result_rows: int = RESULT_ROWS,
         few_numbers: int = FEW_NUMBERS,
         temporary: bool = False,
-        bags: Bags | None = None,
+        bootstraps: BootstrapSamples | None = None,
     ) -> None:
-        if temporary and bags is not None:
-            raise ParameterError("the trees of a forest share every scan, and copies are of one tree; leave them out")
+        if temporary and bootstraps is not None:
+            raise ParameterError("temporary tables are not supported for forests, whose trees share every scan")
         if temporary and not connection.may_copy:
-            raise ParameterError(f"{connection.dialect.name} can make no temporary table here; learn without them")
-        super().__init__(schema, connection.source if source is None else source, bags)
+            raise ParameterError(f"{connection.dialect.name} cannot create temporary tables here; train without them")
+        super().__init__(schema, connection.source if source is None else source, bootstraps)
         self.name = connection.dialect.name
         self._connection = connection
         columns = connection.columns()
@@ -254,16 +253,16 @@ class SqlEngine(OutsideEngine):
         for stored in columns:
             if stored.name in {*schema.attribute_names, schema.target, schema.weight}:
                 stored.require_known(self.source)
-        if bags is not None and bags.key is not None:
-            if bags.key not in names:
-                raise DataError(unknown_name("column", bags.key, names), source=self.source)
-            self._known_rows = require_key(connection, named(columns, bags.key))
+        if bootstraps is not None and bootstraps.row_id is not None:
+            if bootstraps.row_id not in names:
+                raise DataError(unknown_name("column", bootstraps.row_id, names), source=self.source)
+            self._known_rows = require_row_ids(connection, named(columns, bootstraps.row_id))
             self.scans += 1
-        facts = facts_for(connection, schema, columns) if facts is None else facts
-        self.scans += 0 if facts is None else facts.scans
-        self._facts = facts
-        self._known_rows = self._known_rows if facts is None else facts.n_rows
-        whole = facts is None or facts.whole_weights
+        profile = profile_for(connection, schema, columns) if profile is None else profile
+        self.scans += 0 if profile is None else profile.scans
+        self._profile = profile
+        self._known_rows = self._known_rows if profile is None else profile.n_rows
+        whole = profile is None or profile.whole_weights
         if class_factors is not None:
             whole = whole and all(float(factor).is_integer() for factor in class_factors)
         self._statements = Statements(
@@ -273,7 +272,7 @@ class SqlEngine(OutsideEngine):
             columns,
             whole_weights=whole,
             class_factors=class_factors,
-            bags=bags,
+            bootstraps=bootstraps,
         )
         self._copies = OpenCopies(connection, self._statements) if temporary else None
         self._decoder = Decoder(
@@ -286,10 +285,10 @@ class SqlEngine(OutsideEngine):
             markers=schema.missing_markers,
             source=self.source,
         )
-        self._runs = RunStatements(self._statements, facts.edges if facts is not None else {})
-        self._sizes = AnswerSizes(
+        self._runs = RunStatements(self._statements, profile.edges if profile is not None else {})
+        self._sizes = ResultSizes(
             schema,
-            None if facts is None else facts.distinct,
+            None if profile is None else profile.distinct,
             self._size_of_all(),
             self._intervals,
             result_rows,
@@ -311,37 +310,37 @@ class SqlEngine(OutsideEngine):
         **options: Any,
     ) -> SqlEngine:
         """Return an engine whose schema is inferred from the table."""
-        schema, facts = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
-        return cls(connection, schema, facts=facts, **options)
+        schema, profile = inferred(connection, connection.columns(), target, overrides, nominal_limit=nominal_limit)
+        return cls(connection, schema, profile=profile, **options)
 
     # -- about the data ----------------------------------------------------------------------------------------------
 
     def shut(self) -> None:
-        """Close the connection; temporary tables go with it, so nothing is left behind."""
+        """Close the connection, which drops temporary tables."""
         self._connection.close()
 
     @property
     def scans_per_level(self) -> int:
-        """Scans that a level takes at most, if its tables fit one answer."""
-        return 1 if self._regression or not self._many() else 2
+        """Maximum number of scans per level, if its tables fit one result."""
+        return 1 if self._regression or not self._high_cardinality() else 2
 
     @property
     def scans_ahead(self) -> int:
-        """Scans that it takes before the first level is counted: classes may be told by the facts, or by that level."""
+        """Scans before the first level is counted; the profile, or that level, may have the class counts."""
         if self._roots:
             return 0
-        return 2 if self._regression else int(bool(self._many()) and self._told_classes is None)
+        return 2 if self._regression else int(bool(self._high_cardinality()) and self._profiled_classes is None)
 
     @property
-    def _told_classes(self) -> tuple[float, ...] | None:
-        changed = self._statements.has_factors or self._statements.bags is not None
-        return None if self._facts is None or changed else self._facts.classes
+    def _profiled_classes(self) -> tuple[float, ...] | None:
+        changed = self._statements.has_factors or self._statements.bootstraps is not None
+        return None if self._profile is None or changed else self._profile.classes
 
-    def _many(self) -> list[int]:
-        return [index for index in range(len(self._schema.attributes)) if self._sizes.is_many(index)]
+    def _high_cardinality(self) -> list[int]:
+        return [index for index in range(len(self._schema.attributes)) if self._sizes.is_high_cardinality(index)]
 
     def first_statement(self) -> str:
-        """Return the statement that counts at the root, for people to read."""
+        """Return the statement that counts at the root, for display."""
         attributes = range(len(self._schema.attributes))
         keys = {attribute: self._key(attribute) for attribute in attributes}
         roots = {path: str(path) for path in range(self._trees)}
@@ -361,7 +360,7 @@ class SqlEngine(OutsideEngine):
         super().close(node)
 
     def restore(self, node: int, split: Split, summaries: Sequence[Summary]) -> list[int]:
-        """Divide a node whose children are known."""
+        """Split a node whose children are known."""
         path = self._open[node]
         self.close(node)
         return [
@@ -373,24 +372,26 @@ class SqlEngine(OutsideEngine):
         return self._number_roots(trees) if self._regression else self._class_roots(trees)
 
     def _take_all(self, trees: Sequence[int]) -> None:
-        if self._statements.bags is not None:
-            self._statements.bags = self._statements.bags.with_all(trees)
+        if self._statements.bootstraps is not None:
+            self._statements.bootstraps = self._statements.bootstraps.with_all(trees)
 
     def _class_roots(self, trees: Sequence[int]) -> list[Summary]:
-        """Return the classes as the facts tell them, where the first level has to be counted with a sieve.
+        """Return the class counts, from the profile if the first level has to be counted by runs.
 
-        Else all attributes are counted at once: classes are sums of any table.
+        Otherwise all attributes are counted at once, and the class counts are the sums of any table.
         """
-        if self._facts is not None and self._told_classes is not None and self._many():
-            kind = np.int64 if self._facts.whole_weights else np.float64
-            return [class_summary(np.array(self._told_classes, dtype=kind), self._facts.cases)]
-        attributes = [index for index in range(len(self._schema.attributes)) if not self._sizes.is_many(index)]
+        if self._profile is not None and self._profiled_classes is not None and self._high_cardinality():
+            kind = np.int64 if self._profile.whole_weights else np.float64
+            return [class_summary(np.array(self._profiled_classes, dtype=kind), self._profile.cases)]
+        attributes = [
+            index for index in range(len(self._schema.attributes)) if not self._sizes.is_high_cardinality(index)
+        ]
         sizes = [self._size_of_all()] * len(trees)
-        if attributes and self._sizes.estimate(attributes, sizes) <= self._sizes.most:
+        if attributes and self._sizes.estimate(attributes, sizes) <= self._sizes.max_rows:
             self._count_at(trees, attributes)
             tables = [self._tables[tree][attributes[0]].table for tree in trees]
         else:
-            labels = {tree: str(place) for place, tree in enumerate(trees)}
+            labels = {tree: str(index) for index, tree in enumerate(trees)}
             tables = [one.table for one in self._counted(labels, {0: "0"}, {0: 1}, trees)[0]]
         return [
             class_summary(table.counts.sum(axis=0) + table.unknown, int(table.cases.sum()) + table.unknown_cases)
@@ -400,27 +401,27 @@ class SqlEngine(OutsideEngine):
     def _number_roots(self, trees: Sequence[int]) -> list[Summary]:
         dialect = self._connection.dialect
         weight = dialect.cast("w", "double") if self._statements.weighted else "1"
-        tree = "0" if self._statements.bags is None else "tree"
-        answer = self._ask(
+        tree = "0" if self._statements.bootstraps is None else "tree"
+        result = self._query(
             f"SELECT {tree} AS tree, COUNT(*) AS n, SUM({weight} * y) / SUM({weight}) AS mean "
             f"FROM ({self._statements.rows()}) r{'' if tree == '0' else ' GROUP BY tree'}"
         )
-        cases = dict(zip(answer[0].integers().tolist(), answer[1].integers().tolist(), strict=True))
-        means = dict(zip(answer[0].integers().tolist(), answer[2].numbers().tolist(), strict=True))
-        drawn = [one for one in trees if cases.get(one)]
+        cases = dict(zip(result[0].integers().tolist(), result[1].integers().tolist(), strict=True))
+        means = dict(zip(result[0].integers().tolist(), result[2].numbers().tolist(), strict=True))
+        sampled_trees = [one for one in trees if cases.get(one)]
         roots = {one: Summary(0.0, 0, np.zeros(3), pure=True) for one in trees}
-        if drawn:
-            labels = {one: str(place) for place, one in enumerate(drawn)}
-            about = {one: dialect.number(means[one]) for one in drawn}
-            found = self._counted(labels, {0: "0"}, {0: 1}, drawn, about)[0]
-            for one, counted in zip(drawn, found, strict=True):
+        if sampled_trees:
+            labels = {one: str(index) for index, one in enumerate(sampled_trees)}
+            about = {one: dialect.number(means[one]) for one in sampled_trees}
+            found = self._counted(labels, {0: "0"}, {0: 1}, sampled_trees, about)[0]
+            for one, counted in zip(sampled_trees, found, strict=True):
                 low = 0.0 if counted.low is None else float(counted.low[0])
                 high = 0.0 if counted.high is None else float(counted.high[0])
                 roots[one] = number_summary(counted.table.counts[0], cases[one], means[one], low, high)
         return [roots[one] for one in trees]
 
     def _size_of_all(self) -> int:
-        return UNKNOWN_SIZE if self._facts is None else self._facts.n_rows
+        return UNKNOWN_SIZE if self._profile is None else self._profile.n_rows
 
     # -- counting ----------------------------------------------------------------------------------------------------
 
@@ -428,7 +429,7 @@ class SqlEngine(OutsideEngine):
         self,
         paths: Sequence[int],
         attributes: Sequence[int],
-        sieve: Sieve | None = None,
+        run_filter: RunFilter | None = None,
         node_of: Mapping[int, int] | None = None,
     ) -> None:
         if self._copies is not None and self._copies.is_due(paths):
@@ -436,25 +437,27 @@ class SqlEngine(OutsideEngine):
             self.scans += 1
             self._copies.make(open_paths)
         sizes = [self._cases_at(path) for path in paths]
-        for some_paths, some in self._sizes.portions(paths, sizes, attributes, in_runs=sieve is not None):
+        for some_paths, some in self._sizes.portions(paths, sizes, attributes, in_runs=run_filter is not None):
             in_runs = {
-                attribute: [place for place, path in enumerate(some_paths) if self._in_runs(path, attribute, sieve)]
+                attribute: [
+                    index for index, path in enumerate(some_paths) if self._in_runs(path, attribute, run_filter)
+                ]
                 for attribute in some
             }
-            in_runs = {attribute: places for attribute, places in in_runs.items() if places}
-            labels = {path: str(place) for place, path in enumerate(some_paths)}
+            in_runs = {attribute: node_indices for attribute, node_indices in in_runs.items() if node_indices}
+            labels = {path: str(index) for index, path in enumerate(some_paths)}
             keys = {attribute: self._key(attribute) for attribute in some}
-            if not in_runs or sieve is None:
+            if not in_runs or run_filter is None:
                 found = self._counted(labels, keys, self._outcomes(some), some_paths, self._means(some_paths))
             else:
                 found = self._runs.counted(
-                    self._ask,
+                    self._query,
                     self._decoder,
                     labels,
                     keys,
                     self._outcomes(some),
                     in_runs,
-                    sieve,
+                    run_filter,
                     [self._node_at[path] for path in some_paths],
                     few_open=self._few_open(some_paths),
                 )
@@ -469,13 +472,13 @@ class SqlEngine(OutsideEngine):
         outcomes: Mapping[int, int | None],
         paths: Sequence[int],
         means: Mapping[int, str] | None = None,
-    ) -> dict[int, list[Counted]]:
+    ) -> dict[int, list[CountedTable]]:
         statement = self._statements.counting(labels, keys, means, few_open=self._few_open(paths))
         parts = self._statements.mask_parts([f"k{attribute}" for attribute in keys])
-        return self._decoder.tables(self._ask(statement), list(keys), parts, len(paths), outcomes)
+        return self._decoder.tables(self._query(statement), list(keys), parts, len(paths), outcomes)
 
     def _few_open(self, paths: Sequence[int]) -> bool:
-        """Tell whether most rows belong to none of these nodes."""
+        """Return True if fewer than half of the rows belong to these nodes."""
         if not self._roots or min(paths) < self._trees:
             return False
         return 2 * sum(self._cases_at(path) for path in paths) < sum(root.cases for root in self._roots)
@@ -484,10 +487,10 @@ class SqlEngine(OutsideEngine):
         node = self._node_at.get(path)
         return self._size_of_all() if node is None else self._described[node].cases
 
-    def _in_runs(self, path: int, attribute: int, sieve: Sieve | None) -> bool:
-        if sieve is None or self._regression:
+    def _in_runs(self, path: int, attribute: int, run_filter: RunFilter | None) -> bool:
+        if run_filter is None or self._regression:
             return False
-        return self._sizes.is_many(attribute) and self._cases_at(path) > self._sizes.few
+        return self._sizes.is_high_cardinality(attribute) and self._cases_at(path) > self._sizes.few_numbers
 
     def _key(self, attribute: int) -> str:
         if attribute in self._intervals:
@@ -505,14 +508,14 @@ class SqlEngine(OutsideEngine):
             return None
         return dict(zip(paths, map(self._connection.dialect.number, self._means_at(paths)), strict=True))
 
-    def _ask(self, statement: str) -> list[Any]:
+    def _query(self, statement: str) -> list[Any]:
         self.scans += 1
-        return self._connection.ask(statement)
+        return self._connection.query(statement)
 
     # -- numbers -----------------------------------------------------------------------------------------------------
 
     def _known_missing(self) -> dict[str, int]:
-        return {} if self._facts is None else self._facts.missing
+        return {} if self._profile is None else self._profile.missing
 
     def _known_numbers(self, attribute: int) -> npt.NDArray[np.float64] | None:
         counted = self._tables.get(ROOT, {}).get(attribute)
@@ -529,11 +532,11 @@ class SqlEngine(OutsideEngine):
     def fetch(self, nodes: Sequence[int]) -> list[Dataset]:
         """Return the cases of open nodes, in one statement."""
         paths = [self._open[node] for node in nodes]
-        statement = self._statements.members({path: str(place) for place, path in enumerate(paths)})
+        statement = self._statements.members({path: str(index) for index, path in enumerate(paths)})
         self.scans += 1
         return fetched_rows(self._connection, statement, self._statements, self._decoder, len(paths), self.source)
 
     def distinct_rows(self, cuts: Mapping[int, Sequence[float]], limit: int) -> Dataset | None:
-        """Return the cases with equal ones put together, as far as target and the attributes in `cuts` tell."""
+        """Return cases grouped by target and the attributes in `cuts`; None if there are more than `limit` groups."""
         self.scans += 1
         return grouped_rows(self._connection, self._statements, self._decoder, cuts, limit, self.source)

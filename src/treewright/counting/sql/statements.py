@@ -1,12 +1,9 @@
-"""The statements that count, and those that sample rows: text only, nothing is run here.
+"""The text of statements that count and of statements that sample rows; nothing is run here.
 
-The bags of `treewright.counting.row_sampling` in SQL: every row once for each tree, with the number of times it is
-drawn. Products are written in layers, one SELECT around the other, because an expression that names another twice would
-be computed twice.
+The bootstrap samples of `treewright.counting.row_sampling` in SQL have every row once for each tree, with the number of
+times it is sampled. Products are nested SELECTs, because an expression that is used twice would be computed twice.
 
-The statements that count: text only, nothing is run here.
-
-A statement has three layers, so that names of the table are written once::
+A counting statement has three layers, so that names of the table occur once::
 
     rows      SELECT <column> AS c0, ..., <target> AS y, <weight> AS w FROM <table>
     members   SELECT c0, ..., y, w, <node> AS node FROM (rows)
@@ -18,7 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from treewright.counting.row_sampling import ALL, DIGITS, DRAWN_BELOW, OTHER_PRIME, PRIME, Bags, require_unique
+from treewright.counting.row_sampling import (
+    ALL_ROWS,
+    HASH_DIGITS,
+    POISSON_THRESHOLDS,
+    PRIME,
+    SECOND_PRIME,
+    BootstrapSamples,
+    require_unique,
+)
 from treewright.counting.sql.connection import Connection
 from treewright.counting.sql.dialect import Dialect, Family, StoredColumn
 from treewright.data.schema import Schema, Task
@@ -26,50 +31,52 @@ from treewright.errors import DataError
 from treewright.tree.split import Split, Test
 
 
-def require_key(connection: Connection, key: StoredColumn) -> int:
-    """Return the number of rows; raise unless a column names every one of them. It takes one scan."""
-    if key.family not in (Family.INTEGER, Family.TEXT, Family.CELL):
+def require_row_ids(connection: Connection, row_id: StoredColumn) -> int:
+    """Return the number of rows; raise unless row ids are unique. Takes one scan."""
+    if row_id.family not in (Family.INTEGER, Family.TEXT, Family.CELL):
         raise DataError(
-            f"a key is a column of whole numbers or texts, and this one is {key.type.lower() or key.family}",
+            f"the key must be a column of integers or texts, not of type {row_id.type.lower() or row_id.family}",
             source=connection.source,
-            column=key.name,
+            column=row_id.name,
         )
-    value = key.nominal(connection.dialect)
-    answer = connection.ask(
+    value = row_id.nominal(connection.dialect)
+    result = connection.query(
         f"SELECT COUNT(*) AS n, COUNT(k) AS known, COUNT(DISTINCT k) AS different "
         f"FROM (SELECT {value} AS k FROM {connection.relation}) r"
     )
-    rows, known, different = (int(column.integers()[0]) for column in answer)
-    require_unique(rows, known, different, key.name, connection.source)
+    rows, known, different = (int(column.integers()[0]) for column in result)
+    require_unique(rows, known, different, row_id.name, connection.source)
     return rows
 
 
-def residues(key: StoredColumn, dialect: Dialect) -> tuple[str, str, str]:
-    """Return the expression of a key over the table, and of its two residues over that, which is called `h`."""
-    if key.family is Family.INTEGER:
-        first, second = (f"((h % {prime}) + {prime}) % {prime}" for prime in (PRIME, OTHER_PRIME))
-        return key.nominal(dialect), first, second
-    first, second = (dialect.hex_number.format(f"SUBSTR(h, {start}, {DIGITS})") for start in (1, 1 + DIGITS))
-    return dialect.digest.format(key.nominal(dialect)), first, second
+def row_hashes(row_id: StoredColumn, dialect: Dialect) -> tuple[str, str, str]:
+    """Return the expression of a row id over the table, and of its two hashes over that, which is named `h`."""
+    if row_id.family is Family.INTEGER:
+        first, second = (f"((h % {prime}) + {prime}) % {prime}" for prime in (PRIME, SECOND_PRIME))
+        return row_id.nominal(dialect), first, second
+    first, second = (dialect.hex_number.format(f"SUBSTR(h, {start}, {HASH_DIGITS})") for start in (1, 1 + HASH_DIGITS))
+    return dialect.digest.format(row_id.nominal(dialect)), first, second
 
 
-def bagged(rows: str, columns: list[str], bags: Bags, dialect: Dialect, *, weighted: bool) -> str:
-    """Return rows of all bags: the columns, the weight `w`, and the number of the `tree`.
+def bootstrap_rows(
+    rows: str, columns: list[str], bootstraps: BootstrapSamples, dialect: Dialect, *, weighted: bool
+) -> str:
+    """Return the rows of all bootstrap samples: the columns, the weight `w`, and the number of the `tree`.
 
     Parameters
     ----------
     rows : str
-        A SELECT of the columns, `r1` and `r2` where rows are drawn, and `w0` where they have a weight.
+        A SELECT of the columns, of the hashes `r1` and `r2` if rows are sampled, and of `w0` if they have weights.
     columns : list of str
-    bags : Bags
+    bootstraps : BootstrapSamples
     dialect : Dialect
     weighted : bool
     """
-    listed = ", ".join(f"({tree}, {a}, {b})" for tree, (a, b) in enumerate(bags.numbers))
+    listed = ", ".join(f"({tree}, {a}, {b})" for tree, (a, b) in enumerate(bootstraps.seeds))
     trees = f"(VALUES {listed}) AS t(tree, a, b)"
     own = "w0" if weighted else "1"
     kept = [*columns, *(["w0"] if weighted else []), "tree"]
-    if bags.key is None:
+    if bootstraps.row_id is None:
         picks = ", ".join((*columns, f"{own} AS w", "tree"))
         return f"SELECT {picks} FROM ({rows}) b CROSS JOIN {trees}"
     fixed = ", ".join((*kept, "a", "b", "r2"))
@@ -79,23 +86,23 @@ def bagged(rows: str, columns: list[str], bags: Bags, dialect: Dialect, *, weigh
         power = f"q * q % {PRIME} * x % {PRIME}"
         power = f"({power}{addend}) % {PRIME}" if addend else power
         layer = f"SELECT {fixed}, {power} AS x FROM ({squared}{dialect.barrier}) s"
-    steps = " ".join(f"WHEN x < {below} THEN {often}" for often, below in enumerate(DRAWN_BELOW))
-    often = f"CASE WHEN a = {ALL} THEN 1 {steps} ELSE {len(DRAWN_BELOW)} END"
-    often = f"{own} * {often}" if weighted else often
-    drawn = f"SELECT {', '.join(kept)}, {often} AS w FROM ({layer}{dialect.barrier}) s"
-    return f"SELECT {', '.join((*columns, 'w', 'tree'))} FROM ({drawn}{dialect.barrier}) d WHERE w > 0"
+    steps = " ".join(f"WHEN x < {below} THEN {count}" for count, below in enumerate(POISSON_THRESHOLDS))
+    count = f"CASE WHEN a = {ALL_ROWS} THEN 1 {steps} ELSE {len(POISSON_THRESHOLDS)} END"
+    count = f"{own} * {count}" if weighted else count
+    sampled = f"SELECT {', '.join(kept)}, {count} AS w FROM ({layer}{dialect.barrier}) s"
+    return f"SELECT {', '.join((*columns, 'w', 'tree'))} FROM ({sampled}{dialect.barrier}) d WHERE w > 0"
 
 
 NESTED = 50
-"""Deeper trees are written as flat conditions: parsers have little room for nested ones."""
+"""Deeper trees are written as flat conditions: parsers limit the nesting."""
 
 ROOT = 0
 """The path of the root."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """How a path goes on from its parent."""
+class PathStep:
+    """The last step of a path: the branch of a split of its parent."""
 
     parent: int
     split: Split
@@ -105,14 +112,14 @@ class Step:
 
 @dataclass(frozen=True)
 class OpenCopy:
-    """A temporary table of our own with the rows of nodes that were open when it was made.
+    """A temporary table with the rows of the nodes that were open when it was created.
 
     Parameters
     ----------
     relation : str
         Its quoted name; its columns are those of `Statements.rows` and `base`.
     labels : dict of int to str
-        The number in `base` of each path.
+        The value of `base` for each path.
     """
 
     relation: str
@@ -126,16 +133,15 @@ class Statements:
     ----------
     dialect : Dialect
     relation : str
-        What stands after FROM.
+        SQL of the relation in FROM.
     schema : Schema
     columns : sequence of StoredColumn
     whole_weights : bool
-        Whether weights are summed as whole numbers.
+        Whether weights are summed as integers.
     class_factors : sequence of float or None
         Factors on the weights of the cases of each class.
-    bags : Bags or None
-        Of the trees of a forest: every row is there once for each tree that drew it. The path of the root of each tree
-        is its number.
+    bootstraps : BootstrapSamples or None
+        Of the trees of a forest. The path of the root of each tree is the number of the tree.
     """
 
     def __init__(
@@ -147,14 +153,14 @@ class Statements:
         *,
         whole_weights: bool = True,
         class_factors: Sequence[float] | None = None,
-        bags: Bags | None = None,
+        bootstraps: BootstrapSamples | None = None,
     ) -> None:
         self.dialect = dialect
         self.schema = schema
         by_name = {column.name: column for column in columns}
         self.stored = [by_name[column.name] for column in schema.attributes]
         self.known = tuple(columns)
-        # New cases have no target.
+        # In prediction there may be no target.
         nothing = StoredColumn(schema.target_column.name, schema.target_column.name, "", Family.OTHER)
         self.target = by_name.get(schema.target_column.name, nothing)
         self._weight = None if schema.weight is None else by_name[schema.weight]
@@ -163,15 +169,15 @@ class Statements:
         self.regression = schema.task is Task.REGRESSION
         self.relation = relation
         self.copy: OpenCopy | None = None
-        self.bags = bags
-        self._key = None if bags is None or bags.key is None else by_name[bags.key]
-        self.steps: list[Step | None] = [None] * (1 if bags is None else len(bags))
+        self.bootstraps = bootstraps
+        self._row_id = None if bootstraps is None or bootstraps.row_id is None else by_name[bootstraps.row_id]
+        self.steps: list[PathStep | None] = [None] * (1 if bootstraps is None else len(bootstraps))
         self._interned: dict[tuple[int, Split, int], int] = {}
 
     @property
     def weighted(self) -> bool:
         """Whether cases have weights."""
-        return self._has_weights or self.bags is not None
+        return self._has_weights or self.bootstraps is not None
 
     @property
     def _has_weights(self) -> bool:
@@ -185,22 +191,22 @@ class Statements:
     # -- paths -------------------------------------------------------------------------------------------------------
 
     def path_below(self, parent: int, split: Split, branch: int) -> int:
-        """Return the path of a branch; the same branch of the same test has the same path."""
+        """Return the path of a branch; the same branch of the same split has the same path."""
         key = (parent, split, branch)
         if key not in self._interned:
             above = self.steps[parent]
             self._interned[key] = len(self.steps)
-            self.steps.append(Step(parent, split, branch, 1 if above is None else above.depth + 1))
+            self.steps.append(PathStep(parent, split, branch, 1 if above is None else above.depth + 1))
         return self._interned[key]
 
     def depth_of(self, path: int) -> int:
-        """Return the number of tests above a path."""
+        """Return the number of splits above a path."""
         step = self.steps[path]
         return 0 if step is None else step.depth
 
     def member(self, labels: Mapping[int, str]) -> str:
-        """Return the expression that is the label of the path that a row belongs to, NULL if it is none of these."""
-        if ROOT in labels and self.bags is None:
+        """Return the expression of the label of the path that a row belongs to, NULL if it belongs to none of these."""
+        if ROOT in labels and self.bootstraps is None:
             return labels[ROOT]
         copied = self.copy.labels if self.copy is not None and self._is_copied(labels) else {}
         if max(self.depth_of(path) for path in labels) - self._depth_of_copy(copied) > NESTED:
@@ -216,7 +222,7 @@ class Statements:
                 here = step.parent
             else:
                 tops[here] = None
-        if not copied and self.bags is None:
+        if not copied and self.bootstraps is None:
             return self._nested(ROOT, labels, below)
         parts = [f"WHEN {copied.get(top, top)} THEN {self._nested(top, labels, below)}" for top in tops]
         return f"CASE {'base' if copied else 'tree'} {' '.join(parts)} END"
@@ -225,11 +231,11 @@ class Statements:
         return min((self.depth_of(path) for path in copied), default=0)
 
     def _is_copied(self, labels: Iterable[int]) -> bool:
-        """Tell whether all rows of some paths are in the copy."""
+        """Return True if all rows of some paths are in the copy."""
         return self.copy is not None and all(self._copied_above(path) is not None for path in labels)
 
     def _copied_above(self, path: int) -> int | None:
-        """Return the path, at or above this one, that the copy knows."""
+        """Return the path, at or above this one, whose rows are in the copy."""
         copied = {} if self.copy is None else self.copy.labels
         while path not in copied:
             step = self.steps[path]
@@ -242,7 +248,7 @@ class Statements:
         if path in labels:
             return labels[path]
         split = self._split_above(next(iter(below[path].values())))
-        # Whatever no other branch takes goes to that of missing values: the last condition need not be asked.
+        # The default branch takes all other rows, so its condition is not needed.
         rest = split.missing if len(below[path]) == split.n_branches else -1
         parts = [
             f"WHEN {self.condition(split, branch)} THEN {self._nested(child, labels, below)}"
@@ -269,35 +275,35 @@ class Statements:
                 here = step.parent
             if here in copied:
                 conditions.append(f"base = {copied[here]}")
-            elif self.bags is not None:
+            elif self.bootstraps is not None:
                 conditions.append(f"tree = {here}")
             parts.append(f"WHEN {' AND '.join(reversed(conditions))} THEN {label}")
         return f"CASE {' '.join(parts)} END"
 
     def condition(self, split: Split, branch: int) -> str:
-        """Return the condition of a branch; it is not NULL where it has to be true."""
+        """Return the condition of a branch; it is never NULL for a row that the branch takes."""
         column = f"c{split.attribute}"
-        home = branch == split.missing
+        is_default = branch == split.missing
         if split.test is Test.THRESHOLD:
             known = f"{column} {'<=' if branch == 0 else '>'} {self.dialect.number(split.cut or 0.0)}"
-            return f"({known} OR {column} IS NULL)" if home else known
+            return f"({known} OR {column} IS NULL)" if is_default else known
         if split.test is Test.INTERVALS:
-            return self._interval(split, branch, column, home)
+            return self._interval(split, branch, column, is_default)
         own = self._literals(split, [code for code, to in enumerate(split.branch_of) if to == branch])
-        if home:
+        if is_default:
             others = self._literals(split, [code for code, to in enumerate(split.branch_of) if to not in (branch, -1)])
-            # Also values that belong to no branch are treated as missing.
+            # Values that belong to no branch are treated as missing.
             return f"({column} IS NULL OR {column} NOT IN ({', '.join(others)}))" if others else "(1 = 1)"
         return f"{column} IN ({', '.join(own)})" if own else "(1 = 0)"
 
-    def _interval(self, split: Split, branch: int, column: str, home: bool) -> str:
+    def _interval(self, split: Split, branch: int, column: str, is_default: bool) -> str:
         parts = []
         if 0 < branch <= len(split.bounds):
             parts.append(f"{column} > {self.dialect.number(split.bounds[branch - 1])}")
         if branch < len(split.bounds):
             parts.append(f"{column} <= {self.dialect.number(split.bounds[branch])}")
         known = " AND ".join(parts) if parts else "(1 = 0)"
-        return f"(({known}) OR {column} IS NULL)" if home else f"({known})"
+        return f"(({known}) OR {column} IS NULL)" if is_default else f"({known})"
 
     def _literals(self, split: Split, codes: Sequence[int]) -> list[str]:
         values = self.schema.attributes[split.attribute].values
@@ -308,26 +314,26 @@ class Statements:
     # -- layers ------------------------------------------------------------------------------------------------------
 
     def rows(self) -> str:
-        """Return the innermost layer: our columns, without the cases of weight zero; of all bags, if there are."""
+        """Return the innermost layer: renamed columns without cases of weight zero, or their bootstrap samples."""
         picks = [f"{self.column(index)} AS c{index}" for index in range(len(self.stored))]
         target = self.target.numeric(self.dialect) if self.regression else self.target.nominal(self.dialect)
         picks.append(f"{target} AS y")
         where = ""
         if self._has_weights:
             weight = self.weight_expression()
-            picks.append(f"{weight} AS {'w' if self.bags is None else 'w0'}")
+            picks.append(f"{weight} AS {'w' if self.bootstraps is None else 'w0'}")
             where = f" WHERE {weight} > 0"
-        if self.bags is None:
+        if self.bootstraps is None:
             return f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
         columns = [*(f"c{index}" for index in range(len(self.stored))), "y"]
         rows = f"SELECT {', '.join(picks)} FROM {self.relation}{where}"
-        if self._key is not None:
-            key, first, second = residues(self._key, self.dialect)
-            inner = f"SELECT {', '.join((*picks, f'{key} AS h'))} FROM {self.relation}{where}"
+        if self._row_id is not None:
+            row_id, first, second = row_hashes(self._row_id, self.dialect)
+            inner = f"SELECT {', '.join((*picks, f'{row_id} AS h'))} FROM {self.relation}{where}"
             kept = [*columns, *(["w0"] if self._has_weights else [])]
             kept += [f"{first} AS r1", f"{second} AS r2"]
             rows = f"SELECT {', '.join(kept)} FROM ({inner}{self.dialect.barrier}) h"
-        return bagged(rows, columns, self.bags, self.dialect, weighted=self._has_weights)
+        return bootstrap_rows(rows, columns, self.bootstraps, self.dialect, weighted=self._has_weights)
 
     def weight_expression(self) -> str:
         """Return the weight of a row."""
@@ -349,12 +355,12 @@ class Statements:
         return f"{weight} * CASE {target} {' '.join(factors)} END"
 
     def column(self, index: int) -> str:
-        """Return the expression of an attribute: doubles or values, NULL where missing."""
+        """Return the expression of an attribute: doubles or categories, NULL if missing."""
         stored, attribute = self.stored[index], self.schema.attributes[index]
         return stored.numeric(self.dialect) if attribute.is_numeric else stored.nominal(self.dialect)
 
     def members(self, labels: Mapping[int, str], further: Sequence[str] = ()) -> str:
-        """Return the rows of some paths with their labels, and more expressions over c0, ..., y and w."""
+        """Return the rows of some paths with their labels and further expressions over c0, ..., y and w."""
         extra = "".join(f", {one}" for one in further)
         rows = self.rows()
         if self.copy is not None and self._is_copied(labels):
@@ -362,7 +368,7 @@ class Statements:
         return f"SELECT r.*, {self.member(labels)} AS node{extra} FROM ({rows}) r"
 
     def copying(self, name: str, labels: Mapping[int, str]) -> str:
-        """Return the statement that copies the rows of open nodes to a temporary table, each with its node."""
+        """Return the statement that copies the rows of open nodes, each with its node, to a temporary table."""
         columns = [f"c{index}" for index in range(len(self.stored))]
         picks = ", ".join((*columns, "y", *(["w"] if self.weighted else []), "node AS base"))
         return (
@@ -371,7 +377,7 @@ class Statements:
         )
 
     def interval_code(self, column: str, bounds: Sequence[float]) -> str:
-        """Return how many bounds are below a number, by halving; NULL stays NULL."""
+        """Return the expression of the number of bounds below a number, by binary search; NULL stays NULL."""
         if not bounds:
             return f"CASE WHEN {column} IS NOT NULL THEN 0 END"
 
@@ -399,12 +405,12 @@ class Statements:
         labels : dict of int to str
             Numbers of paths.
         keys : dict of int to str
-            For each attribute the expression to group by; it may ask for `node`.
+            For each attribute the expression to group by; it may use `node`.
         means : dict of int to str or None
             For a numeric target: the mean of each path.
         few_open : bool
-            Whether rows of closed nodes are the most, so that it pays to leave them out before counting. To tell that
-            takes the member expression once more; otherwise they are counted under a node that is NULL.
+            Whether most rows belong to closed nodes and are worth excluding before counting, which evaluates the
+            member expression once more. Otherwise they are counted with a node that is NULL.
         """
         names = [f"k{attribute}" for attribute in keys]
         further = [f"{expression} AS k{attribute}" for attribute, expression in keys.items()]
@@ -418,15 +424,15 @@ class Statements:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """What every table is grouped by beside its key."""
+        """Columns that every table is grouped by, in addition to its key."""
         return ("node",) if self.regression else ("node", "y")
 
     def masks(self, names: Sequence[str]) -> list[str]:
-        """Return the expressions that tell which of these keys a row is grouped by."""
-        return [f"{self.dialect.grouped_by(part)} AS m{place}" for place, part in enumerate(self.mask_parts(names))]
+        """Return the bit masks that identify the key that a row is grouped by."""
+        return [f"{self.dialect.grouped_by(part)} AS m{index}" for index, part in enumerate(self.mask_parts(names))]
 
     def mask_parts(self, names: Sequence[str]) -> list[Sequence[str]]:
-        """Divide names so that each part fits one mask."""
+        """Split names into parts that fit one mask each."""
         widest = self.dialect.widest_grouping
         return [names[start : start + widest] for start in range(0, len(names), widest)]
 

@@ -298,7 +298,7 @@ def grow_chaid_over(engine: Engine, options: CHAID) -> ChaidGrowth:
                 engine.close(node)
                 continue
             record.split = found.chosen.split
-            children = engine.divide(node, record.split)
+            children = engine.split_node(node, record.split)
             record.children = list(range(len(records), len(records) + len(children)))
             records += [_record(summary, engine.schema.task) for summary in engine.summaries(children)]
             below += children

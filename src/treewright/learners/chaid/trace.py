@@ -137,5 +137,5 @@ def _opened(engine: MemoryEngine, opened: int, tree: Tree, node: int) -> int:
     for parent, branch in tree.node(node).path:
         split = tree.split(parent)
         if split is not None:
-            opened = engine.divide(opened, split)[branch]
+            opened = engine.split_node(opened, split)[branch]
     return opened

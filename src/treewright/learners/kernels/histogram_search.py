@@ -322,7 +322,7 @@ class Search:
         some = slice(None) if numbers is None else cases[1:] > 0
         values = None if numbers is None else numbers[some]
         table = FrequencyTable(kept[1:][some], kept[0], cases[1:][some], values, unknown_cases=int(cases[0]))
-        return t.examiner().examine(attribute, table, key=self._key)
+        return t.examiner().evaluate(attribute, table, key=self._key)
 
     # -- cuts --------------------------------------------------------------------------------------------------------
 

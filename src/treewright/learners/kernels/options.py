@@ -17,7 +17,7 @@ from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.score import CHI_SQUARE, ENTROPY, GINI, VARIANCE
 from treewright.learners.recipe import Choice, Cuts, Intervals, MissingPolicy, NominalTest, OrdinalTest, Recipe
 from treewright.learners.sampling import root_key, shuffled
-from treewright.learners.select import MANY_VALUES
+from treewright.learners.select import HIGH_CARDINALITY_SHARE
 
 OPTIONS = np.dtype(
     [
@@ -146,7 +146,7 @@ def tests_of(recipe: Recipe, schema: Schema, intervals: frozenset[int]) -> npt.N
 def high_cardinality_attributes(schema: Schema, n_cases: int) -> npt.NDArray[np.bool_]:
     """Flag the high-cardinality attributes, which C4.5 excludes from its average gain."""
     high_cardinality = np.array(
-        [0 < MANY_VALUES * n_cases <= len(column.values) for column in schema.attributes], dtype=bool
+        [0 < HIGH_CARDINALITY_SHARE * n_cases <= len(column.values) for column in schema.attributes], dtype=bool
     )
     return np.zeros_like(high_cardinality) if high_cardinality.all() else high_cardinality
 
