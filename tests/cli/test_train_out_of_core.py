@@ -141,7 +141,7 @@ def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shel
     dry = shell.fine(*train, "--key", "id", "--dry-run", "--max-depth", "4")
     assert dry.out.startswith("SELECT GROUPING(")
     assert "2 so far, depth + 2 in all: at most 6 to depth 4" in dry.err
-    assert "a column that names every row" in shell(*train).err
+    assert "a column that identifies every row" in shell(*train).err
     assert "--resume is for ensembles in memory" in shell(*train, "--key", "id", "--resume", "one.json").err
     assert "trained in memory only" in shell(*train[:5], "adaboost", *train[8:]).err
     assert "--key is for out-of-core tables" in shell("train", "weather.csv", "-t", "play", "--key", "id").err

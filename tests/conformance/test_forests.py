@@ -87,7 +87,7 @@ def test_keys_may_be_texts(engine: str) -> None:
 def test_small_nodes_are_finished_in_memory_to_the_same_bytes(
     engine: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treewright.learners.forest_out_of_core.FETCHED_ROWS", 100)
+    monkeypatch.setattr("treewright.learners.out_of_core.FETCHED_ROWS", 100)
     data, plan = _table(name), PLANS[name]
     keys = _keys(data.n_rows)
     here = grow_forest_by_row_id(data, np.array(keys), plan, KEY)

@@ -96,6 +96,11 @@ def class_summary(counts: npt.NDArray[np.generic], cases: int) -> Summary:
     return Summary(float(counts.sum()), cases, counts, pure=int(np.count_nonzero(counts)) <= 1)
 
 
+def class_summary_of(table: FrequencyTable) -> Summary:
+    """Describe the class counts of a node by the table of any attribute."""
+    return class_summary(table.counts.sum(axis=0) + table.unknown, int(table.cases.sum()) + table.unknown_cases)
+
+
 def number_summary(sums: npt.NDArray[np.generic], cases: int, mean: float, low: float, high: float) -> Summary:
     """Describe a numeric target by its moments around the mean of the parent."""
     if cases == 0:

@@ -1,1 +1,1 @@
-"""Bagging, random forests, AdaBoost, and what can be asked of many trees."""
+"""Bagging, random forests and AdaBoost; out-of-bag estimates, neighbours and distillation."""

@@ -197,7 +197,7 @@ def _product(own: CaseWeights | None, sampled: CaseWeights | None) -> CaseWeight
 
 
 def _repeated(cases: Dataset, name: str) -> Dataset:
-    """Return every case as often as its weight says."""
+    """Repeat every case as often as its weight, which has to be an integer."""
     weights = cases.weights
     if weights is None:
         return cases

@@ -73,8 +73,7 @@ def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
     >>> bool(0.3 < found.share < 0.45), len(found.errors)
     (True, 50)
     """
-    if not plan.bootstrap:
-        raise ParameterError("without bootstrap samples no case is out of bag; set bootstrap=True")
+    _require_bootstrap(plan)
     sampling = CaseSampling(plan, dataset)
     is_out = np.stack([sampling.counts(tree) == 0 for tree in range(forest.n_trees)], axis=1)
     width = 1 if forest.is_regression else len(forest.schema.classes)
@@ -89,6 +88,11 @@ def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
     with np.errstate(invalid="ignore"):
         predictions = sums / np.where(voters > 0, voters, np.nan)[:, None]
     return OutOfBag(predictions, voters, _filled(wrong, evaluated_weight))
+
+
+def _require_bootstrap(plan: ForestPlan) -> None:
+    if not plan.bootstrap:
+        raise ParameterError("without bootstrap samples no case is out of bag; set bootstrap=True")
 
 
 def _add_trees(
@@ -176,8 +180,7 @@ def permutation_importance(forest: Forest, dataset: Dataset, plan: ForestPlan) -
     >>> permutation_importance(fit(weather, plan), weather, plan).importances.shape
     (4, 50)
     """
-    if not plan.bootstrap:
-        raise ParameterError("without bootstrap samples no case is out of bag; set bootstrap=True")
+    _require_bootstrap(plan)
     sampling = CaseSampling(plan, dataset)
     result = np.zeros((len(dataset.columns), forest.n_trees))
     for index, tree in enumerate(forest.trees):

@@ -351,9 +351,9 @@ class _MergeScores:
         self, table: Counts, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return gain and gain ratio after each merge, which replaces two terms of the sums by one."""
-        inside = total_entropy(table)
+        within = total_entropy(table)
         merged = total_entropy(table[first] + table[second])
-        after = inside.sum() - inside[first] - inside[second] + merged
+        after = within.sum() - within[first] - within[second] + merged
         gain = (self._before - after) / self._weight
         sizes = table.sum(axis=1)
         pairs = np.stack([sizes[first], sizes[second]], axis=1)

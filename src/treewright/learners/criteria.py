@@ -325,7 +325,7 @@ def variance_decrease(moments: Counts) -> float:
     return VARIANCE.of_table(moments)
 
 
-class ChiSquareTest(NamedTuple):
+class PearsonStatistic(NamedTuple):
     """Pearson's statistic with its degrees of freedom and upper tail."""
 
     statistic: float
@@ -363,7 +363,7 @@ def expected_counts(observed: Counts) -> Floats:
     return expected
 
 
-def chi_square(counts: Counts) -> ChiSquareTest:
+def chi_square(counts: Counts) -> PearsonStatistic:
     """Return Pearson's statistic, its degrees of freedom (v - 1)(k - 1) and its p-value.
 
     Examples
@@ -377,7 +377,7 @@ def chi_square(counts: Counts) -> ChiSquareTest:
     rows, columns = _non_empty(counts).shape
     df = max(rows - 1, 0) * max(columns - 1, 0)
     statistic = chi_square_statistic(counts)
-    return ChiSquareTest(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
+    return PearsonStatistic(statistic, df, float(chdtrc(df, statistic)) if df else 1.0)
 
 
 def _non_empty(counts: Counts) -> Counts:

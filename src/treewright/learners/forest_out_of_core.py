@@ -17,13 +17,13 @@ from treewright.counting.table import FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.learners.base import Grown
 from treewright.learners.out_of_core import (
-    FETCHED_ROWS,
     FINISH_ROWS,
     OnLevel,
     OutOfCoreGrower,
     ScoreBoundFilter,
     by_middles,
     cuts_to_move,
+    fetch_batches,
     move_cuts_to_data_values,
 )
 from treewright.learners.recipe import Recipe
@@ -100,26 +100,11 @@ def _count(
 
 def _finish(engine: BaseOutOfCoreEngine, nodes: Sequence[tuple[ForestTreeGrower, GrowingNode]]) -> None:
     """Finish small nodes of all trees in memory, in batches of limited size."""
-    for portion in _portions(engine, nodes):
-        fetched = engine.fetch([node.engine_node for _, node in portion])
-        for (grower, node), cases in zip(portion, fetched, strict=True):
+    summaries = engine.summaries([node.engine_node for _, node in nodes])
+    for batch in fetch_batches(nodes, [summary.cases for summary in summaries]):
+        fetched = engine.fetch([node.engine_node for _, node in batch])
+        for (grower, node), cases in zip(batch, fetched, strict=True):
             grower.finish(node, cases)
-
-
-def _portions(
-    engine: BaseOutOfCoreEngine, nodes: Sequence[tuple[ForestTreeGrower, GrowingNode]]
-) -> Iterator[list[tuple[ForestTreeGrower, GrowingNode]]]:
-    portion: list[tuple[ForestTreeGrower, GrowingNode]] = []
-    rows = 0
-    for grower, node in nodes:
-        [summary] = engine.summaries([node.engine_node])
-        if portion and rows + summary.cases > FETCHED_ROWS:
-            yield portion
-            portion, rows = [], 0
-        portion = [*portion, (grower, node)]
-        rows += summary.cases
-    if portion:
-        yield portion
 
 
 class ForestRunFilter:

@@ -287,9 +287,12 @@ class TreeGrower(Decider):
             self._grow_by_levels(root)
         else:
             self._grow_best_first(root, self._recipe.stopping.max_leaves)
+        return self._built()
+
+    def _built(self) -> Grown:
         tree, order = build_tree(self._schema, self._records)
         number = {record: node for node, record in enumerate(order)}
-        return Grown(tree, {number[record]: work for record, work in self._traces.items()})
+        return Grown(tree, {number[record]: trace for record, trace in self._traces.items()})
 
     @property
     def _total_weight(self) -> float:
@@ -502,15 +505,19 @@ def with_compiled_criterion(recipe: Recipe) -> Recipe:
     return replace(recipe, own=replace(recipe.own, scan=scan))
 
 
+def counter_for(dataset: Dataset, recipe: Recipe, engine: str) -> tuple[MemoryEngine, Recipe]:
+    """Return the engine that counts for the interpreted grower, and the recipe that suits it."""
+    counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
+    return counting, with_compiled_criterion(recipe) if is_compiled(engine, dataset) else recipe
+
+
 def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
     """Grow by kernels or by the interpreter, depending on the engine of the run and the size of the data."""
     cases = in_bins(cases, recipe)
     if by_kernels(run.engine, cases, recipe):
         tree = grow_tree(cases, recipe, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
         return Grown(tree, traced=False, cases=cases)
-    counting = counting_engine(cases, run.engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    if is_compiled(run.engine, cases):
-        recipe = with_compiled_criterion(recipe)
+    counting, recipe = counter_for(cases, recipe, run.engine)
     return replace(grow(counting, recipe, progress=run.progress), cases=cases)
 
 
@@ -540,9 +547,7 @@ def grow_tree(
     with garbage_collection_paused():
         if by_kernels(engine, dataset, recipe):
             return _grown_by_kernels(dataset, recipe, jobs, progress)
-    counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    if is_compiled(engine, dataset):
-        recipe = with_compiled_criterion(recipe)
+    counting, recipe = counter_for(dataset, recipe, engine)
     return grow(counting, recipe, progress=progress).tree
 
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -197,6 +197,29 @@ FETCHED_ROWS = 1_000_000
 """Maximum number of cases that are fetched at once."""
 
 
+Item = TypeVar("Item")
+
+
+def fetch_batches(items: Iterable[Item], sizes: Iterable[int]) -> Iterator[list[Item]]:
+    """Yield items in order, in batches of at most `FETCHED_ROWS` cases, unless one item alone has more.
+
+    Examples
+    --------
+    >>> list(fetch_batches("abc", [600_000, 400_000, 1]))
+    [['a', 'b'], ['c']]
+    """
+    batch: list[Item] = []
+    rows = 0
+    for item, size in zip(items, sizes, strict=True):
+        if batch and rows + size > FETCHED_ROWS:
+            yield batch
+            batch, rows = [], 0
+        batch.append(item)
+        rows += size
+    if batch:
+        yield batch
+
+
 @dataclass(frozen=True)
 class OpenNode:
     """An open node in a state: its record, its position in the tree, and its summary."""
@@ -338,11 +361,9 @@ class OutOfCoreGrower(TreeGrower):
         return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
     def _grown(self) -> Grown:
-        tree, order = build_tree(self._schema, self._records)
-        number = {record: node for node, record in enumerate(order)}
         if self._finish_rows:
             self._fit_traces()
-        return Grown(tree, {number[record]: work for record, work in self._traces.items()})
+        return self._built()
 
     # -- small nodes -------------------------------------------------------------------------------------------------
 
@@ -357,22 +378,11 @@ class OutOfCoreGrower(TreeGrower):
 
     def _finished(self, nodes: Sequence[GrowingNode]) -> Iterator[_Subtree]:
         """Fetch the cases of small nodes in batches and grow their subtrees."""
-        waiting: list[GrowingNode] = []
-        rows = 0
-        for node in nodes:
-            [summary] = self._engine.summaries([node.engine_node])
-            if waiting and rows + summary.cases > FETCHED_ROWS:
-                yield from self._grown_below(waiting)
-                waiting, rows = [], 0
-            waiting.append(node)
-            rows += summary.cases
-        if waiting:
-            yield from self._grown_below(waiting)
-
-    def _grown_below(self, nodes: Sequence[GrowingNode]) -> Iterator[_Subtree]:
-        fetched = self._level_engine.fetch([node.engine_node for node in nodes])
-        for node, cases in zip(nodes, fetched, strict=True):
-            yield self._subtree(node, cases)
+        summaries = self._engine.summaries([node.engine_node for node in nodes])
+        for batch in fetch_batches(nodes, [summary.cases for summary in summaries]):
+            fetched = self._level_engine.fetch([node.engine_node for node in batch])
+            for node, cases in zip(batch, fetched, strict=True):
+                yield self._subtree(node, cases)
 
     def _subtree(self, node: GrowingNode, cases: Dataset) -> _Subtree:
         context = SubtreeContext(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)

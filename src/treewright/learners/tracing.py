@@ -9,7 +9,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.learners.base import Grown, Run, SplitTraces, TreeLearner
 from treewright.learners.discretise import in_bins
-from treewright.learners.grower import counting_engine, is_compiled, keeps_traces, trace_tree, with_compiled_criterion
+from treewright.learners.grower import counter_for, is_compiled, keeps_traces, trace_tree
 from treewright.learners.recipe import MissingPolicy, Recipe
 from treewright.tree.split import EvaluatedSplit, LazyTrace, SplitStatus
 from treewright.tree.tree import Stop, Tree
@@ -44,10 +44,7 @@ def counted_traces(
 
     Traces of the grown tree are reused for the nodes that pruning did not change.
     """
-    recipe = learner.reference(task)
-    counting = counting_engine(cases, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    if is_compiled(engine, cases):
-        recipe = with_compiled_criterion(recipe)
+    counting, recipe = counter_for(cases, learner.reference(task), engine)
     traces = trace_tree(counting, recipe, tree, grown=grown)
     return corrected_traces(learner, traces, tree)
 

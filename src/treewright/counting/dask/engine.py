@@ -45,6 +45,7 @@ from treewright.counting.out_of_core import (
     CountedTable,
     by_interval,
     class_summary,
+    class_summary_of,
     number_summary,
 )
 from treewright.counting.row_sampling import BootstrapSamples
@@ -219,14 +220,14 @@ class DaskEngine(BaseOutOfCoreEngine):
         if self._statistics is not None and self._statistics.target is not None:
             return [self._statistics.target]
         if self._statistics is not None and self._statistics.classes is not None and self._coding.edges:
-            return [self._classes_seen(class_summary(self._counts(self._statistics.classes), self._statistics.cases))]
+            return [
+                self._checked_summary(class_summary(self._counts(self._statistics.classes), self._statistics.cases))
+            ]
         attributes = list(range(len(self._schema.attributes)))
         if not attributes:
             raise ParameterError("there is no attribute to learn from")
         self._count_at([ROOT], attributes)
-        table = self._tables[ROOT][0].table
-        counts = table.counts.sum(axis=0) + table.unknown
-        return [self._classes_seen(class_summary(counts, int(table.cases.sum()) + table.unknown_cases))]
+        return [self._checked_summary(class_summary_of(self._tables[ROOT][0].table))]
 
     # -- forests -----------------------------------------------------------------------------------------------------
 
@@ -260,7 +261,7 @@ class DaskEngine(BaseOutOfCoreEngine):
             totals.append(tree_reduced(partial, delayed(merge_largest)))
         return self._persisted(totals)
 
-    def _classes_seen(self, summary: Summary) -> Summary:
+    def _checked_summary(self, summary: Summary) -> Summary:
         if summary.cases == 0 and self._statistics is not None and self._statistics.n_rows:
             raise DataError("all weights are zero, so there is nothing to learn from", source=self.source)
         return summary

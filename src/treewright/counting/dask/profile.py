@@ -122,7 +122,7 @@ def _merged_cells(parts: Sequence[DistinctCells], name: str, few: int, source: s
     if all(text.values == texts[0].values for text in texts):
         values, declared = texts[0].values, texts[0].is_categorical and all(text.is_categorical for text in texts)
     else:
-        values, declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
+        values, is_declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
     if len(values) > MAX_CATEGORIES:
         raise DataError(f"{len(values):,} distinct values are too many: exclude the column", source=source, column=name)
     labels = {text.labels for text in texts}

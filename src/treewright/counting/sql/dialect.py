@@ -147,6 +147,17 @@ SPARK = _Spark(
 )
 
 
+def grouping_mask(n_columns: int, position: int) -> int:
+    """Return the bit mask of a row that is grouped by one of some columns only.
+
+    Examples
+    --------
+    >>> [f"{grouping_mask(3, position):03b}" for position in range(3)]
+    ['011', '101', '110']
+    """
+    return (1 << n_columns) - 1 - (1 << (n_columns - 1 - position))
+
+
 EXACT = 2**53
 """Larger integers may not be doubles."""
 

@@ -18,6 +18,7 @@ from treewright.counting.out_of_core import (
     BaseOutOfCoreEngine,
     CountedTable,
     class_summary,
+    class_summary_of,
     number_summary,
 )
 from treewright.counting.row_sampling import BootstrapSamples
@@ -212,7 +213,7 @@ class SqlEngine(BaseOutOfCoreEngine):
         Whether the rows of open nodes are copied to temporary tables every few levels: conditions then stay short,
         and rows of closed nodes are not read again.
     bootstraps : BootstrapSamples or None
-        The trees of a forest; the key of the rows is looked at first.
+        Of the trees of a forest; the column of row ids is checked first.
 
     Examples
     --------
@@ -393,10 +394,7 @@ class SqlEngine(BaseOutOfCoreEngine):
         else:
             labels = {tree: str(index) for index, tree in enumerate(trees)}
             tables = [one.table for one in self._counted(labels, {0: "0"}, {0: 1}, trees)[0]]
-        return [
-            class_summary(table.counts.sum(axis=0) + table.unknown, int(table.cases.sum()) + table.unknown_cases)
-            for table in tables
-        ]
+        return [class_summary_of(table) for table in tables]
 
     def _number_roots(self, trees: Sequence[int]) -> list[Summary]:
         dialect = self._connection.dialect

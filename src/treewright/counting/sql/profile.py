@@ -13,7 +13,7 @@ import numpy as np
 
 from treewright.counting.out_of_core import MAX_CATEGORIES, QUANTILE_BINS
 from treewright.counting.sql.connection import Connection, QueryResult
-from treewright.counting.sql.dialect import EXACT, Dialect, Family, StoredColumn, named
+from treewright.counting.sql.dialect import EXACT, Dialect, Family, StoredColumn, grouping_mask, named
 from treewright.data.columns import NumberColumn, RawTable, TextColumn, numbers_as_text, text_column
 from treewright.data.infer import CLASS_LIMIT, Overrides, infer_schema
 from treewright.data.schema import Kind, Schema, Task
@@ -320,7 +320,7 @@ def _values(
         mask = result[number].integers()
         for position, name in enumerate(part):
             index = names.index(name)
-            expected = (1 << len(part)) - 1 - (1 << (len(part) - 1 - position))
+            expected = grouping_mask(len(part), position)
             rows = np.flatnonzero(mask == expected)
             cells, counts = result[len(parts) + index].take(rows), result[-1].integers()[rows]
             n_rows, known[columns[index].name] = int(counts.sum()), int(counts[~cells.null].sum())

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treewright.counting.engine import RunFilter
 from treewright.counting.out_of_core import CountedTable, Range, refined, surviving_ranges
 from treewright.counting.sql.connection import Connection, QueryResult, ResultColumn
-from treewright.counting.sql.dialect import StoredColumn
+from treewright.counting.sql.dialect import StoredColumn, grouping_mask
 from treewright.counting.sql.statements import Statements
 from treewright.counting.table import FrequencyTable
 from treewright.data.columns import Codes
@@ -154,7 +154,7 @@ class Decoder:
             grouped = mask.integers()
             for position in range(len(part)):
                 attribute = attributes[key_index]
-                expected = (1 << len(part)) - 1 - (1 << (len(part) - 1 - position))
+                expected = grouping_mask(len(part), position)
                 rows = np.flatnonzero(grouped == expected)
                 found[attribute] = self._of_attribute(
                     attribute,
@@ -282,7 +282,7 @@ def largest_numbers_by_tree(
     for number, part in enumerate(parts):
         mask = result[number].integers()
         for position in range(len(part)):
-            rows = np.flatnonzero(mask == (1 << len(part)) - 1 - (1 << (len(part) - 1 - position)))
+            rows = np.flatnonzero(mask == grouping_mask(len(part), position))
             key = result[len(parts) + 1 + key_index].take(rows)
             value = result[len(parts) + 1 + len(names) + key_index].take(rows).numbers()
             codes = key.integers()
@@ -494,7 +494,7 @@ class RunStatements:
         for index, part in enumerate(self._statements.mask_parts(names)):
             if f"k{attribute}" in part:
                 position = list(part).index(f"k{attribute}")
-                return f"m{index} = {(1 << len(part)) - 1 - (1 << (len(part) - 1 - position))}"
+                return f"m{index} = {grouping_mask(len(part), position)}"
         raise AssertionError(attribute)
 
     def tables(
@@ -555,7 +555,7 @@ class RunStatements:
         index = list(attributes).index(attribute)
         for mask, part in zip(masks, mask_parts, strict=True):
             if index < len(part):
-                rows: npt.NDArray[np.bool_] = mask == (1 << len(part)) - 1 - (1 << (len(part) - 1 - index))
+                rows: npt.NDArray[np.bool_] = mask == grouping_mask(len(part), index)
                 return rows
             index -= len(part)
         raise AssertionError(attribute)

@@ -101,7 +101,7 @@ ROOT = 0
 
 
 @dataclass(frozen=True)
-class PathStep:
+class BranchStep:
     """The last step of a path: the branch of a split of its parent."""
 
     parent: int
@@ -171,7 +171,7 @@ class Statements:
         self.copy: OpenCopy | None = None
         self.bootstraps = bootstraps
         self._row_id = None if bootstraps is None or bootstraps.row_id is None else by_name[bootstraps.row_id]
-        self.steps: list[PathStep | None] = [None] * (1 if bootstraps is None else len(bootstraps))
+        self.steps: list[BranchStep | None] = [None] * (1 if bootstraps is None else len(bootstraps))
         self._interned: dict[tuple[int, Split, int], int] = {}
 
     @property
@@ -196,7 +196,7 @@ class Statements:
         if key not in self._interned:
             above = self.steps[parent]
             self._interned[key] = len(self.steps)
-            self.steps.append(PathStep(parent, split, branch, 1 if above is None else above.depth + 1))
+            self.steps.append(BranchStep(parent, split, branch, 1 if above is None else above.depth + 1))
         return self._interned[key]
 
     def depth_of(self, path: int) -> int:
