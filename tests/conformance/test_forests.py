@@ -57,7 +57,7 @@ def _keys(rows: int, *, texts: bool = False) -> list[Any]:
 
 
 def _there(engine: str, data: Dataset, keys: list[Any], plan: ForestPlan, finish: int = 0, **options: Any) -> Forest:
-    with at_work(engine), KEYED[engine](data, keys, bags_of(plan, KEY), **options) as counted:
+    with at_work(engine), KEYED[engine](data, keys, bootstrap_samples_of(plan, KEY), **options) as counted:
         return fit_forest_over(counted, plan, KEY, finish_rows=finish)
 
 
@@ -161,7 +161,7 @@ def test_all_trees_share_each_scan() -> None:
     scans = []
     for trees in (1, 6):
         plan = forest(SHORT, trees=trees)
-        with KEYED["duckdb"](data, keys, bags_of(plan, KEY)) as engine:
+        with KEYED["duckdb"](data, keys, bootstrap_samples_of(plan, KEY)) as engine:
             fit_forest_over(engine, plan, KEY, finish_rows=0)
             scans.append(engine.scans)
     assert max(scans) <= 4 + 2  # the levels, what is known of numbers, and the key
@@ -180,5 +180,8 @@ def test_all_trees_share_each_scan() -> None:
 )
 def test_what_needs_cases_is_refused_with_the_reason(plan: ForestPlan, message: str) -> None:
     data = _table("forest", 11, 20)
-    with KEYED["duckdb"](data, _keys(20), bags_of(plan, KEY)) as engine, pytest.raises(ParameterError, match=message):
+    with (
+        KEYED["duckdb"](data, _keys(20), bootstrap_samples_of(plan, KEY)) as engine,
+        pytest.raises(ParameterError, match=message),
+    ):
         fit_forest_over(engine, plan, KEY)

@@ -691,7 +691,7 @@ def test_alternating_labels_grow_as_deep_as_there_are_rows() -> None:
 
 
 def test_only_drawn_attributes_are_looked_at() -> None:
-    model = fit(sample("restaurant"), CART(draw=Draw(3, 1)))
+    model = fit(sample("restaurant"), CART(draw=AttributeSampling(3, 1)))
     statuses = [one.status for one in model.trace[0]]
     assert statuses.count(SplitStatus.NOT_DRAWN) == 7
     assert statuses.count(SplitStatus.CHOSEN) == 1

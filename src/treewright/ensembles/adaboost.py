@@ -178,13 +178,13 @@ class QuickTally(Tally):
         """Do the same from the class of each leaf and the leaf of each case."""
         return self.evaluate(predicted.astype(np.int32).take(leaves, mode="clip"))  # "clip" is faster than a check
 
-    def judge(self, said: Codes) -> float:
-        """Note which class a tree says of each case; return the weighted share of its mistakes."""
+    def evaluate(self, predicted: Codes) -> float:
+        """Store the predictions of a tree; return its weighted error."""
         from treewright.learners.kernels.boosting import flag_misclassified
 
-        self._said = said
-        n = flag_misclassified(said, self._target, self.weights, self._wrong, self._kept)
-        return float(self._kept[:n].sum() / self.weights.sum())
+        self._predicted = predicted
+        n = flag_misclassified(predicted, self._target, self.weights, self._wrong, self._wrong_weights)
+        return float(self._wrong_weights[:n].sum() / self.weights.sum())
 
     def vote(self, alpha: float) -> None:
         """Add the votes of the last tree and store the error of all votes."""
@@ -197,10 +197,10 @@ class QuickTally(Tally):
         return float(self._wrong_votes[:n].sum() / self._total)
 
     def multiply(self, alpha: float, classes: int) -> None:
-        """Weigh the cases anew, as `updated` does."""
+        """Update the weights as `updated` does."""
         from treewright.learners.kernels.boosting import reweight
 
-        new = next(room for room in self._room if room is not self.weights)
+        new = next(buffer for buffer in self._buffers if buffer is not self.weights)
         reweight(self.weights, self._wrong, exp(alpha), exp(-alpha) if classes <= 2 else 1.0, new)
         new *= self.weights.sum() / new.sum()
         self.weights = new
@@ -246,7 +246,7 @@ class _Boosting:
             return self.tally.evaluate_leaves(first_maximum(node_probabilities(tree, None)), leaves)
         forest = Forest(pack_trees(self.dataset.schema, [tree]), np.ones(1), Combining.VOTES)
         parts = [forest.voted(block, 0) for block in blocks(forest.packed, self.dataset)]
-        return self.tally.judge(np.concatenate(parts))
+        return self.tally.evaluate(np.concatenate(parts))
 
     def accept(self, tree: Tree, error: float, resets: int) -> None:
         """Add a tree and update the weights."""

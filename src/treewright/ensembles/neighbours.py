@@ -136,7 +136,7 @@ def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None)
     order = np.argsort(dataset.target, kind="stable")
     nodes = forest.nodes(dataset)[order]
     own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
-    weights = np.stack([own * sampling.times(tree) for tree in range(forest.n_trees)], axis=1)[order]
+    weights = np.stack([own * sampling.counts(tree) for tree in range(forest.n_trees)], axis=1)[order]
     in_node = np.bincount(nodes.ravel(), weights.ravel(), forest.packed.n_nodes)
     share = weights / np.where(in_node > 0, in_node, 1.0)[nodes]
     columns = np.repeat(np.arange(dataset.n_rows), forest.n_trees)

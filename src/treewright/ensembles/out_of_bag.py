@@ -111,11 +111,11 @@ def _add_trees(
     voters = np.zeros(len(sums))
     mistakes = np.zeros(len(sums))
     for tree in range(forest.n_trees):
-        out = outside[:, tree]
-        said[:] = 0.0
-        forest.add_prediction(said, block, tree)
-        sums[out] += said[out]
-        judges[out] += 1
+        out = is_out[:, tree]
+        prediction[:] = 0.0
+        forest.add_prediction(prediction, block, tree)
+        sums[out] += prediction[out]
+        voters[out] += 1
         if forest.is_regression:
             mistakes[out] = (sums[out, 0] / voters[out] - target[out]) ** 2
         else:

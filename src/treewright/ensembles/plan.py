@@ -13,7 +13,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Run, TreeLearner
-from treewright.learners.recipe import CART, Draw, Stopping
+from treewright.learners.recipe import CART, AttributeSampling, Stopping
 from treewright.learners.registry import (
     Algorithm,
     algorithm_named,
@@ -207,7 +207,7 @@ class ForestPlan:
             engine=run.engine,
         )
 
-    def draw(self, key: int, n_attributes: int) -> Draw | None:
+    def draw(self, key: int, n_attributes: int) -> AttributeSampling | None:
         """Return what is sampled in one tree."""
         if not self.draws:
             return None

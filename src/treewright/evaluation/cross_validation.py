@@ -194,13 +194,13 @@ def accuracy_estimate(
 
 def out_of_bag_estimate(dataset: Dataset, model: Forest, found: OutOfBag) -> AccuracyEstimate | ErrorEstimate:
     """Return the estimate that the out-of-bag predictions of a forest give of its own training cases."""
-    tested = np.flatnonzero(found.judges > 0)
+    tested = np.flatnonzero(found.voters > 0)
     cases = dataset.take(tested)
     actual = target_of(cases)
     weights = np.ones(len(tested)) if cases.weights is None else cases.weights
     if model.is_regression:
-        return error_estimate(0, actual, found.answers[tested, 0], weights)
-    return accuracy_estimate(cases, 0, actual, model.codes_of(found.answers[tested]), weights)
+        return error_estimate(0, actual, found.predictions[tested, 0], weights)
+    return accuracy_estimate(cases, 0, actual, model.codes_of(found.predictions[tested]), weights)
 
 
 def error_estimate(

@@ -123,13 +123,13 @@ class OpenedTable:
 
     Parameters
     ----------
-    engine : DistantEngine
+    engine : OutOfCoreEngine
     learner : Learner
     key : str or None
         Of a forest: the column by which rows are sampled.
     """
 
-    engine: DistantEngine
+    engine: OutOfCoreEngine
     learner: Learner
     key: str | None
 
@@ -198,7 +198,7 @@ def opened_table(
 
 
 def fit_over(
-    engine: DistantEngine,
+    engine: OutOfCoreEngine,
     recipe: Plan | TreeLearner,
     *,
     smoothing: Smoothing = None,
@@ -283,9 +283,9 @@ def fit_forest_over(
     """
     _check_finish_rows(finish_rows)
     fitting = plan.for_schema(engine.schema)
-    require_possible(fitting, engine.schema, engine.name)
+    require_forest_out_of_core(fitting, engine.schema, engine.name)
     warn_of_names(engine.schema, engine.n_rows)
-    recipes = recipes_of(fitting, len(engine.schema.attributes))
+    recipes = tree_recipes(fitting, len(engine.schema.attributes))
     if recipes[0].missing is MissingPolicy.FRACTIONAL:
         _require_no_missing(engine, fitting.tree)
     trees = grow_forest_over(engine, recipes, finish_rows=finish_rows, progress=progress, on_level=on_level)

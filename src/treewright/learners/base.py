@@ -301,7 +301,7 @@ class TreeLearner(ABC):
 
     def trace_over(self, engine: Any, tree: Tree, task: Task) -> SplitTraces:
         """Return the split traces of a tree, counted out of core."""
-        from treewright.learners.out_of_core import examine_in_place
+        from treewright.learners.out_of_core import trace_out_of_core
         from treewright.learners.tracing import corrected_traces
 
         return corrected_traces(self, trace_out_of_core(engine, self.reference(task), tree), tree)

@@ -19,7 +19,7 @@ CELLS_KEPT = 5_000_000
 
 
 def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, task: Task, run: Run) -> SplitTraces:
-    """Return the split traces of a tree, those of growing where it is still the tree that was grown.
+    """Return the split traces of a tree, those of its growth if the tree was not changed.
 
     Traces of a tree that kernels grew are computed on first access, since they take longer than the tree. Until then
     the model keeps a copy of the cases; the traces of a large table are computed at once instead.
@@ -40,7 +40,7 @@ def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, ta
 def counted_traces(
     learner: TreeLearner, cases: Dataset, tree: Tree, task: Task, engine: str = "auto", grown: Grown | None = None
 ) -> SplitTraces:
-    """Count the tables of a tree again and return what a learner could see in them, as it decided.
+    """Count the tables of a tree again and return its split traces, with the decisions of the learner.
 
     Traces of the grown tree are reused for the nodes that pruning did not change.
     """
@@ -49,8 +49,8 @@ def counted_traces(
     return corrected_traces(learner, traces, tree)
 
 
-def corrected_traces(learner: TreeLearner, working: SplitTraces, tree: Tree) -> SplitTraces:
-    """Return traces by the reference recipe as the learner decided."""
+def corrected_traces(learner: TreeLearner, traces: SplitTraces, tree: Tree) -> SplitTraces:
+    """Return traces by the reference recipe, corrected to the decisions of the learner."""
     return {
         node: tuple(learner.corrected(entry, tree.node(node).stop) for entry in entries)
         for node, entries in traces.items()

@@ -75,7 +75,9 @@ def test_any_numbers_give_the_interpreted_tree(
     kind: str, n_sampled: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = np.random.default_rng(1).poisson(1.0, ROWS).astype(np.float64) if weighted else None
-    assert_grown_without_sorting(table_of(numbers(kind), weights), CART(draw=Draw(n_sampled, 5)), monkeypatch)
+    assert_grown_without_sorting(
+        table_of(numbers(kind), weights), CART(draw=AttributeSampling(n_sampled, 5)), monkeypatch
+    )
 
 
 @pytest.mark.parametrize(

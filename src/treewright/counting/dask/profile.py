@@ -120,17 +120,17 @@ def _merged_cells(parts: Sequence[DistinctCells], name: str, few: int, source: s
         return _few_numbers(np.unique(np.concatenate([part.cells.values for part in numbers])), few)
     texts = [part.cells for part in non_empty if isinstance(part.cells, TextColumn)]
     if all(text.values == texts[0].values for text in texts):
-        values, declared = texts[0].values, texts[0].is_categorical and all(text.is_categorical for text in texts)
+        values, categorical = texts[0].values, texts[0].is_categorical and all(text.is_categorical for text in texts)
     else:
-        values, is_declared = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
+        values, categorical = tuple(dict.fromkeys(value for text in texts for value in text.values)), False
     if len(values) > MAX_CATEGORIES:
         raise DataError(f"{len(values):,} distinct values are too many: exclude the column", source=source, column=name)
     labels = {text.labels for text in texts}
     if labels == {LabelType.INTEGER, LabelType.NUMBER}:
         labels = {LabelType.NUMBER}
     label = labels.pop() if len(labels) == 1 else LabelType.TEXT
-    ordered = declared and texts[0].ordered
-    return Seen(replace(text_column(values, label), is_categorical=declared, ordered=ordered))
+    ordered = categorical and texts[0].ordered
+    return DistinctCells(replace(text_column(values, label), is_categorical=categorical, ordered=ordered))
 
 
 # -- statistics of the cases -----------------------------------------------------------------------------------------

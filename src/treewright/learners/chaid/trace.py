@@ -70,7 +70,7 @@ def chaid_traces_over(
                 traces[node] = entries
             split = growth.tree.split(node)
             if split is not None:
-                below += zip(growth.tree.children_of(node).tolist(), engine.divide(open_node, split), strict=True)
+                below += zip(growth.tree.children_of(node).tolist(), engine.split_node(open_node, split), strict=True)
         level = below
     return traces
 
