@@ -84,7 +84,7 @@ def test_a_clicked_node_tells_the_same_gains_as_explain(open_page: Open, tennis:
         for place, one in enumerate(told.attributes):
             cells = rows.nth(place).locator("th, td").all_inner_texts()
             assert cells[0].startswith(one.name)
-            assert words("en")(f"verdict.{one.verdict_code}") in cells[0] or one.verdict.name == "CONSIDERED"
+            assert words("en")(f"status.{one.verdict_code}") in cells[0] or one.verdict.name == "CONSIDERED"
             if one.decrease is not None:
                 wanted = [one.decrease, one.split_information, one.ratio, one.gini_decrease]
                 assert cells[1:5] == ["–" if value is None else f"{value:.3f}" for value in wanted]

@@ -13,7 +13,7 @@ from drawn_trees import LINE, TENNIS, chain, numbers, regression
 from random_tables import trees_and_cases
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
-from treewright.drawing.node_histogram import Histogram, node_histograms
+from treewright.drawing.node_histogram import NodeHistogram, node_histograms
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART
@@ -77,11 +77,11 @@ def test_any_range_of_numbers_can_be_shown(values: list[float]) -> None:
 
 
 def test_shares_and_ends() -> None:
-    plot = Histogram(0.0, 10.0, (1.0, 9.5), ((1.0,),))
+    plot = NodeHistogram(0.0, 10.0, (1.0, 9.5), ((1.0,),))
     assert [plot.share(value) for value in (-5.0, 2.5, 20.0)] == [0.0, 0.25, 1.0]
     assert plot.ends() == ("", "")
-    assert Histogram(0.0, 10.0, (5.0,), ((1.0,),)).ends() == ("0", "10")
-    assert Histogram(3.0, 3.0, (3.0,), ((1.0,),)).share(3.0) == 0.5
+    assert NodeHistogram(0.0, 10.0, (5.0,), ((1.0,),)).ends() == ("0", "10")
+    assert NodeHistogram(3.0, 3.0, (3.0,), ((1.0,),)).share(3.0) == 0.5
     assert plot.to_dict() == {"low": 0.0, "high": 10.0, "cuts": [1.0, 9.5], "counts": [[1.0]]}
 
 

@@ -88,5 +88,5 @@ def test_text_of_many_learners_in_little_room() -> None:
 
 
 def test_text_needs_room() -> None:
-    with pytest.raises(ParameterError, match="width of 20"):
+    with pytest.raises(ParameterError, match="width of at least 20"):
         critical_difference_text(result(), width=5)

@@ -16,7 +16,7 @@ from treewright.evaluation.cross_validation import (
     AccuracyEstimate,
     ErrorEstimate,
     cross_validate,
-    fold_pairs,
+    fold_splits,
     stratified_folds,
     wilson_interval,
 )
@@ -102,7 +102,7 @@ def test_another_seed_gives_other_folds() -> None:
 def test_every_case_is_tested_once_and_never_trained_on_then() -> None:
     folds = stratified_folds(sample("restaurant"), 5)
     tested = []
-    for train, test in fold_pairs(folds):
+    for train, test in fold_splits(folds):
         assert not set(train.tolist()) & set(test.tolist())
         assert len(train) + len(test) == 12
         tested += test.tolist()
@@ -116,7 +116,7 @@ def test_an_impossible_number_of_folds_is_refused(k: int) -> None:
 
 
 def test_folds_need_a_target() -> None:
-    with pytest.raises(ParameterError, match="there is none"):
+    with pytest.raises(ParameterError, match="the data have none"):
         stratified_folds(sample("play-tennis").X, 2)
 
 
@@ -186,7 +186,7 @@ def test_errors_of_a_numeric_target_are_pooled() -> None:
     found = cross_validate(data, cart, 5)
     assert isinstance(found, ErrorEstimate)
     said = np.empty(30)
-    for train, test in fold_pairs(stratified_folds(data, 5)):
+    for train, test in fold_splits(stratified_folds(data, 5)):
         said[test] = cart(data.take(train)).predict(data.take(test))
     assert found.rmse == pytest.approx(root_mean_squared_error(y, said))
     assert found.r2 == pytest.approx(r2_score(y, said))

@@ -170,5 +170,5 @@ def test_wrong_calls_are_told() -> None:
     with pytest.raises(ParameterError, match="rules and forests have none"):
         complexity_curve(cases(20), c45_rules())
     nothing = replace(cases(20), weights=np.append(np.ones(1), np.zeros(19)))
-    with pytest.raises(DataError, match="weigh nothing"):
+    with pytest.raises(DataError, match="weight 0"):
         learning_curve(nothing, Learn(c45()), [1.0])

@@ -81,8 +81,8 @@ def test_estimators_of_others_get_a_dataframe() -> None:
     assert found.size is None
     scaled = estimate(data, make_pipeline(StandardScaler(), KNeighborsClassifier(3)), KFold(4))
     assert 0 < scaled.pooled <= 1
-    mixed = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier(random_state=0))
-    assert estimate(sample("play-tennis"), mixed, KFold(4)).tested == 14
+    estimate_632 = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier(random_state=0))
+    assert estimate(sample("play-tennis"), estimate_632, KFold(4)).tested == 14
     assert estimate(line(), LinearRegression(), KFold(4)).measure == "rmse"
 
 
@@ -194,5 +194,5 @@ def test_an_estimator_that_missed_a_class_gives_it_no_probability() -> None:
 def test_an_estimator_that_says_strange_classes_is_told() -> None:
     data = numbers_only()
     strange = GaussianNB().fit(data.X.to_pandas(), ["odd"] * 30 + ["even"] * 30)
-    with pytest.raises(DataError, match="which is none of the classes"):
+    with pytest.raises(DataError, match="which is not one of the classes"):
         evaluate_model(strange, data)

@@ -29,14 +29,14 @@ from treewright.evaluation.cross_validation import (
     KFold,
     LeaveOneOut,
     Repeated,
-    Way,
+    Splitter,
     cross_validate,
     wilson_interval,
 )
 from treewright.evaluation.fold_runs import FoldResult, FoldRun
 from treewright.evaluation.learners import Learn
 from treewright.evaluation.regression import regression_report
-from treewright.evaluation.resampling import Estimate, estimate, summed_up
+from treewright.evaluation.resampling import Estimate, estimate, estimate_of_runs
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45
 from treewright.plans import c45, c45_rules, cart, chaid, id3
@@ -70,7 +70,7 @@ def line(n: int = 60) -> Dataset:
     return Dataset(schema, (x,), n, 2 * x + np.sin(x))
 
 
-WAYS: list[Way] = [
+WAYS: list[Splitter] = [
     HoldOut(0.3, 1),
     KFold(4, seed=2),
     KFold(4, stratified=False, seed=2),
@@ -82,7 +82,7 @@ WAYS: list[Way] = [
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_pairs_are_apart_complete_and_repeatable(way: Way) -> None:
+def test_pairs_are_apart_complete_and_repeatable(way: Splitter) -> None:
     data = cases(41, 3)
     pairs = list(way.pairs(data))
     assert len(pairs) == way.number(data)
@@ -146,10 +146,10 @@ def test_632_by_hand() -> None:
     training = float(np.mean(model.predict_codes(data) == data.target))
     outside = np.mean([fold.score for fold in found.folds if fold.score is not None])
     assert found.resubstitution == pytest.approx(training)
-    assert found.mixed == pytest.approx(0.368 * training + 0.632 * outside)
-    assert found.value == found.mixed
+    assert found.estimate_632 == pytest.approx(0.368 * training + 0.632 * outside)
+    assert found.value == found.estimate_632
     assert ".632" in str(found)
-    assert found.to_dict()["estimate_632"] == found.mixed
+    assert found.to_dict()["estimate_632"] == found.estimate_632
     assert (found.low, found.high) == pytest.approx(wilson_interval(found.value * found.tested, found.tested))
     line_of_632 = next(text for text in found.lines() if text.startswith(".632"))
     assert f"({100 * (found.low or 0):.1f} % to {100 * (found.high or 0):.1f} %)" in line_of_632
@@ -159,7 +159,7 @@ def test_632_of_numbers_mixes_squares() -> None:
     found = estimate(line(), Learn(cart()), Bootstrap632(4))
     scores = np.array([fold.score for fold in found.folds if fold.score is not None])
     assert found.resubstitution is not None
-    assert found.mixed == pytest.approx(sqrt(0.368 * found.resubstitution**2 + 0.632 * np.mean(scores**2)))
+    assert found.estimate_632 == pytest.approx(sqrt(0.368 * found.resubstitution**2 + 0.632 * np.mean(scores**2)))
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.value < found.high
@@ -179,7 +179,7 @@ def test_the_interval_of_an_error_is_that_of_the_report_however_often_cases_are_
 
 
 @pytest.mark.parametrize("way", [KFold(4), Repeated(3, 4), HoldOut(0.3), Bootstrap632(5)])
-def test_the_report_counts_every_case_once(way: Way) -> None:
+def test_the_report_counts_every_case_once(way: Splitter) -> None:
     data = cases(60, 3)
     found = estimate(data, c45(), way)
     report = found.report(data).to_dict()
@@ -216,7 +216,7 @@ def test_pooled_and_averaged_differ_on_unequal_folds() -> None:
         FoldRun(FoldResult(1, 1, 3, 1.0, 1, 0.1), np.array([0, 1, 2]), np.array([0, 0, 0])),
         FoldRun(FoldResult(2, 3, 1, 0.0, 3, 0.2), np.array([3]), np.array([0])),
     ]
-    found = summed_up(data, "by hand", runs)
+    found = estimate_of_runs(data, "by hand", runs)
     assert (found.pooled, found.averaged) == (0.75, 0.5)
     assert found.deviation == pytest.approx(sqrt(0.5))
     assert (found.low, found.high) == pytest.approx(wilson_interval(3, 4))
@@ -350,7 +350,7 @@ def test_a_fold_without_weight_has_no_score() -> None:
     nothing = Dataset(data.schema, data.columns, 6, data.target, np.zeros(6))
     with pytest.raises(DataError, match="weigh"):
         estimate(nothing, Learn(c45()), KFold(2))
-    with pytest.raises(DataError, match="all tested cases weigh nothing"):
+    with pytest.raises(DataError, match="all tested cases have weight 0"):
         estimate(nothing, lambda part: fit(replace(part, weights=None), c45()), KFold(2))
 
 
@@ -364,14 +364,14 @@ def test_a_fold_without_weight_has_no_score() -> None:
         (HoldOut(0.01), "too few to hold out 1 %"),
     ],
 )
-def test_too_many_folds_are_told(way: Way, message: str) -> None:
+def test_too_many_folds_are_told(way: Splitter, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         estimate(cases(20), Learn(c45()), way)
 
 
 def test_one_case_is_too_few() -> None:
     for way in (None, LeaveOneOut(), Bootstrap632(2), KFold(2), HoldOut(0.5)):
-        with pytest.raises(DataError, match="there is one row, and an estimate needs two"):
+        with pytest.raises(DataError, match="there is one row, and an estimate needs at least two"):
             estimate(cases(1), Learn(c45()), way)
     for alone in (LeaveOneOut(), Bootstrap632(2)):
         with pytest.raises(ParameterError, match="two"):
@@ -460,7 +460,7 @@ def test_processes_give_the_same_result() -> None:
     assert [fold.score for fold in one.folds] == [fold.score for fold in two.folds]
     assert np.array_equal(one.predicted, two.predicted)
     assert len(estimate(data, lambda part: fit(part, c45()), KFold(2), n_jobs=2).folds) == 2
-    with pytest.raises(ParameterError, match="cannot be sent to other processes"):
+    with pytest.raises(ParameterError, match="cannot be pickled for other processes"):
         estimate(data, Unsendable(), KFold(2), n_jobs=2)
 
 

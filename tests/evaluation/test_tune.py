@@ -12,10 +12,10 @@ from treewright.data.dataset import Dataset
 from treewright.errors import ParameterError
 from treewright.evaluation import tune as tune_module
 from treewright.evaluation.cross_validation import Fit, KFold, Rows
-from treewright.evaluation.fold_runs import FoldRun, run_pair
+from treewright.evaluation.fold_runs import FoldRun, run_split
 from treewright.evaluation.learners import Learn
 from treewright.evaluation.resampling import estimate
-from treewright.evaluation.tune import Candidate, _choice, grid_for, tune
+from treewright.evaluation.tune import TuningCandidate, _choice, grid_for, tune
 from treewright.plans import RulePlan, c45, cart, id3
 
 
@@ -32,14 +32,14 @@ def test_the_smaller_of_two_equals_is_chosen() -> None:
 
 def test_the_choice_by_hand() -> None:
     tried = [
-        Candidate("first", 0.80, 0.02, 30.0, 1.0),
-        Candidate("best", 0.85, 0.03, 20.0, 1.0),
-        Candidate("near", 0.83, 0.01, 5.0, 1.0),
-        Candidate("far", 0.70, 0.05, 1.0, 1.0),
+        TuningCandidate("first", 0.80, 0.02, 30.0, 1.0),
+        TuningCandidate("best", 0.85, 0.03, 20.0, 1.0),
+        TuningCandidate("near", 0.83, 0.01, 5.0, 1.0),
+        TuningCandidate("far", 0.70, 0.05, 1.0, 1.0),
     ]
     assert _choice(tried, 1.0) == "near"
     assert _choice(tried, -1.0) == "far"  # of errors the least is the best
-    assert _choice([*tried, Candidate("nearer", 0.84, 0.0, 5.0, 1.0)], 1.0) == "nearer"
+    assert _choice([*tried, TuningCandidate("nearer", 0.84, 0.0, 5.0, 1.0)], 1.0) == "nearer"
 
 
 def test_the_nested_estimate_is_told_beside_the_inner_one() -> None:
@@ -76,9 +76,9 @@ class _Clock:
 
         def slow(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
             self.now += 1.0
-            return run_pair(dataset, fit, fold, train, test)
+            return run_split(dataset, fit, fold, train, test)
 
-        monkeypatch.setattr(tune_module, "run_pair", slow)
+        monkeypatch.setattr(tune_module, "run_split", slow)
 
     def __call__(self) -> float:
         return self.now
@@ -141,9 +141,9 @@ def test_an_outer_fold_that_takes_longer_than_expected_is_left_out(monkeypatch: 
 
     def slower_and_slower(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
         clock.now += 1.0 + 0.02 * clock.now
-        return run_pair(dataset, fit, fold, train, test)
+        return run_split(dataset, fit, fold, train, test)
 
-    monkeypatch.setattr(tune_module, "run_pair", slower_and_slower)
+    monkeypatch.setattr(tune_module, "run_split", slower_and_slower)
     for limit in np.arange(8.0, 60.0, 2.0).tolist():
         clock.now = 0.0
         tuned = tune(cases(40), {"a": id3(), "b": c45()}, inner=3, outer=3, time_limit=limit, clock=clock)
@@ -165,9 +165,9 @@ def test_an_outer_fold_that_was_not_finished_is_left_out(monkeypatch: pytest.Mon
         nonlocal fits
         fits += 1
         clock.now += 1.0 if fits <= 7 else 20.0  # six of the choice, and one in the first outer fold
-        return run_pair(dataset, fit, fold, train, test)
+        return run_split(dataset, fit, fold, train, test)
 
-    monkeypatch.setattr(tune_module, "run_pair", slow_at_last)
+    monkeypatch.setattr(tune_module, "run_split", slow_at_last)
     tuned = tune(cases(40), {"a": id3(), "b": c45()}, inner=3, outer=3, time_limit=40.0, clock=clock)
     assert tuned.inner_folds == 3
     assert tuned.nested is None

@@ -14,14 +14,14 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.document import (
     LARGEST_FRAGMENT,
+    Derivation,
     Explanation,
-    Formula,
     Heading,
     Items,
+    MathFormula,
     Paragraph,
-    Table,
+    TableBlock,
     Verbatim,
-    Working,
     aligned,
     html_of,
     latex_name,
@@ -144,8 +144,8 @@ def test_blocks_in_every_form() -> None:
     document = (
         Heading("A title"),
         Paragraph("words"),
-        Working(((Formula("a = 1/2", r"a = \frac{1}{2}"), ", behind"), (Formula("b", "b"), ""))),
-        Table(("head", "n"), (("x", "1"), ("y", "2")), marked=frozenset({1}), more="... more"),
+        Derivation(((MathFormula("a = 1/2", r"a = \frac{1}{2}"), ", behind"), (MathFormula("b", "b"), ""))),
+        TableBlock(("head", "n"), (("x", "1"), ("y", "2")), marked=frozenset({1}), more="... more"),
         Items(("one", "two")),
         Items(("first",), numbered=True),
         Verbatim("a\n b"),

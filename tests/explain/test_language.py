@@ -39,13 +39,13 @@ def places(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def same_places(entry: Mapping[str, Template]) -> bool:
-    asked = [places(text) for template in entry.values() for text in forms(template)]
-    return all(found == asked[0] for found in asked)
+def original_nodes(entry: Mapping[str, Template]) -> bool:
+    requested = [places(text) for template in entry.values() for text in forms(template)]
+    return all(found == requested[0] for found in requested)
 
 
 def test_every_message_has_every_language_with_the_same_places() -> None:
-    assert [key for key, entry in catalogue().items() if tuple(entry) != LANGUAGES or not same_places(entry)] == []
+    assert [key for key, entry in catalogue().items() if tuple(entry) != LANGUAGES or not original_nodes(entry)] == []
 
 
 def test_plural_forms_are_one_and_other() -> None:
@@ -101,7 +101,7 @@ def test_chinese_is_traditional() -> None:
 
 def test_every_verdict_stop_and_event_has_its_message() -> None:
     known = set(catalogue())
-    assert {f"verdict.{one.name.lower()}" for one in SplitStatus} <= known
+    assert {f"status.{one.name.lower()}" for one in SplitStatus} <= known
     assert {f"stop.{one.name.lower()}" for one in Stop} <= known
     assert {f"cal.{one.name.lower()}" for one in Event} <= known
 
@@ -109,8 +109,8 @@ def test_every_verdict_stop_and_event_has_its_message() -> None:
 def test_no_message_is_unused_and_none_is_asked_for_that_is_not_there() -> None:
     folder = Path(treewright.explain.__file__).parent
     source = "\n".join(path.read_text() for path in folder.glob("*.py"))
-    asked = set(re.findall(r"(?:say|self)\(\s*\"([a-z_.]+)\"", source))
-    assert asked <= set(catalogue())
+    requested = set(re.findall(r"(?:message|self)\(\s*\"([a-z_.]+)\"", source))
+    assert requested <= set(catalogue())
     made = set(re.findall(r"f[\"']([a-z_]+\.[a-z_.]*)\{", source))
     quoted = set(re.findall(r"[\"']([a-z_]+(?:\.[a-z_]+)*)[\"']", source))
     for key in catalogue():

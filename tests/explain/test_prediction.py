@@ -22,17 +22,17 @@ TENNIS = sample("play-tennis")
 
 
 def test_path_leaf_and_probabilities_of_a_whole_case() -> None:
-    told = explain_prediction(fit(TENNIS, id3()), TENNIS.take([13]))
-    assert told.outcome == "No"
-    assert [(step.attribute, step.value, step.how, step.share) for step in told.steps] == [
+    explanation = explain_prediction(fit(TENNIS, id3()), TENNIS.take([13]))
+    assert explanation.outcome == "No"
+    assert [(step.attribute, step.value, step.how, step.share) for step in explanation.steps] == [
         ("Outlook", "Rain", "value", 1.0),
         ("Wind", "Strong", "value", 1.0),
     ]
-    [leaf] = told.leaves
+    [leaf] = explanation.leaves
     assert (leaf.counts, leaf.weight, leaf.share) == ((0, 2), 2.0, 1.0)
-    assert told.probabilities == (0.0, 1.0)
-    assert told.given == {"Outlook": "Rain", "Temperature": "Mild", "Humidity": "High", "Wind": "Strong"}
-    text = told.to_text()
+    assert explanation.probabilities == (0.0, 1.0)
+    assert explanation.given == {"Outlook": "Rain", "Temperature": "Mild", "Humidity": "High", "Wind": "Strong"}
+    text = explanation.to_text()
     assert "1. Outlook = Rain\n2. Wind = Strong" in text
     assert "holds 2 cases of the training data: No 2." in text
 
@@ -44,31 +44,31 @@ def test_parts_of_a_case_give_the_probabilities_of_the_model(data: Dataset) -> N
         model = fit(data, plan)
         for row in range(min(3, data.n_rows)):
             case = data.take([row])
-            told = explain_prediction(model, case)
-            assert sum(leaf.share for leaf in told.leaves) == pytest.approx(1.0)
-            assert told.probabilities == pytest.approx(model.predict_proba(case)[0].tolist())
+            explanation = explain_prediction(model, case)
+            assert sum(leaf.share for leaf in explanation.leaves) == pytest.approx(1.0)
+            assert explanation.probabilities == pytest.approx(model.predict_proba(case)[0].tolist())
             mixed = np.zeros(len(data.schema.classes))
-            for leaf in told.leaves:
+            for leaf in explanation.leaves:
                 counts = np.array(leaf.counts, dtype=float)
                 sure = np.eye(len(counts))[data.schema.classes.index(str(leaf.outcome))]
                 mixed += leaf.share * (counts / counts.sum() if leaf.weight > 0 else sure)
-            assert mixed.tolist() == pytest.approx(list(told.probabilities or ()))
-            assert told.outcome == model.predict(case)[0]
+            assert mixed.tolist() == pytest.approx(list(explanation.probabilities or ()))
+            assert explanation.outcome == model.predict(case)[0]
             for lang in LANGUAGES:
-                assert told.to_text(lang)
+                assert explanation.to_text(lang)
 
 
 def test_surrogate_that_stood_in_is_named() -> None:
     x = [float(value) for value in range(20)]
     data = numeric_table({"x": x, "z": [2 * value for value in x]}, ["A"] * 10 + ["B"] * 10, ("A", "B"))
     model = fit(data, cart(missing="surrogate", cp=0.0))
-    told = explain_prediction(model, {"x": None, "z": 4.0})
-    [step] = told.steps
+    explanation = explain_prediction(model, {"x": None, "z": 4.0})
+    [step] = explanation.steps
     assert (step.how, step.value) == ("surrogate", None)
     assert step.surrogate is not None
     assert (step.surrogate.attribute, step.surrogate.condition.relation) == ("z", "<=")
-    assert "x is missing; the surrogate split z <= " in told.to_text()
-    assert told.outcome == "A"
+    assert "x is missing; the surrogate split z <= " in explanation.to_text()
+    assert explanation.outcome == "A"
 
 
 def test_surrogate_turned_around_tells_the_condition_that_the_case_meets() -> None:
@@ -82,9 +82,9 @@ def test_surrogate_turned_around_tells_the_condition_that_the_case_meets() -> No
 
 
 def test_case_without_value_goes_the_default_way_or_stays() -> None:
-    told = explain_prediction(fit(TENNIS, id3()), {"Outlook": None})
-    assert told.steps[0].how == "default"
-    assert "Outlook is missing; the case takes the default branch: " in told.to_text()
+    explanation = explain_prediction(fit(TENNIS, id3()), {"Outlook": None})
+    assert explanation.steps[0].how == "default"
+    assert "Outlook is missing; the case takes the default branch: " in explanation.to_text()
     x = [float(value) for value in range(20)]
     data = numeric_table({"x": x}, ["A"] * 10 + ["B"] * 10, ("A", "B"))
     stays = explain_prediction(fit(data, cart(missing="surrogate", cp=0.0)), {"x": None})
@@ -95,9 +95,9 @@ def test_case_without_value_goes_the_default_way_or_stays() -> None:
 
 def test_numeric_value_is_told_beside_the_condition() -> None:
     data = numeric_table({"x": [1.0, 2.0, 3.0, 4.0]}, list("AABB"), ("A", "B"))
-    told = explain_prediction(fit(data, cart()), {"x": 1.25})
-    assert "1. x <= 2.5 (value 1.25)" in told.to_text()
-    assert "1. x <= 2.5 (Wert 1.25)" in told.to_text("de")
+    explanation = explain_prediction(fit(data, cart()), {"x": 1.25})
+    assert "1. x <= 2.5 (value 1.25)" in explanation.to_text()
+    assert "1. x <= 2.5 (Wert 1.25)" in explanation.to_text("de")
 
 
 def test_single_leaf_and_empty_leaf_and_number() -> None:
@@ -120,9 +120,9 @@ def test_many_leaves_of_a_divided_case_are_cut_short() -> None:
     schema = Schema((Column("a", Kind.NOMINAL, values), Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
     codes = np.repeat(np.arange(30), 3).astype(np.int32)
     model = fit(Dataset(schema, (codes,), 90, (codes % 2).astype(np.int32)), c45(prune=False))
-    told = explain_prediction(model, {"a": None})
-    assert len(told.leaves) == 30
-    assert "... 10 more leaves" in told.to_text()
+    explanation = explain_prediction(model, {"a": None})
+    assert len(explanation.leaves) == 30
+    assert "... 10 more leaves" in explanation.to_text()
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_many_leaves_of_a_divided_case_are_cut_short() -> None:
 def test_every_learner_is_explained(plan: object) -> None:
     model = fit(TENNIS, plan)  # type: ignore[call-overload]
     for row in range(14):
-        told = explain_prediction(model, TENNIS.take([row]))
-        assert told.outcome == model.predict(TENNIS.take([row]))[0]
+        explanation = explain_prediction(model, TENNIS.take([row]))
+        assert explanation.outcome == model.predict(TENNIS.take([row]))[0]
 
 
 def test_value_that_cal_never_met_is_told_as_it_is_predicted() -> None:
@@ -165,10 +165,10 @@ def test_rows_of_frames_and_arrays_are_cases() -> None:
 
 def test_class_that_costs_decide_is_the_one_explained() -> None:
     model = fit(TENNIS, id3(max_depth=1), costs=((0.0, 1.0), (10.0, 0.0)))
-    told = explain_prediction(model, TENNIS.take([3]))
-    assert told.outcome == model.predict(TENNIS.take([3]))[0] == "No"
-    assert told.counterfactual is not None
-    assert told.counterfactual.outcome == "Yes"
+    explanation = explain_prediction(model, TENNIS.take([3]))
+    assert explanation.outcome == model.predict(TENNIS.take([3]))[0] == "No"
+    assert explanation.counterfactual is not None
+    assert explanation.counterfactual.outcome == "Yes"
 
 
 def test_smoothed_probabilities_are_those_of_the_model() -> None:

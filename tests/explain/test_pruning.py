@@ -14,7 +14,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.language import LANGUAGES
-from treewright.explain.pruning import PruningExplanation, expected_errors, explain_pruning, same_places, sum_of
+from treewright.explain.pruning import PruningExplanation, expected_errors, explain_pruning, original_nodes, sum_of
 from treewright.fitting.learn import fit
 from treewright.learners.pessimistic_error import extra_errors
 from treewright.plans import c45, cal3, cart, chaid, id3
@@ -269,4 +269,4 @@ def test_long_sums_are_cut_short() -> None:
 def test_places_of_another_tree_are_not_found() -> None:
     tree = fit(TENNIS, id3()).tree
     other = fit(TENNIS, cart()).tree
-    assert same_places(tree, other)[1:] == [-1] * (other.n_nodes - 1)
+    assert original_nodes(tree, other)[1:] == [-1] * (other.n_nodes - 1)

@@ -17,7 +17,7 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import ModelFormatError, ParameterError, TreewrightError
 from treewright.explain.ask import explain
 from treewright.explain.language import LANGUAGES
-from treewright.explain.training_data import grown_again, learner_of, rpart_growth, training_cases
+from treewright.explain.training_data import grow_unpruned_again, learner_of, rpart_growth, training_cases
 from treewright.explain.whole_tree import MOST_LINES, MOST_NODES, explain_tree
 from treewright.fitting.learn import fit
 from treewright.plans import c45, cal2, cart, id3
@@ -192,7 +192,7 @@ def test_tree_is_grown_again_as_it_was() -> None:
     data = noisy()
     for plan in (id3(), c45(prune=False, collapse=False), cart(), cart(cp=0.01), c45(dialect="r8", prune=False)):
         model = fit(data, plan)
-        assert np.array_equal(grown_again(model, data).attribute, model.tree.attribute)
+        assert np.array_equal(grow_unpruned_again(model, data).attribute, model.tree.attribute)
 
 
 def test_tree_of_depth_2999_is_explained_in_every_way() -> None:

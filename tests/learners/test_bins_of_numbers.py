@@ -15,7 +15,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
 from treewright.ensembles.plan import bagging
 from treewright.errors import ParameterError
-from treewright.explain.node import counted_again, explain_node
+from treewright.explain.node import explain_node, retrace_node
 from treewright.fitting.learn import fit
 from treewright.learners.discretise import bin_tops, in_bins
 from treewright.learners.grower import grow_tree

@@ -300,7 +300,7 @@ def test_a_function_that_cannot_be_sent_is_told_plainly() -> None:
         with lock:
             return hellinger(table)
 
-    with pytest.raises(ParameterError, match="cannot be sent to other processes; use n_jobs=1"):
+    with pytest.raises(ParameterError, match="cannot be pickled for other processes; use n_jobs=1"):
         treewright.estimate(weather, cart(criterion=guarded), 3, n_jobs=2)
 
 

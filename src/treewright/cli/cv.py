@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluation.cross_validation import Way
+    from treewright.evaluation.cross_validation import Splitter
     from treewright.evaluation.curves import ComplexityCurve, LearningCurve
     from treewright.fitting.algorithms import Learner
 
@@ -227,9 +227,9 @@ def _group_folds(data: Dataset, column: str) -> int:
     """Return ten folds, or as many as there are groups."""
     import numpy as np
 
-    from treewright.evaluation.cross_validation import place_of
+    from treewright.evaluation.cross_validation import attribute_index
 
-    return max(2, min(10, len(np.unique(data.columns[place_of(data, column)]))))
+    return max(2, min(10, len(np.unique(data.columns[attribute_index(data, column)]))))
 
 
 def _curve(

@@ -332,10 +332,10 @@ def folds_from_column(data: Dataset, name: str) -> tuple[Dataset, npt.NDArray[An
     import numpy as np
 
     from treewright.errors import DataError
-    from treewright.evaluation.cross_validation import place_of
+    from treewright.evaluation.cross_validation import attribute_index
     from treewright.evaluation.resampling import without_attribute
 
-    column = data.columns[place_of(data, name)]
+    column = data.columns[attribute_index(data, name)]
     missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
     if missing.any():
         raise DataError(f"row {int(np.argmax(missing)) + 1:,} has no fold", source=data.source, column=name)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treewright.drawing.markup import fitted, spelled, text_width
-from treewright.drawing.node_histogram import Histogram
+from treewright.drawing.node_histogram import NodeHistogram
 from treewright.export.view_model import Shape, Sketch, Sketched, percent
 from treewright.wording import number, printable
 
@@ -219,7 +219,7 @@ class Box:
     edge: float
     start: float
     gauge: tuple[float, ...] = ()
-    histogram: Histogram | None = None
+    histogram: NodeHistogram | None = None
 
     @property
     def picture(self) -> float:
@@ -298,7 +298,7 @@ def _plain(one: Sketched, box: Box) -> dict[str, Any]:
     return data
 
 
-def place(sketch: Sketch, histograms: Mapping[int, Histogram] | None = None, heading: str | None = None) -> Placed:
+def place(sketch: Sketch, histograms: Mapping[int, NodeHistogram] | None = None, heading: str | None = None) -> Placed:
     """Give every box of a sketch its size, its words and its place.
 
     Parameters
@@ -370,12 +370,12 @@ def _lines(one: Sketched) -> tuple[str, ...]:
     return (fitted(spelled(words[0]), HEADING, LONGEST_NAME, bold=True), *words[1:])
 
 
-def _box_width(lines: tuple[str, ...], plot: Histogram | None) -> float:
+def _box_width(lines: tuple[str, ...], plot: NodeHistogram | None) -> float:
     words = max(text_width(lines[0], HEADING, bold=True), *(text_width(line, SMALL) for line in lines[1:]))
     return max(NARROWEST, words + 2 * PADDING, PLOT_WIDTH + 2 * PADDING if plot is not None else 0.0)
 
 
-def _box_height(lines: tuple[str, ...], plot: Histogram | None) -> float:
+def _box_height(lines: tuple[str, ...], plot: NodeHistogram | None) -> float:
     picture = PLOT_HEIGHT + 16.0 if plot is not None else BAR
     return 2 * PADDING + LINE * len(lines) + 1 + picture
 

@@ -25,7 +25,7 @@ BESIDE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class NodeHistogram:
     """Cases along a number.
 
     Parameters
@@ -76,7 +76,7 @@ class Histogram:
         return low, "" if any(share > 1 - BESIDE for share in shares) else f"{self.high:.4g}"
 
 
-def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int = BINS) -> dict[int, Histogram]:
+def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int = BINS) -> dict[int, NodeHistogram]:
     """Return the histogram of every given node that divides a number and that cases with a value reach.
 
     Parameters
@@ -136,7 +136,7 @@ def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int =
         if low[place] <= high[place] and split is not None:
             cuts = split.bounds if split.cut is None else (split.cut,) if split.cut != KNOWN else ()
             table = tuple(tuple(row) for row in counts[place].tolist())
-            found[node] = Histogram(float(low[place]), float(high[place]), cuts, table)
+            found[node] = NodeHistogram(float(low[place]), float(high[place]), cuts, table)
     return found
 
 

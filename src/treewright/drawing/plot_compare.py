@@ -103,7 +103,7 @@ def critical_difference_text(result: ManyComparison, width: int = 80, *, lines: 
     critical difference 1.17 (Nemenyi, 5%, 8 tables)
     """
     if width < 20:
-        raise ParameterError(f"a diagram needs a width of 20 at least, not {width}")
+        raise ParameterError(f"a diagram needs a width of at least 20, not {width}")
     left, dash, cross, right, beyond, dot, beam = "├─┼┤→●┃" if lines else "+-++>*|"
     k = len(result.learners)
     names = shown_names(result.learners, LONGEST)

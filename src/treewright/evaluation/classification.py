@@ -1,19 +1,18 @@
-"""The report on predicted classes, with the costs of mistakes and warnings.
+"""The evaluation report on predicted classes, with misclassification costs and warnings.
 
-Warnings of a report: where its numbers mislead. Accuracy is misleading when it is high only because one class is
-frequent: with 10 positives in 10,000 cases, always predicting "no" is right for 99.9 % and finds none of the ten.
+The confusion matrix holds the weight of the cases of each actual class (row) by predicted class (column). The baseline
+always predicts the most frequent class of these cases. Precision, recall, F and support are defined as in scikit-learn,
+0 where a class is never predicted or never occurs. Macro and weighted averages are taken over the classes that occur
+among the actual or predicted ones. Of two classes the second is the positive one; of several, each is measured against
+the rest.
 
-Misclassification costs, and the decision threshold of two classes with the lowest cost. Row i, column j of the cost
-matrix is the cost of predicting class j for a case of class i; costs that are not given are 1, and 0 for correct
-predictions. With two classes the second is predicted when its probability is at least the threshold. The fair threshold
-follows from the costs alone and is optimal for true probabilities (Elkan 2001). The best threshold has the lowest cost
-on these same cases, so its cost is slightly optimistic.
+Row i, column j of the cost matrix is the cost of predicting class j for a case of class i; costs that are not given are
+1, and 0 for correct predictions. With two classes the second is predicted when its probability is at least the
+threshold. The fair threshold follows from the costs alone and is optimal for true probabilities (Elkan 2001). The best
+threshold has the lowest cost on these same cases, so its cost is slightly optimistic.
 
-Evaluation report on predicted classes. The confusion matrix holds the weight of the cases of each actual class (row) by
-predicted class (column). The baseline always predicts the most frequent class of these cases. Precision, recall, F and
-support are defined as in scikit-learn, 0 where a class is never predicted or never occurs. Macro and weighted averages
-are taken over the classes that occur among the actual or predicted ones. Of two classes the second is the positive one;
-of several, each is measured against the rest.
+Warnings say where a number misleads. Accuracy does when it is high only because one class is frequent: with 10
+positives in 10,000 cases, always predicting "no" is right for 99.9 % and finds none of the ten.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from treewright.tree.model import LARGEST_COST
 from treewright.wording import quoted_list
 
 LOPSIDED = 0.9
-"""From this share of the most frequent class on, accuracy says little about the others."""
+"""If the most frequent class has at least this share, accuracy says little about the others."""
 
 
 def class_warnings(
@@ -59,15 +58,15 @@ def class_warnings(
     classes: tuple[str, ...],
     confusion: Floats,
 ) -> list[str]:
-    """Return what has to be said about accuracy and classes.
+    """Return the warnings about accuracy and classes.
 
     Examples
     --------
-    >>> told = class_warnings(10_000, 0.999, 0.998, 0.999, "no", ("no", "yes"), np.array([[9990.0, 0], [10, 0]]))
-    >>> print(told[0].partition("; ")[0])
+    >>> found = class_warnings(10_000, 0.999, 0.998, 0.999, "no", ("no", "yes"), np.array([[9990.0, 0], [10, 0]]))
+    >>> print(found[0].partition("; ")[0])
     Accuracy is misleading here: 99.9 % looks high, but always predicting "no" gives 99.9 %
     """
-    support, said = confusion.sum(axis=1), confusion.sum(axis=0)
+    support, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
     sentences = []
     if tested < FEW_CASES:
         cases = "1 case" if tested == 1 else f"{tested} cases"
@@ -78,8 +77,8 @@ def class_warnings(
             f'All cases are of the class "{baseline_class}": these numbers tell nothing about the other classes.'
         )
     elif accuracy <= baseline and accuracy >= LOPSIDED:
-        told = f"{percentage(accuracy)} looks high, but {always}"
-        sentences.append(f"Accuracy is misleading here: {told}; look at the recall of each class.")
+        claim = f"{percentage(accuracy)} looks high, but {always}"
+        sentences.append(f"Accuracy is misleading here: {claim}; look at the recall of each class.")
     elif accuracy <= baseline:
         sentences.append(f"The accuracy, {percentage(accuracy)}, is not above the baseline: {always}.")
     elif low <= baseline:
@@ -89,14 +88,14 @@ def class_warnings(
     absent = [name for name, weight in zip(classes, support.tolist(), strict=True) if weight == 0]
     if absent and len(absent) < len(classes) - 1:
         sentences.append(f"{_classes(absent)} no cases here; these numbers tell nothing about {_it(absent)}.")
-    never = [name for name, true, told in zip(classes, support, said, strict=True) if true > 0 and told == 0]
+    never = [name for name, true, claim in zip(classes, support, predicted, strict=True) if true > 0 and claim == 0]
     if never:
         sentences.append(f"Never predicted: {quoted_list(never)}; every case of {_it(never)} is misclassified.")
     return sentences
 
 
 def probability_warnings(shares: Floats, log_loss: float | None, *, ordered: bool = True) -> list[str]:
-    """Return what has to be said about probabilities; `ordered` says whether there are two classes to tell apart.
+    """Return the warnings about probabilities; `ordered` is True if a ROC curve is defined.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def _it(names: list[str]) -> str:
 
 @dataclass(frozen=True)
 class BestThreshold:
-    """Where two classes cost least; `threshold` is None where the second is best never said."""
+    """The threshold with the lowest cost; `threshold` is None if it is best never to predict the second class."""
 
     positive: str
     threshold: float | None
@@ -139,7 +138,7 @@ class BestThreshold:
 
 @dataclass(frozen=True)
 class CostReport:
-    """Mean cost of a case, in all and beside the class that costs least when it is always said."""
+    """Mean and total cost of the cases; the baseline always predicts the class with the lowest cost."""
 
     costs: tuple[tuple[float, ...], ...]
     mean: float
@@ -153,7 +152,7 @@ class CostReport:
         return asdict(self) | {"costs": [list(row) for row in self.costs]}
 
     def lines(self) -> list[str]:
-        """Return the sentences that a report says of the costs."""
+        """Return the sentences of a report about the costs."""
         lines = [
             f"Cost {self.mean:.4g} per case, {self.total:.6g} in total; "
             f'always predicting "{shown_name(self.baseline_class)}" costs {self.baseline:.4g}.'
@@ -163,13 +162,13 @@ class CostReport:
             where = "never" if best.threshold is None else f"when its probability is at least {best.threshold:.4g}"
             lines.append(f'Lowest cost {best.cost:.4g}: predict "{shown_name(best.positive)}" {where}.')
             if best.fair_threshold is not None and best.fair_cost is not None:
-                told = f"{best.fair_threshold:.4g}: cost {best.fair_cost:.4g}"
-                lines.append(f"The cost matrix alone implies the threshold {told}.")
+                threshold = f"{best.fair_threshold:.4g}: cost {best.fair_cost:.4g}"
+                lines.append(f"The cost matrix alone implies the threshold {threshold}.")
         return lines
 
 
 def cost_table(costs: Any, classes: tuple[str, ...]) -> Floats:
-    """Return costs, given as a table or as ``{(true, said): cost}``, as an array.
+    """Return costs, given as a table or as ``{(actual, predicted): cost}``, as an array.
 
     Examples
     --------
@@ -201,13 +200,13 @@ def cost_report(
     scores: Floats | None,
     weights: Floats,
 ) -> CostReport:
-    """Count the costs; with scores of the second of two classes, look for the best threshold too.
+    """Compute the costs; with scores of the second of two classes, find the best threshold too.
 
     Examples
     --------
-    >>> told = cost_report(np.array([[0.0, 5.0], [1.0, 0.0]]), np.array([[3.0, 1.0], [2.0, 4.0]]), ("sick", "well"),
-    ...                    np.array([False, True]), None, np.ones(2))
-    >>> told.total, told.mean, told.baseline_class
+    >>> found = cost_report(np.array([[0.0, 5.0], [1.0, 0.0]]), np.array([[3.0, 1.0], [2.0, 4.0]]), ("sick", "well"),
+    ...                     np.array([False, True]), None, np.ones(2))
+    >>> found.total, found.mean, found.baseline_class
     (7.0, 0.7, 'sick')
     """
     weight = float(confusion.sum())
@@ -230,25 +229,25 @@ def cost_report(
 def _best_threshold(
     table: Floats, positive: str, is_second: npt.NDArray[np.bool_], scores: Floats, weights: Floats
 ) -> BestThreshold:
-    """Try every score: with k cases at or above it said to be of the second class, the rest of the first."""
+    """Try every score as the threshold; cases at or above it are predicted as the second class, others as the first."""
     values, group = np.unique(scores, return_inverse=True)
-    truth = is_second.astype(np.intp)
-    said_first = np.bincount(group, weights * table[truth, 0], len(values))
-    said_second = np.bincount(group, weights * table[truth, 1], len(values))
-    # Place i: the scores from values[i] on are said to be of the second class; the last place: none is.
-    below = np.concatenate(([0.0], np.cumsum(said_first)))
-    above = np.concatenate((np.cumsum(said_second[::-1])[::-1], [0.0]))
+    actual = is_second.astype(np.intp)
+    costs_first = np.bincount(group, weights * table[actual, 0], len(values))
+    costs_second = np.bincount(group, weights * table[actual, 1], len(values))
+    # Index i: scores from values[i] on are predicted as the second class; the last index: none is.
+    below = np.concatenate(([0.0], np.cumsum(costs_first)))
+    above = np.concatenate((np.cumsum(costs_second[::-1])[::-1], [0.0]))
     costs = (below + above) / weights.sum()
-    place = len(costs) - 1 - int(np.argmin(costs[::-1]))  # of equal costs the highest threshold
+    index = len(costs) - 1 - int(np.argmin(costs[::-1]))  # of equal costs the highest threshold
     fair = fair_threshold(table)
     fair_cost = None if fair is None else float(costs[int(np.searchsorted(values, fair))])
     return BestThreshold(
-        positive, None if place == len(values) else float(values[place]), float(costs[place]), fair, fair_cost
+        positive, None if index == len(values) else float(values[index]), float(costs[index]), fair, fair_cost
     )
 
 
 def fair_threshold(table: Floats) -> float | None:
-    """Return the threshold that is best if probabilities are true; None where a mistake costs no more than the truth.
+    """Return the best threshold for true probabilities; None if an error costs no more than a correct prediction.
 
     Examples
     --------
@@ -268,7 +267,7 @@ LARGEST_MATRIX = 12
 """With more classes the most frequent confusions are listed instead of the matrix."""
 
 LISTED = 40
-"""So many classes or confusions are shown at most; plain data have all."""
+"""Most classes or confusions in a table; plain data have all of them."""
 
 
 @dataclass(frozen=True)
@@ -284,7 +283,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationReport(Report):
-    """How good predicted classes are; see the module's docstring for the measures.
+    """The measures of predicted classes; the module's docstring defines them.
 
     Parameters
     ----------
@@ -295,7 +294,7 @@ class ClassificationReport(Report):
     accuracy, low, high : float
         With Wilson's interval of 95 %; for unequal weights that of the effective number of cases.
     balanced_accuracy : float
-        Mean recall of the classes that there are cases of.
+        Mean recall of the classes that occur.
     baseline : float
     baseline_class : str
     per_class : tuple of ClassScore
@@ -303,7 +302,7 @@ class ClassificationReport(Report):
     probabilities : ProbabilityReport or None
     cost : CostReport or None
     warnings : tuple of str
-        Where a number may mislead.
+        Numbers that may mislead.
     """
 
     classes: tuple[str, ...]
@@ -324,7 +323,7 @@ class ClassificationReport(Report):
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the whole interval lies above the baseline."""
+        """True if the whole interval lies above the baseline."""
         return self.low > self.baseline
 
     def to_dict(self) -> dict[str, Any]:
@@ -367,7 +366,7 @@ class ClassificationReport(Report):
         return rows
 
     def lines(self) -> list[str]:
-        """Return the sentences that stand above the tables."""
+        """Return the sentences above the tables."""
         cases = "case" if self.tested == 1 else "cases"
         lines = [
             f"Accuracy {percentage(self.accuracy)} on {self.tested:,} {cases} ({percentage(self.low)} to "
@@ -382,7 +381,7 @@ class ClassificationReport(Report):
         return lines
 
     def tables(self) -> list[tuple[str, Rows]]:
-        """Return confusion and classes."""
+        """Return the confusion matrix and the table of classes."""
         return [_confusion_table(self), ("Classes", _class_rows(self))]
 
 
@@ -417,14 +416,14 @@ def classification_report(
     >>> report.accuracy, report.baseline, report.confusion.tolist()
     (0.8, 0.6, [[2.0, 0.0], [1.0, 2.0]])
     """
-    true, said = _labels(truth, "truth"), _labels(predicted, "predicted")
-    labels = _sorted_labels({*true, *said}) if classes is None else _labels(classes, "classes")
+    actual, labels_predicted = _labels(truth, "truth"), _labels(predicted, "predicted")
+    labels = _sorted_labels({*actual, *labels_predicted}) if classes is None else _labels(classes, "classes")
     if len(set(labels)) < len(labels) or len({str(label) for label in labels}) < len(labels):
         raise ParameterError(f"classes must differ from each other, as they do not in {quoted_list(map(str, labels))}")
     codes = {label: code for code, label in enumerate(labels)}
     return report_of_codes(
-        _codes(true, codes, "truth"),
-        _codes(said, codes, "predicted"),
+        _codes(actual, codes, "truth"),
+        _codes(labels_predicted, codes, "predicted"),
         probabilities,
         tuple(str(label) for label in labels),
         weights,
@@ -433,44 +432,44 @@ def classification_report(
 
 
 def report_of_codes(
-    truth: Codes,
+    actual: Codes,
     predicted: Codes,
     probabilities: Any,
     classes: tuple[str, ...],
     weights: Any = None,
     costs: Any = None,
 ) -> ClassificationReport:
-    """Report on predicted classes that are given as places in `classes`."""
+    """Report on predicted classes that are given as indices in `classes`."""
     from sklearn import metrics
 
-    if len(truth) == 0:
+    if len(actual) == 0:
         raise DataError("there are no cases to report on")
-    require_length("predicted", predicted, len(truth))
-    mass = checked_weights(weights, len(truth))
-    shares = None if probabilities is None else checked_probabilities(probabilities, len(truth), len(classes))
+    require_length("predicted", predicted, len(actual))
+    mass = checked_weights(weights, len(actual))
+    shares = None if probabilities is None else checked_probabilities(probabilities, len(actual), len(classes))
     table = None if costs is None else cost_table(costs, classes)
     counted = mass > 0
     if not counted.all():
-        truth, predicted, mass = truth[counted], predicted[counted], mass[counted]
+        actual, predicted, mass = actual[counted], predicted[counted], mass[counted]
         shares = None if shares is None else shares[counted]
 
     confusion = np.full((1, 1), mass.sum())
     if len(classes) > 1:
-        places = np.arange(len(classes))
-        confusion = metrics.confusion_matrix(truth, predicted, labels=places, sample_weight=mass).astype(np.float64)
-    accuracy = float(metrics.accuracy_score(truth, predicted, sample_weight=mass))
+        codes = np.arange(len(classes))
+        confusion = metrics.confusion_matrix(actual, predicted, labels=codes, sample_weight=mass).astype(np.float64)
+    accuracy = float(metrics.accuracy_score(actual, predicted, sample_weight=mass))
     effective = effective_number(mass)
     low, high = wilson_interval(effective * accuracy, effective)
     support = confusion.sum(axis=1)
     most = int(np.argmax(support))
-    per_class = _scores(metrics, truth, predicted, mass, classes)
-    probable = None if shares is None else probability_report(truth, shares, mass, classes)
+    per_class = _scores(metrics, actual, predicted, mass, classes)
+    probable = None if shares is None else probability_report(actual, shares, mass, classes)
     cost = None
     if table is not None:
         second = shares[:, 1] if shares is not None and len(classes) == 2 else None
-        cost = cost_report(table, confusion, classes, truth == 1, second, mass)
+        cost = cost_report(table, confusion, classes, actual == 1, second, mass)
     baseline = float(support[most] / support.sum())
-    sentences = class_warnings(len(truth), accuracy, low, baseline, classes[most], classes, confusion)
+    sentences = class_warnings(len(actual), accuracy, low, baseline, classes[most], classes, confusion)
     if probable is not None and shares is not None:
         sentences += probability_warnings(shares, probable.log_loss, ordered=probable.auc is not None)
     if cost is not None and cost.best is not None:
@@ -479,7 +478,7 @@ def report_of_codes(
         )
     return ClassificationReport(
         classes,
-        len(truth),
+        len(actual),
         confusion,
         accuracy,
         low,
@@ -488,8 +487,8 @@ def report_of_codes(
         baseline,
         classes[most],
         per_class,
-        _average(metrics, truth, predicted, mass, "macro", float(support.sum())),
-        _average(metrics, truth, predicted, mass, "weighted", float(support.sum())),
+        _average(metrics, actual, predicted, mass, "macro", float(support.sum())),
+        _average(metrics, actual, predicted, mass, "weighted", float(support.sum())),
         probable,
         cost,
         tuple(sentences),
@@ -502,9 +501,9 @@ def _labels(values: Any, what: str) -> list[Any]:
     if getattr(values, "ndim", 1) != 1:
         raise ParameterError(f"{what} must be a list of labels, one for each case")
     labels: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    for place, label in enumerate(labels):
+    for row, label in enumerate(labels):
         if label is None or (isinstance(label, float) and isnan(label)):
-            raise DataError(f"{what}: the label of case {place + 1:,} is missing")
+            raise DataError(f"{what}: the label of case {row + 1:,} is missing")
         if isinstance(label, (list, dict, set)):
             raise ParameterError(f"{what} must be a list of labels, one for each case")
     return labels
@@ -525,10 +524,10 @@ def _codes(labels: list[Any], codes: dict[Any, int], what: str) -> Codes:
 
 
 def _scores(
-    metrics: Any, truth: Codes, predicted: Codes, weights: Floats, classes: tuple[str, ...]
+    metrics: Any, actual: Codes, predicted: Codes, weights: Floats, classes: tuple[str, ...]
 ) -> tuple[ClassScore, ...]:
     measured = metrics.precision_recall_fscore_support(
-        truth, predicted, labels=np.arange(len(classes)), sample_weight=weights, zero_division=0
+        actual, predicted, labels=np.arange(len(classes)), sample_weight=weights, zero_division=0
     )
     return tuple(
         ClassScore(label, float(precision), float(recall), float(f), plain(support))
@@ -536,9 +535,11 @@ def _scores(
     )
 
 
-def _average(metrics: Any, truth: Codes, predicted: Codes, weights: Floats, average: str, support: float) -> ClassScore:
+def _average(
+    metrics: Any, actual: Codes, predicted: Codes, weights: Floats, average: str, support: float
+) -> ClassScore:
     precision, recall, f, _ = metrics.precision_recall_fscore_support(
-        truth, predicted, average=average, sample_weight=weights, zero_division=0
+        actual, predicted, average=average, sample_weight=weights, zero_division=0
     )
     return ClassScore(average, float(precision), float(recall), float(f), plain(support))
 
@@ -554,11 +555,11 @@ def _confusion_table(report: ClassificationReport) -> tuple[str, Rows]:
     wrong = report.confusion.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:LARGEST_MATRIX]
-    pairs = [(int(place) // len(names), int(place) % len(names)) for place in order]
+    cells = [(int(index) // len(names), int(index) % len(names)) for index in order]
     body = [
-        [names[true], names[said], f"{plain(round(wrong[true, said], 2)):,}"]
-        for true, said in pairs
-        if wrong[true, said]
+        [names[actual], names[predicted], f"{plain(round(wrong[actual, predicted], 2)):,}"]
+        for actual, predicted in cells
+        if wrong[actual, predicted]
     ]
     return "Most frequent errors", [["actual", "predicted", "cases"], *body]
 

@@ -1,8 +1,6 @@
-"""Comparing learners: on one table by the same folds, and over many tables by ranks.
+"""Compare learners: on one table by the same folds, and over many tables by ranks.
 
-What came of comparing learners on one table, and how it is told: scores, pairs, sentences, tables.
-
-Comparison of learners on the same folds: which is better, by how much, and whether that is significant. A learner is a
+On one table: which learner is better, by how much, and whether that is significant. A learner is a
 plan, a recipe, the name of an algorithm, an estimator, or any function that makes a model of a dataset. Its score is
 the mean accuracy or root mean squared error over the folds; pooled results count all predictions together. The
 corrected resampled t-test over the folds decides about each pair of learners. McNemar's test on the pooled predictions
@@ -30,14 +28,14 @@ from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
 from treewright.evaluation.cross_validation import (
     Fit,
-    check_whole,
-    fold_pairs,
+    fold_splits,
     given_folds,
+    require_whole_number,
     stratified_folds,
     target_of,
     wilson_interval,
 )
-from treewright.evaluation.fold_runs import FoldRun, run_pairs
+from treewright.evaluation.fold_runs import FoldRun, run_splits
 from treewright.evaluation.learners import fit_of, named_learners
 from treewright.evaluation.report import Rows, html_report, shown_names, text_table
 from treewright.evaluation.significance_tests import (
@@ -61,7 +59,7 @@ NAME_WIDTH = 30
 
 @dataclass(frozen=True)
 class LearnerResult:
-    """How one learner did.
+    """The results of one learner.
 
     Attributes
     ----------
@@ -77,7 +75,7 @@ class LearnerResult:
     errors : int or None
         Wrong predictions in all; None for a number.
     seconds : float
-        To learn and to predict, all folds together.
+        Time to train and to predict, all folds together.
     size : float or None
         Mean number of nodes or rules; None for a model that has neither.
     size_of : str
@@ -101,8 +99,8 @@ class LearnerResult:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two learners, tested against each other.
+class PairwiseTest:
+    """The significance tests of two learners.
 
     Attributes
     ----------
@@ -114,11 +112,12 @@ class Pair:
     mcnemar : McNemar or None
         Of the pooled predictions (of the first repeat); None for a number.
     p, p_adjusted : float
-        The probability that decides, and after adjustment for all pairs.
+        The p-value that decides, and the same adjusted for all pairs.
     decided_by : str
     more_than_noise : bool
+        True if the difference is significant.
     sentence : str
-        All this in words.
+        The result as a sentence.
     """
 
     first: str
@@ -166,11 +165,11 @@ class Comparison:
     measure : str
         ``"accuracy"`` or ``"rmse"``.
     baseline : float
-        Accuracy of always saying the most frequent class; RMSE of always saying the mean.
+        Accuracy of always predicting the most frequent class; RMSE of always predicting the mean.
     baseline_class : str or None
     learners : tuple of LearnerResult
     pairs : tuple of Pair
-        Every two learners, the better one first where they differ.
+        Every two learners; if their scores differ, the better one comes first.
     alpha : float
     """
 
@@ -182,7 +181,7 @@ class Comparison:
     baseline: float
     baseline_class: str | None
     learners: tuple[LearnerResult, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairwiseTest, ...]
     alpha: float = 0.05
 
     @property
@@ -202,8 +201,8 @@ class Comparison:
                 return one
         raise ParameterError(f"there is no learner {name!r}; there are: {', '.join(map(repr, self.scores))}")
 
-    def pair(self, first: str, second: str) -> Pair:
-        """Return the tests of two learners, in whichever order they are kept."""
+    def pair(self, first: str, second: str) -> PairwiseTest:
+        """Return the tests of two learners, in any order."""
         for one in self.pairs:
             if {one.first, one.second} == {self.learner(first).name, self.learner(second).name}:
                 return one
@@ -211,7 +210,7 @@ class Comparison:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Who wins, by how much, and whether that is more than noise."""
+        """The best learner, its lead, and whether that is significant."""
         best = self.learners[0].name
         return (self._headline(), *(pair.sentence for pair in self.pairs if best in (pair.first, pair.second)))
 
@@ -220,15 +219,15 @@ class Comparison:
         name = printable(best.name)
         behind = [pair for pair in self.pairs if best.name in (pair.first, pair.second)]
         level = [name, *(printable(other_name(pair, best.name)) for pair in behind if pair.better is None)]
-        told = f"{best_text(level)} the best {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}"
+        start = f"{best_text(level)} the best {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}"
         if all(pair.more_than_noise for pair in behind):
-            return f"{told}, significantly better than {'the other' if len(behind) == 1 else 'all others'}."
+            return f"{start}, significantly better than {'the other' if len(behind) == 1 else 'all others'}."
         if len(level) == len(self.learners):
             return f"All learners have the same {_MEASURES[self.measure]}, {score_text(best.score, self.measure)}."
         if not any(pair.more_than_noise for pair in behind):
-            return f"{told}, but no difference is statistically significant."
+            return f"{start}, but no difference is statistically significant."
         near = [other_name(pair, best.name) for pair in behind if not pair.more_than_noise]
-        return f"{told}; not significantly different from {name}: {', '.join(map(printable, near))}."
+        return f"{start}; not significantly different from {name}: {', '.join(map(printable, near))}."
 
     def _baseline_sentence(self) -> str:
         best = self.learners[0]
@@ -298,33 +297,33 @@ class Comparison:
             rows.append(row)
         return [header, *rows]
 
-    def _way(self) -> str:
-        way = f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} times {self.folds} folds"
-        told = f"{self.cases:,} cases, {way}, the same for all; {self.measure} and size are means over the folds"
+    def _design_sentence(self) -> str:
+        folds = f"{self.folds} folds" if self.repeats == 1 else f"{self.repeats} times {self.folds} folds"
+        line = f"{self.cases:,} cases, {folds}, the same for all; {self.measure} and size are means over the folds"
         if self.higher_is_better:
-            told += "; McNemar: cases that only one of the two predicts correctly"
+            line += "; McNemar: cases that only one of the two predicts correctly"
         if len(self.pairs) == 1:
-            return told
+            return line
         rest = "intervals and McNemar's p are" if self.higher_is_better else "intervals are"
-        return f"{told}; p is adjusted for {len(self.pairs)} pairs, {rest} not"
+        return f"{line}; p is adjusted for {len(self.pairs)} pairs, {rest} not"
 
-    def _told(self) -> list[str]:
-        return [*self.sentences, self._baseline_sentence(), f"({self._way()})"]
+    def _sentences_below(self) -> list[str]:
+        return [*self.sentences, self._baseline_sentence(), f"({self._design_sentence()})"]
 
     def __str__(self) -> str:
-        return "\n".join([text_table(self._table()), "", *self._told()])
+        return "\n".join([text_table(self._table()), "", *self._sentences_below()])
 
     def _repr_html_(self) -> str:
-        return html_report([("Learners", self._table())], self._told())
+        return html_report([("Learners", self._table())], self._sentences_below())
 
 
-def other_name(pair: Pair, name: str) -> str:
-    """Return the learner that a pair has beside this one."""
+def other_name(pair: PairwiseTest, name: str) -> str:
+    """Return the other learner of a pair."""
     return pair.second if pair.first == name else pair.first
 
 
 def best_text(names: Sequence[str]) -> str:
-    """Return the best learner, or those that share the best score."""
+    """Return the best learner, or those with the same best score."""
     return f"{names[0]} has" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} share"
 
 
@@ -338,7 +337,7 @@ def score_text(score: float, measure: str) -> str:
 
 def gap_text(test: ResampledT, measure: str) -> str:
     """Print a difference with its interval."""
-    if test.spread == 0:  # an interval of no width would promise too much
+    if test.spread == 0:  # an interval of width 0 would be misleading
         size = f"{_points(test.mean)} percentage points" if measure == "accuracy" else f"{-test.mean:.4g}"
         return f"{size} on every fold"
     if measure == "accuracy":
@@ -348,7 +347,7 @@ def gap_text(test: ResampledT, measure: str) -> str:
 
 
 def _points(share: float) -> str:
-    """Print a share in percentage points, never a difference as none."""
+    """Format a share in percentage points; a small difference is never rounded to 0."""
     points = 100 * share
     return f"{points:.1g}" if 0 < abs(points) < 0.05 else f"{points:.1f}"
 
@@ -384,15 +383,15 @@ def compare(
         Names and plans, recipes, names of algorithms, estimators or functions from a dataset to a model; two at
         least. A list makes the names.
     folds, repeats, seed : int
-        Stratified folds, dealt out anew in each repeat.
+        Stratified folds, shuffled anew for each repeat.
     fold_of : array of int or None
         The fold of each case, instead of the three above.
     progress : callable or None
-        Called with models learned and models to learn.
+        Called with the number of trained models and of all models.
     alpha : float
-        Below this adjusted probability a difference is more than noise.
+        A difference is significant if its adjusted p-value is below alpha.
     n_jobs : int or None
-        Threads or processes that share the work, as of `estimate`.
+        Number of threads or processes, as in `estimate`.
 
     Returns
     -------
@@ -412,11 +411,11 @@ def compare(
     fits = _fits(learners)
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must be between 0 and 1, not {alpha!r}")
-    check_whole("repeats", repeats, 1)
+    require_whole_number("repeats", repeats, 1)
     if n_jobs not in (None, -1):
-        check_whole("n_jobs", n_jobs, 1)
+        require_whole_number("n_jobs", n_jobs, 1)
     if fold_of is None:
-        check_whole("the number of folds", folds, 2)
+        require_whole_number("the number of folds", folds, 2)
         parts = [stratified_folds(dataset, folds, _seed(seed, repeat)) for repeat in range(repeats)]
     else:
         if repeats != 1:
@@ -425,21 +424,21 @@ def compare(
         folds = int(parts[0].max()) + 1
     tally = {name: _Tally(dataset) for name in fits}
     number = folds * repeats
-    for place, (name, fit) in enumerate(fits.items()):
-        pairs = enumerate((pair for part in parts for pair in fold_pairs(part)), start=1)
+    for index, (name, fit) in enumerate(fits.items()):
+        pairs = enumerate((pair for part in parts for pair in fold_splits(part)), start=1)
         runs = []
-        with _told_by_name(name):
-            for run in run_pairs(dataset, fit, pairs, number, n_jobs):
+        with _named_in_errors(name):
+            for run in run_splits(dataset, fit, pairs, number, n_jobs):
                 runs.append(run)
                 if progress is not None:
-                    progress(place * number + len(runs), len(fits) * number)
+                    progress(index * number + len(runs), len(fits) * number)
         for run in runs:
             tally[name].add(run)
     accuracy = dataset.schema.task is Task.CLASSIFICATION
     found = [one.result(name) for name, one in tally.items()]
     found.sort(key=lambda one: -round(one.score, 12) if accuracy else round(one.score, 12))  # equal ones as given
     baseline, baseline_class = _baseline(dataset)
-    pairs_found = _pairs(found, tally, dataset.n_rows, folds, alpha)
+    tests = _pairwise_tests(found, tally, dataset.n_rows, folds, alpha)
     measure = "accuracy" if accuracy else "rmse"
     return Comparison(
         dataset.source,
@@ -450,17 +449,17 @@ def compare(
         baseline,
         baseline_class,
         tuple(found),
-        pairs_found,
+        tests,
         alpha,
     )
 
 
 class _Tally:
-    """Collects what one learner does over the folds."""
+    """Collects the results of one learner over the folds."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.numbers = dataset.schema.task is Task.REGRESSION
-        self.truth: npt.NDArray[Any] = np.zeros(0) if dataset.target is None else np.asarray(dataset.target)
+        self.actual: npt.NDArray[Any] = np.zeros(0) if dataset.target is None else np.asarray(dataset.target)
         self.weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
         self.scores: list[float] = []
         self.sizes: list[tuple[int | None, str]] = []
@@ -469,8 +468,8 @@ class _Tally:
         """For each fold the cases and their losses: 1 for a wrong class, or the squared error."""
 
     def add(self, run: FoldRun) -> None:
-        truth = self.truth[run.rows]
-        loss = np.square(run.predicted - truth) if self.numbers else (run.predicted != truth).astype(np.float64)
+        actual = self.actual[run.rows]
+        loss = np.square(run.predicted - actual) if self.numbers else (run.predicted != actual).astype(np.float64)
         self.seconds += run.result.seconds
         self.losses.append((run.rows, loss))
         self.scores.append(self._score(run.rows, loss))
@@ -479,16 +478,16 @@ class _Tally:
     def _score(self, rows: npt.NDArray[np.intp], loss: npt.NDArray[np.float64]) -> float:
         weights = self.weights[rows]
         if not weights.sum() > 0:
-            raise DataError("the cases of a fold weigh nothing together; use fewer folds")
+            raise DataError("all cases of a fold have weight 0; use fewer folds")
         mean = float(np.average(loss, weights=weights))
         return sqrt(mean) if self.numbers else 1 - mean
 
     def right(self) -> npt.NDArray[np.bool_]:
-        """Return which cases that weigh anything were right in the first repeat, which tests every case once."""
-        result = np.zeros(len(self.truth), dtype=np.bool_)
+        """Return which cases of positive weight were right in the first repeat, which tests every case once."""
+        result = np.zeros(len(self.actual), dtype=np.bool_)
         tested = 0
         for rows, loss in self.losses:
-            if tested == len(self.truth):
+            if tested == len(self.actual):
                 break
             result[rows] = loss == 0
             tested += len(rows)
@@ -513,13 +512,13 @@ class _Tally:
 def _fits(learners: Any) -> dict[str, Fit]:
     named = named_learners(learners)
     if len(named) < 2:
-        raise ParameterError(f"a comparison needs two learners at least, not {len(named)}")
+        raise ParameterError(f"a comparison needs at least two learners, not {len(named)}")
     return {name: fit_of(learner, name) for name, learner in named.items()}
 
 
 @contextmanager
-def _told_by_name(name: str) -> Iterator[None]:
-    """Let a refusal say whose it is."""
+def _named_in_errors(name: str) -> Iterator[None]:
+    """Add the name of the learner to its errors."""
     try:
         yield
     except ParameterError as error:
@@ -529,24 +528,24 @@ def _told_by_name(name: str) -> Iterator[None]:
 
 
 def _seed(seed: int, repeat: int) -> int:
-    """Return the seed of a repeat; the first deals the cases out as `cross_validate` does."""
+    """Return the seed of a repeat; the first has the folds of `cross_validate`."""
     return seed if repeat == 0 or seed < 0 else int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
 
 
 def _baseline(dataset: Dataset) -> tuple[float, str | None]:
-    truth = np.zeros(0) if dataset.target is None else dataset.target
-    weights = np.ones(len(truth)) if dataset.weights is None else dataset.weights
+    actual = np.zeros(0) if dataset.target is None else dataset.target
+    weights = np.ones(len(actual)) if dataset.weights is None else dataset.weights
     if dataset.schema.task is Task.REGRESSION:
-        mean = np.average(truth, weights=weights)
-        return sqrt(float(np.average((truth - mean) ** 2, weights=weights))), None
-    counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
+        mean = np.average(actual, weights=weights)
+        return sqrt(float(np.average((actual - mean) ** 2, weights=weights))), None
+    counts = np.bincount(actual.astype(np.intp), weights, len(dataset.schema.classes))
     most = int(np.argmax(counts))
     return float(counts[most] / counts.sum()), dataset.schema.classes[most]
 
 
-def _pairs(
+def _pairwise_tests(
     found: Sequence[LearnerResult], tally: Mapping[str, _Tally], cases: int, folds: int, alpha: float
-) -> tuple[Pair, ...]:
+) -> tuple[PairwiseTest, ...]:
     n_test = cases / folds
     drafts: list[tuple[LearnerResult, LearnerResult, ResampledT, McNemar | None, float, str]] = []
     right = {one.name: tally[one.name].right() for one in found if one.errors is not None}
@@ -557,15 +556,17 @@ def _pairs(
             a, b = right[first.name], right[second.name]
             other = mcnemar(int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a)))
         p, decided_by = test.p, "corrected resampled t-test"
-        if test.spread == 0 and test.mean != 0:  # equal differences on all folds: nothing to measure noise by
+        if test.spread == 0 and test.mean != 0:  # equal differences on all folds: t is not defined
             p, decided_by = (1.0, "nothing: the folds do not spread") if other is None else (other.p, MCNEMAR)
         drafts.append((first, second, test, other, p, decided_by))
     adjusted = holm([draft[4] for draft in drafts])
     measure = "accuracy" if right else "rmse"
-    return tuple(_pair(*draft, p_adjusted, measure, alpha) for draft, p_adjusted in zip(drafts, adjusted, strict=True))
+    return tuple(
+        _pairwise_test(*draft, p_adjusted, measure, alpha) for draft, p_adjusted in zip(drafts, adjusted, strict=True)
+    )
 
 
-def _pair(
+def _pairwise_test(
     first: LearnerResult,
     second: LearnerResult,
     test: ResampledT,
@@ -575,7 +576,7 @@ def _pair(
     p_adjusted: float,
     measure: str,
     alpha: float,
-) -> Pair:
+) -> PairwiseTest:
     same = abs(test.mean) < 1e-12
     better = None if same else first.name  # they come sorted
     beyond = not same and p_adjusted < alpha
@@ -589,17 +590,17 @@ def _pair(
             f"{'significant' if beyond else 'not significant'} "
             f"({_probabilities(p_adjusted, decided_by, other)})."
         )
-    return Pair(first.name, second.name, better, test, other, p, p_adjusted, decided_by, beyond, sentence)
+    return PairwiseTest(first.name, second.name, better, test, other, p, p_adjusted, decided_by, beyond, sentence)
 
 
 def _probabilities(p_adjusted: float, decided_by: str, other: McNemar | None) -> str:
-    """Return the deciding p-value, and McNemar's beside it."""
+    """Return the deciding p-value and that of McNemar's test."""
     if other is None:
         return p_text(p_adjusted)
-    told = f"McNemar {other.only_first:,} to {other.only_second:,}"
+    counts = f"McNemar {other.only_first:,} to {other.only_second:,}"
     if decided_by == MCNEMAR:
-        return f"{told}, {p_text(p_adjusted)}"
-    return f"{p_text(p_adjusted)}; {told}, {p_text(other.p)}"
+        return f"{counts}, {p_text(p_adjusted)}"
+    return f"{p_text(p_adjusted)}; {counts}, {p_text(other.p)}"
 
 
 @dataclass(frozen=True)
@@ -617,7 +618,7 @@ class ManyComparison:
     critical_difference : float
         Of Nemenyi's test at alpha.
     groups : tuple of tuples of str
-        Learners that Nemenyi's test does not tell apart; they overlap.
+        Learners whose ranks do not differ significantly by Nemenyi's test; groups overlap.
     alpha : float
     """
 
@@ -633,14 +634,14 @@ class ManyComparison:
 
     @property
     def differ(self) -> bool:
-        """Whether the test of Friedman, Iman and Davenport finds any difference at alpha."""
+        """True if the test of Friedman, Iman and Davenport is significant at alpha."""
         return self.friedman.p < self.alpha
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Who ranks best, and whether that is more than noise."""
+        """The learner with the best rank, and whether that is significant."""
         test, best = self.friedman, self.learners[0]
-        told = f"F({test.df1}, {test.df2}) = {test.f:.2f}, {p_text(test.p)}"
+        test_text = f"F({test.df1}, {test.df2}) = {test.f:.2f}, {p_text(test.p)}"
         ahead = [name for name in self.learners[1:] if not any({best, name} <= set(group) for group in self.groups)]
         ranked = zip(self.learners, self.average_ranks, strict=True)
         level = [printable(name) for name, rank in ranked if rank == self.average_ranks[0]]
@@ -648,14 +649,14 @@ class ManyComparison:
         if len(level) == len(self.learners):
             first = f"All learners have the same average rank, {self.average_ranks[0]:.2f}"
         if not self.differ:
-            return (f"{first}; over these tables no difference is statistically significant (Friedman, {told}).",)
+            return (f"{first}; over these tables no difference is statistically significant (Friedman, {test_text}).",)
         beyond = f"Ranks {self.critical_difference:.2f} apart differ significantly (Nemenyi at {self.alpha:.0%})"
         whom = (
             f"significantly better than {', '.join(map(printable, ahead))}"
             if ahead
             else "but not significantly better than any other"
         )
-        return f"{first}, {whom}.", f"{beyond}; the learners are not all equal (Friedman, {told})."
+        return f"{first}, {whom}.", f"{beyond}; the learners are not all equal (Friedman, {test_text})."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -712,7 +713,7 @@ def compare_over(
     datasets : dict or DataFrame
         Table names and their comparisons, or the score of each learner on each table (tables are rows).
     higher_is_better : bool
-        What a table of scores means; comparisons know it themselves.
+        Direction of a table of scores; a `Comparison` has its own.
     alpha : float
 
     Examples
@@ -728,19 +729,19 @@ def compare_over(
         )
     table: Mapping[Any, Any] = datasets if isinstance(datasets, Mapping) else datasets.to_dict(orient="index")
     if len(table) < 2:
-        raise ParameterError(f"learners are ranked over two tables at least, not {len(table)}")
+        raise ParameterError(f"learners are ranked over at least two tables, not {len(table)}")
     scores: list[list[float]] = []
     ranks: list[list[float]] = []
     names: list[str] = []
     for name, one in table.items():
-        own = one.scores if isinstance(one, Comparison) else {str(key): float(value) for key, value in one.items()}
+        of_table = one.scores if isinstance(one, Comparison) else {str(key): float(value) for key, value in one.items()}
         up = one.higher_is_better if isinstance(one, Comparison) else higher_is_better
         if not names:
-            names = list(own)
-        if set(own) != set(names):
-            apart = ", ".join(map(repr, sorted(set(own) ^ set(names))))
-            raise ParameterError(f"every table needs a score of every learner; {name!r} differs in {apart}")
-        scores.append([own[key] for key in names])
+            names = list(of_table)
+        if set(of_table) != set(names):
+            differing = ", ".join(map(repr, sorted(set(of_table) ^ set(names))))
+            raise ParameterError(f"every table needs a score of every learner; {name!r} differs in {differing}")
+        scores.append([of_table[key] for key in names])
         ranks.extend(ranks_of([scores[-1]], higher_is_better=up).tolist())
     test = friedman(ranks)
     difference = nemenyi_critical_difference(len(names), len(table), alpha)

@@ -1,12 +1,11 @@
-"""CV splitters, accuracy and error with their intervals.
+"""Cross-validation: splitters, and accuracy or error with interval and baseline.
 
-Cross-validated estimates: stratified folds, accuracy with its interval, and the baseline. Each fold is predicted by a
-model trained on the others. Folds are stratified: every class (or every range of a numeric target) is spread evenly
-over them. The predictions of all folds are pooled, so every case counts once. The baseline always predicts the most
-frequent class, or the mean.
+Each fold is predicted by a model trained on the others. Folds are stratified: every class (or every range of a numeric
+target) is spread evenly over them. The predictions of all folds are pooled, so every case counts once. The baseline
+always predicts the most frequent class, or the mean.
 
-CV splitters: rules that make train/test splits of the cases, as values. The same splitter and the same cases always
-give the same splits. Stratified folds hold their share of each class (or of the range of a numeric target).
+A CV splitter makes train/test splits of the cases. It is a value: the same splitter and the same cases always give the
+same splits.
 
 Invariants: No case is in both the training and the test rows of a split, and neither of them is empty.
 """
@@ -51,7 +50,7 @@ class AccuracyEstimate:
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the whole interval lies above the baseline."""
+        """True if the whole interval lies above the baseline."""
         return self.low > self.baseline
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,12 +87,14 @@ def wilson_interval(correct: float, n: float, confidence: float = 0.95) -> tuple
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     p = correct / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, min(middle - half, p)), min(1.0, max(middle + half, p))  # at 0 and 1 rounding could pass p
+    half_width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, min(middle - half_width, p)), min(
+        1.0, max(middle + half_width, p)
+    )  # at 0 and 1 rounding could pass p
 
 
 def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.intp]:
-    """Return the fold of each case: shuffled by the seed, dealt out class by class (or along a numeric target).
+    """Return the fold of each case: shuffled by the seed, assigned class by class (or along a numeric target).
 
     Examples
     --------
@@ -107,15 +108,15 @@ def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.
     if not 2 <= k <= dataset.n_rows:
         raise ParameterError(f"the number of folds must be from 2 to the number of cases, {dataset.n_rows}, not {k}")
     if dataset.target is None:
-        raise ParameterError("folds are made along the target, and there is none")
-    mixed = np.random.default_rng(seed).permutation(dataset.n_rows)
-    dealt = mixed[np.argsort(dataset.target[mixed], kind="stable")]
+        raise ParameterError("stratified folds need a target, and the data have none")
+    shuffled = np.random.default_rng(seed).permutation(dataset.n_rows)
+    ordered = shuffled[np.argsort(dataset.target[shuffled], kind="stable")]
     folds = np.empty(dataset.n_rows, dtype=np.intp)
-    folds[dealt] = np.arange(dataset.n_rows) % k
+    folds[ordered] = np.arange(dataset.n_rows) % k
     return folds
 
 
-def fold_pairs(folds: npt.NDArray[np.intp], used: int | None = None) -> Iterator[tuple[Rows, Rows]]:
+def fold_splits(folds: npt.NDArray[np.intp], used: int | None = None) -> Iterator[tuple[Rows, Rows]]:
     """Yield training and test rows of each fold, or of the first few."""
     for fold in range(int(folds.max()) + 1 if used is None else used):
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -130,7 +131,7 @@ def cross_validate(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> AccuracyEstimate | ErrorEstimate:
-    """Estimate by k-fold cross-validation; `used` folds only, where all would take too long (1: a hold-out).
+    """Estimate by k-fold cross-validation, on all folds or on the first `used` ones (1: a hold-out).
 
     Parameters
     ----------
@@ -139,14 +140,14 @@ def cross_validate(
         Learns a model from the training part.
     folds, used, seed : int
     progress : callable or None
-        Called with folds done and folds in all.
+        Called with the number of finished folds and of all folds.
     """
-    parts = stratified_folds(dataset, folds, seed)
+    folds_of = stratified_folds(dataset, folds, seed)
     number = folds if used is None else used
     if not 1 <= number <= folds:
         raise ParameterError(f"used must be from 1 to the number of folds, {folds}, not {used}")
     tested, predicted = [], []
-    for done, (train, test) in enumerate(fold_pairs(parts, number)):
+    for done, (train, test) in enumerate(fold_splits(folds_of, number)):
         model = fit(dataset.take(train))
         cases = dataset.take(test)
         if dataset.schema.task is Task.REGRESSION:
@@ -157,33 +158,33 @@ def cross_validate(
         if progress is not None:
             progress(done + 1, number)
     rows = np.concatenate(tested)
-    said = np.concatenate(predicted)
-    truth = np.zeros(0) if dataset.target is None else dataset.target[rows]
+    predicted_values = np.concatenate(predicted)
+    actual = np.zeros(0) if dataset.target is None else dataset.target[rows]
     weights = np.ones(len(rows)) if dataset.weights is None else dataset.weights[rows]
     if dataset.schema.task is Task.REGRESSION:
-        return error_estimate(number, truth, said, weights)
-    return accuracy_estimate(dataset, number, truth, said, weights)
+        return error_estimate(number, actual, predicted_values, weights)
+    return accuracy_estimate(dataset, number, actual, predicted_values, weights)
 
 
 def accuracy_estimate(
     dataset: Dataset,
     folds: int,
-    truth: npt.NDArray[Any],
-    said: npt.NDArray[Any],
+    actual: npt.NDArray[Any],
+    predicted: npt.NDArray[Any],
     weights: npt.NDArray[np.float64],
 ) -> AccuracyEstimate:
-    """Return the accuracy of class codes that were said, with its interval and the baseline."""
+    """Return the accuracy of predicted class codes, with its interval and the baseline."""
     total = float(weights.sum())
-    right = float(weights[truth == said].sum())
-    # Unequal weights tell less than as many equal ones: the interval is that of the effective number of cases (Kish).
+    right = float(weights[actual == predicted].sum())
+    # Unequal weights carry less information than equal ones: use the effective number of cases (Kish).
     effective = total * total / float((weights * weights).sum())
     low, high = wilson_interval(effective * right / total, effective)
-    counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
+    counts = np.bincount(actual.astype(np.intp), weights, len(dataset.schema.classes))
     most = int(np.argmax(counts))
     return AccuracyEstimate(
         folds,
-        len(truth),
-        int(np.count_nonzero(truth == said)),
+        len(actual),
+        int(np.count_nonzero(actual == predicted)),
         right / total,
         low,
         high,
@@ -204,23 +205,23 @@ def out_of_bag_estimate(dataset: Dataset, model: Forest, found: OutOfBag) -> Acc
 
 
 def error_estimate(
-    folds: int, truth: npt.NDArray[Any], said: npt.NDArray[Any], weights: npt.NDArray[np.float64]
+    folds: int, actual: npt.NDArray[Any], predicted: npt.NDArray[Any], weights: npt.NDArray[np.float64]
 ) -> ErrorEstimate:
-    """Return the error of numbers that were said, and that of the mean."""
+    """Return the error of predicted numbers, and that of the mean."""
     total = weights.sum()
-    squares = float((weights * (truth - said) ** 2).sum())
-    around_mean = float((weights * (truth - (weights * truth).sum() / total) ** 2).sum())
+    squares = float((weights * (actual - predicted) ** 2).sum())
+    around_mean = float((weights * (actual - (weights * actual).sum() / total) ** 2).sum())
     r2 = 1 - squares / around_mean if around_mean > 0 else 0.0
-    return ErrorEstimate(folds, len(truth), sqrt(squares / total), r2, sqrt(around_mean / total))
+    return ErrorEstimate(folds, len(actual), sqrt(squares / total), r2, sqrt(around_mean / total))
 
 
-Pairs = Iterator[tuple[Rows, Rows]]
+Splits = Iterator[tuple[Rows, Rows]]
 
 
-class Way(Protocol):
+class Splitter(Protocol):
     """A CV splitter: it makes train/test splits of the cases."""
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield training and test rows."""
 
     def number(self, dataset: Dataset) -> int:
@@ -250,15 +251,15 @@ class HoldOut:
             raise ParameterError(f"the share to hold out must be a number between 0 and 1, not {self.share!r}")
         _check_seed(self.seed)
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield the only train/test split."""
-        mixed = np.random.default_rng(self.seed).permutation(dataset.n_rows)
-        dealt = mixed[np.argsort(target_of(dataset)[mixed], kind="stable")]
-        places = np.arange(dataset.n_rows)
-        held = np.floor((places + 1) * self.share) > np.floor(places * self.share)
+        shuffled = np.random.default_rng(self.seed).permutation(dataset.n_rows)
+        ordered = shuffled[np.argsort(target_of(dataset)[shuffled], kind="stable")]
+        positions = np.arange(dataset.n_rows)
+        held = np.floor((positions + 1) * self.share) > np.floor(positions * self.share)
         if held.all() or not held.any():
             raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * self.share:.0f} % of them")
-        yield np.sort(dealt[~held]), np.sort(dealt[held])
+        yield np.sort(ordered[~held]), np.sort(ordered[held])
 
     def number(self, dataset: Dataset) -> int:
         """Return 1."""
@@ -278,7 +279,7 @@ class KFold:
     k : int
         From 2 to the number of cases.
     stratified : bool
-        Deal out class by class (or along a numeric target), so that the parts differ by one case of a class at most.
+        Assign the cases class by class (or along a numeric target): folds differ by at most one case of a class.
     seed : int
 
     Examples
@@ -293,18 +294,18 @@ class KFold:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("the number of folds", self.k, 2)
+        require_whole_number("the number of folds", self.k, 2)
         _check_seed(self.seed)
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each fold."""
         if self.stratified:
-            yield from fold_pairs(stratified_folds(dataset, self.k, self.seed))
+            yield from fold_splits(stratified_folds(dataset, self.k, self.seed))
             return
-        _require_as_many(self.k, dataset.n_rows, "folds", "cases")
+        _require_at_most(self.k, dataset.n_rows, "folds", "cases")
         folds = np.empty(dataset.n_rows, dtype=np.intp)
         folds[np.random.default_rng(self.seed).permutation(dataset.n_rows)] = np.arange(dataset.n_rows) % self.k
-        yield from fold_pairs(folds)
+        yield from fold_splits(folds)
 
     def number(self, dataset: Dataset) -> int:
         """Return the number of folds."""
@@ -331,14 +332,14 @@ class Repeated:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("the number of folds", self.k, 2)
-        check_whole("the number of repeats", self.times, 1)
+        require_whole_number("the number of folds", self.k, 2)
+        require_whole_number("the number of repeats", self.times, 1)
         _check_seed(self.seed)
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each fold of each repeat."""
         for seed in seeds(self.seed, self.times):
-            yield from fold_pairs(stratified_folds(dataset, self.k, seed))
+            yield from fold_splits(stratified_folds(dataset, self.k, seed))
 
     def number(self, dataset: Dataset) -> int:
         """Return the folds of all repeats."""
@@ -351,10 +352,10 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Grouped:
-    """Folds that keep groups whole: the cases with the same value in a column, such as one patient's.
+    """Folds that keep groups together: the cases with the same value in a column, such as those of one patient.
 
-    The largest groups are dealt first, each to the fold that is smallest so far. Cases without a value are one group.
-    `estimate` keeps the column out of learning.
+    The largest groups come first, each goes to the fold that is smallest so far. Cases without a value are one group.
+    `estimate` does not train on the column.
 
     Parameters
     ----------
@@ -374,20 +375,20 @@ class Grouped:
     column: str
 
     def __post_init__(self) -> None:
-        check_whole("the number of folds", self.k, 2)
+        require_whole_number("the number of folds", self.k, 2)
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each fold."""
-        codes = dataset.columns[place_of(dataset, self.column)]
+        codes = dataset.columns[attribute_index(dataset, self.column)]
         _, group = np.unique(codes, return_inverse=True)
         sizes = np.bincount(group)
-        _require_as_many(self.k, len(sizes), "folds", f"groups by {self.column!r}")
+        _require_at_most(self.k, len(sizes), "folds", f"groups by {self.column!r}")
         filled = np.zeros(self.k, dtype=np.intp)
         fold_of = np.zeros(len(sizes), dtype=np.intp)
         for one in np.argsort(-sizes, kind="stable").tolist():
             fold_of[one] = np.argmin(filled)
             filled[fold_of[one]] += sizes[one]
-        yield from fold_pairs(fold_of[group])
+        yield from fold_splits(fold_of[group])
 
     def number(self, dataset: Dataset) -> int:
         """Return the number of folds."""
@@ -405,7 +406,7 @@ class GivenFolds:
     Parameters
     ----------
     fold_of : sequence of int
-        The fold of each case, by whatever numbers; tested in their order.
+        The fold of each case, any numbers; folds are tested in ascending order.
 
     Examples
     --------
@@ -416,9 +417,9 @@ class GivenFolds:
 
     fold_of: Sequence[int] | npt.NDArray[Any]
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each fold."""
-        yield from fold_pairs(given_folds(self.fold_of, dataset.n_rows))
+        yield from fold_splits(given_folds(self.fold_of, dataset.n_rows))
 
     def number(self, dataset: Dataset) -> int:
         """Return the number of folds."""
@@ -430,7 +431,7 @@ class GivenFolds:
 
 
 def given_folds(fold_of: Any, n_rows: int) -> Rows:
-    """Return given folds as whole numbers from 0 on, in their order.
+    """Return given folds renumbered from 0, in ascending order.
 
     Examples
     --------
@@ -442,7 +443,7 @@ def given_folds(fold_of: Any, n_rows: int) -> Rows:
         raise ParameterError(f"fold_of must hold a whole number for each of the {n_rows:,} cases")
     numbers, codes = np.unique(given, return_inverse=True)
     if len(numbers) < 2:
-        raise ParameterError("fold_of must name two folds at least")
+        raise ParameterError("fold_of must have at least two folds")
     return codes.astype(np.intp)
 
 
@@ -450,11 +451,11 @@ def given_folds(fold_of: Any, n_rows: int) -> Rows:
 class LeaveOneOut:
     """Predict every case by a model of all the others."""
 
-    def pairs(self, dataset: Dataset) -> Pairs:
+    def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each case."""
         if dataset.n_rows < 2:
             raise ParameterError(f"leave-one-out needs at least two cases, not {dataset.n_rows}")
-        yield from fold_pairs(np.arange(dataset.n_rows))
+        yield from fold_splits(np.arange(dataset.n_rows))
 
     def number(self, dataset: Dataset) -> int:
         """Return the number of cases."""
@@ -473,11 +474,11 @@ class Bootstrap632:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("the number of bootstrap samples", self.times, 1)
+        require_whole_number("the number of bootstrap samples", self.times, 1)
         _check_seed(self.seed)
 
-    def pairs(self, dataset: Dataset) -> Pairs:
-        """Yield one train/test split for each sample; rows repeat, and a sample of all cases is drawn again."""
+    def pairs(self, dataset: Dataset) -> Splits:
+        """Yield one train/test split for each sample; rows repeat, and a sample with all cases is drawn anew."""
         n = dataset.n_rows
         if n < 2:
             raise ParameterError(f"a bootstrap needs at least two cases, not {n}")
@@ -498,33 +499,33 @@ class Bootstrap632:
         return f".632 bootstrap of {self.times} samples"
 
 
-def as_way(way: Any, dataset: Dataset) -> Way:
+def as_splitter(splitter: Any, dataset: Dataset) -> Splitter:
     """Return a CV splitter: None means ten folds, a number that many folds.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> as_way(None, sample("play-tennis")), as_way(5, sample("play-tennis")).k
+    >>> as_splitter(None, sample("play-tennis")), as_splitter(5, sample("play-tennis")).k
     (KFold(k=10, stratified=True, seed=0), 5)
     """
-    if way is None:
+    if splitter is None:
         return KFold(min(10, dataset.n_rows))
-    if isinstance(way, (int, np.integer)) and not isinstance(way, bool):
-        return KFold(int(way))
-    if isinstance(way, type) or not all(hasattr(way, name) for name in ("pairs", "number", "describe")):
+    if isinstance(splitter, (int, np.integer)) and not isinstance(splitter, bool):
+        return KFold(int(splitter))
+    if isinstance(splitter, type) or not all(hasattr(splitter, name) for name in ("pairs", "number", "describe")):
         names = "KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632"
-        raise ParameterError(f"a CV splitter is a number of folds or one of {names}, not {way!r}")
-    found: Way = way
+        raise ParameterError(f"a CV splitter is a number of folds or one of {names}, not {splitter!r}")
+    found: Splitter = splitter
     return found
 
 
 def seeds(seed: int, number: int) -> list[int]:
-    """Return so many different seeds, made of one."""
+    """Return `number` different seeds derived from one."""
     return [int(one) for one in np.random.SeedSequence(seed).generate_state(number)]
 
 
 def target_of(dataset: Dataset) -> npt.NDArray[Any]:
-    """Return the target, which must be there."""
+    """Return the target; raise if there is none."""
     if not isinstance(dataset, Dataset):
         raise ParameterError(f"this takes a dataset, such as treewright.read makes, not {type(dataset).__name__}")
     if dataset.target is None:
@@ -532,23 +533,23 @@ def target_of(dataset: Dataset) -> npt.NDArray[Any]:
     return dataset.target
 
 
-def place_of(dataset: Dataset, name: str) -> int:
-    """Return the place of an attribute among the columns."""
+def attribute_index(dataset: Dataset, name: str) -> int:
+    """Return the index of an attribute among the columns."""
     if name not in dataset.schema.attribute_names:
         raise DataError(unknown_name("attribute", name, dataset.schema.attribute_names), source=dataset.source)
     return dataset.schema.attribute_names.index(name)
 
 
-def check_whole(what: str, value: object, least: int) -> None:
-    """Raise unless this is a whole number, not too small."""
+def require_whole_number(what: str, value: object, least: int) -> None:
+    """Raise unless the value is a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ParameterError(f"{what} must be a whole number of at least {least}, not {value!r}")
 
 
 def _check_seed(seed: object) -> None:
-    check_whole("seed", seed, 0)
+    require_whole_number("seed", seed, 0)
 
 
-def _require_as_many(k: int, n: int, what: str, of: str) -> None:
+def _require_at_most(k: int, n: int, what: str, of: str) -> None:
     if not k <= n:
         raise ParameterError(f"the number of {what} must be at most the number of {of}, {n}, not {k}")

@@ -25,8 +25,8 @@ from treewright.errors import DataError, ParameterError
 from treewright.evaluation.cross_validation import (
     HoldOut,
     Rows,
-    check_whole,
-    fold_pairs,
+    fold_splits,
+    require_whole_number,
     seeds,
     stratified_folds,
     target_of,
@@ -49,7 +49,7 @@ CONFIDENCES = (1.0, 0.75, 0.5, 0.25, 0.1, 0.05, 0.01, 0.001)
 
 @dataclass(frozen=True)
 class LearningPoint:
-    """The result with so many training cases: the mean over repeats, the band, and that on the training cases."""
+    """The result for one training size: mean over repeats, band, and the result on the training cases."""
 
     size: int
     score: float
@@ -69,7 +69,7 @@ class LearningCurve(Report):
 
     @property
     def still_rising(self) -> bool:
-        """Whether the last step gained more than the band is wide to one side."""
+        """True if the last step gained more than half the width of the band."""
         if len(self.points) < 2:
             return False
         before, last = self.points[-2:]
@@ -94,8 +94,8 @@ class LearningCurve(Report):
     def lines(self) -> list[str]:
         """Return what the curve says."""
         name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
-        told = "more cases would help" if self.still_rising else "more cases would change little"
-        return [f"{name} against training size, {self.repeats} repeats: {told}"]
+        conclusion = "more cases would help" if self.still_rising else "more cases would change little"
+        return [f"{name} against training size, {self.repeats} repeats: {conclusion}"]
 
     def tables(self) -> list[tuple[str, Table]]:
         """Return the points."""
@@ -107,7 +107,7 @@ class LearningCurve(Report):
 
 @dataclass(frozen=True)
 class ComplexityPoint:
-    """One strength of pruning: leaves of the whole data's tree, its training error, and the validation error."""
+    """One strength of pruning: leaves and training error of the tree of all data, and the validation error."""
 
     strength: float
     leaves: int
@@ -120,7 +120,7 @@ class ComplexityPoint:
 class ComplexityCurve(Report):
     """Errors along the trees of pruning, the largest first.
 
-    `best` is the place of the least validation error (of the smaller tree, if equal), `simplest` that of the smallest
+    `best` is the index of the lowest validation error (of the smaller tree, if equal), `simplest` that of the smallest
     tree within one standard error of it.
     """
 
@@ -152,7 +152,7 @@ class ComplexityCurve(Report):
     def lines(self) -> list[str]:
         """Return what the curve says."""
         best, simplest = self.points[self.best], self.points[self.simplest]
-        name = "price of a leaf" if self.along == "cost_complexity" else "confidence"
+        name = "alpha" if self.along == "cost_complexity" else "confidence"
         shown = self._shown
         return [
             f"Error against leaves, validated by {self.folds} folds",
@@ -162,10 +162,10 @@ class ComplexityCurve(Report):
         ]
 
     def tables(self) -> list[tuple[str, Table]]:
-        """Return the points, the optimum marked."""
+        """Return the table of the points, with the optimum marked."""
         rows = [["leaves", "strength", "training", "validation", "standard error", ""]]
-        for place, p in enumerate(self.points):
-            marks = [word for word, at in (("best", self.best), ("within one error", self.simplest)) if at == place]
+        for index, p in enumerate(self.points):
+            marks = [word for word, at in (("best", self.best), ("within one error", self.simplest)) if at == index]
             errors = (p.training, p.validation, p.standard_error)
             rows.append([f"{p.leaves:,}", f"{p.strength:.4g}", *map(self._shown, errors), ", ".join(marks)])
         return [("Complexity curve", rows)]
@@ -188,18 +188,17 @@ def learning_curve(
     share: float = 1 / 3,
     progress: Progress | None = None,
 ) -> LearningCurve:
-    """Learn from more and more cases and test on others.
+    """Train on increasing numbers of cases and test on held-out ones.
 
-    In each repeat a share of the cases is held out, and the training parts of the other cases are nested: a larger one
-    holds the smaller ones, and every class in proportion.
+    In each repeat a share of the cases is held out. The training sets are nested: a larger one contains the smaller
+    ones, and all have the classes in proportion.
 
     Parameters
     ----------
     dataset : Dataset
     learner : Plan, recipe, name of an algorithm, estimator, or function from a dataset to a model
     sizes : list of int or float or None
-        Numbers of training cases, or shares of those there are (floats up to 1); None takes eight, evenly on a
-        logarithmic scale.
+        Numbers of training cases, or shares of all (floats up to 1); None takes eight, evenly on a logarithmic scale.
     repeats, seed : int
     share : float
         Held out for testing.
@@ -215,33 +214,33 @@ def learning_curve(
     """
     target_of(dataset)
     fit = fit_of(learner)
-    check_whole("the number of repeats", repeats, 1)
-    wanted: list[int] | None = None
+    require_whole_number("the number of repeats", repeats, 1)
+    chosen_sizes: list[int] | None = None
     scores: list[list[tuple[float, float]]] = []
-    for done, own_seed in enumerate(seeds(seed, repeats)):
-        [(train, test)] = HoldOut(share, own_seed).pairs(dataset)
-        order = _proportional(dataset, train, own_seed)
-        if wanted is None:
-            wanted = _sizes(sizes, len(train))
+    for done, repeat_seed in enumerate(seeds(seed, repeats)):
+        [(train, test)] = HoldOut(share, repeat_seed).pairs(dataset)
+        order = _proportional(dataset, train, repeat_seed)
+        if chosen_sizes is None:
+            chosen_sizes = _sizes(sizes, len(train))
         unseen = dataset.take(test)
         row = []
-        for at, size in enumerate(wanted):
+        for at, size in enumerate(chosen_sizes):
             part = dataset.take(np.sort(order[:size]))
             model = fit(part)
             row.append((_score(model, unseen), _score(model, part)))
             if progress is not None:
-                progress(done * len(wanted) + at + 1, repeats * len(wanted))
+                progress(done * len(chosen_sizes) + at + 1, repeats * len(chosen_sizes))
         scores.append(row)
     values = np.array(scores)
     measure = "rmse" if dataset.schema.task is Task.REGRESSION else "accuracy"
-    points = tuple(_learning_point(size, values[:, at], measure) for at, size in enumerate(wanted or []))
+    points = tuple(_learning_point(size, values[:, at], measure) for at, size in enumerate(chosen_sizes or []))
     return LearningCurve(measure, repeats, points)
 
 
 def _score(model: Predictor, cases: Dataset) -> float:
     score = score_of(cases, predictions(model, cases))
     if score is None:
-        raise DataError("all cases of a part weigh nothing, so there is nothing to measure", source=cases.source)
+        raise DataError("all cases of a part have weight 0, so there is nothing to measure", source=cases.source)
     return score
 
 
@@ -258,28 +257,28 @@ def _sizes(sizes: Sequence[int | float] | None, most: int) -> list[int]:
         return sorted({round(size) for size in np.geomspace(least, most, 8)})
     found = set()
     for size in sizes:
-        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-        cases = int(size) if whole else round(size * most) if isinstance(size, float) and 0 < size <= 1 else 0
+        is_count = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        cases = int(size) if is_count else round(size * most) if isinstance(size, float) and 0 < size <= 1 else 0
         if not 1 <= cases <= most:
             raise ParameterError(f"a training size must be from 1 to {most}, or a share up to 1.0, not {size!r}")
         found.add(cases)
     if not found:
-        raise ParameterError("a learning curve needs one training size at least")
+        raise ParameterError("a learning curve needs at least one training size")
     return sorted(found)
 
 
 def _proportional(dataset: Dataset, rows: Rows, seed: int) -> Rows:
-    """Shuffle rows so that every beginning has the classes in proportion."""
+    """Shuffle rows so that the first n have the classes in proportion, for every n."""
     draw = np.random.default_rng([seed, 1])
-    mixed = draw.permutation(rows)
+    shuffled = draw.permutation(rows)
     if dataset.schema.task is Task.REGRESSION:
-        return mixed
-    place = np.empty(len(mixed))
-    codes = target_of(dataset)[mixed]
+        return shuffled
+    position = np.empty(len(shuffled))
+    codes = target_of(dataset)[shuffled]
     for code in np.unique(codes):
         here = np.flatnonzero(codes == code)
-        place[here] = (np.arange(len(here)) + 0.5) / len(here)
-    ordered: Rows = mixed[np.argsort(place, kind="stable")]
+        position[here] = (np.arange(len(here)) + 0.5) / len(here)
+    ordered: Rows = shuffled[np.argsort(position, kind="stable")]
     return ordered
 
 
@@ -293,18 +292,18 @@ def complexity_curve(
     points: int = 30,
     progress: Progress | None = None,
 ) -> ComplexityCurve:
-    """Prune one large tree more and more, and validate every strength by folds.
+    """Prune one large tree with increasing strength, and cross-validate each strength.
 
     Parameters
     ----------
     dataset : Dataset
     learner : Plan, recipe, name of an algorithm, or one of our estimators
-        Its own pruning is left out.
+        Its own pruning is turned off.
     seed, folds : int
     along : {"cost_complexity", "confidence"}
-        The price of a leaf, or the confidence of C4.5's pruning.
+        The alpha of cost-complexity pruning, or the confidence of C4.5's pruning.
     points : int
-        Trees of a long sequence that are looked at, evenly on a logarithmic scale of leaves.
+        Most trees of the sequence, evenly on a logarithmic scale of leaves.
     progress : callable or None
         Called with fits done and fits in all.
 
@@ -319,19 +318,19 @@ def complexity_curve(
     target_of(dataset)
     plan = plan_of(learner, dataset)
     if plan.tree is not plan:
-        raise ParameterError("a complexity curve is of trees, one at a time; rules and forests have none")
-    check_whole("the number of points", points, 2)
+        raise ParameterError("a complexity curve needs a learner of single trees; rules and forests have none")
+    require_whole_number("the number of points", points, 2)
     if along not in ("cost_complexity", "confidence"):
         raise ParameterError(f"along must be 'cost_complexity' or 'confidence', not {along!r}")
     if along == "confidence" and dataset.schema.task is Task.REGRESSION:
         raise ParameterError("pruning by confidence is for classes; a numeric target has 'cost_complexity'")
     learn = Learn(plan.tree.unpruned())
-    whole = _tree(learn, dataset)
-    methods: Sequence[CostComplexity | ErrorBased] = _methods(whole, along, points)
-    trees = list(_pruned(whole, methods, dataset))
+    full_tree = _tree(learn, dataset)
+    methods: Sequence[CostComplexity | ErrorBased] = _methods(full_tree, along, points)
+    trees = list(_pruned(full_tree, methods, dataset))
     training = [float(np.average(_losses(one, dataset), weights=dataset.weights)) for one in trees]
     losses = np.zeros((len(methods), dataset.n_rows))
-    for done, (train, test) in enumerate(fold_pairs(stratified_folds(dataset, folds, seed))):
+    for done, (train, test) in enumerate(fold_splits(stratified_folds(dataset, folds, seed))):
         part, unseen = dataset.take(train), dataset.take(test)
         for at, model in enumerate(_pruned(_tree(learn, part), methods, part)):
             losses[at, test] = _losses(model, unseen)
@@ -351,14 +350,14 @@ def complexity_curve(
 
 
 def _tree(learn: Learn, cases: Dataset) -> TreeModel:
-    return cast("TreeModel", learn(cases))  # rules were refused
+    return cast("TreeModel", learn(cases))  # complexity_curve rejects rules and forests
 
 
 def _methods(model: TreeModel, along: Along, points: int) -> Sequence[CostComplexity | ErrorBased]:
     """Return the strengths to try, the weakest first.
 
-    A price stands for all prices at which pruning makes the same tree: the geometric middle, which serves the trees of
-    the folds better than either end.
+    One alpha represents the range of alphas that prune to the same tree: the geometric mean of the range, which suits
+    the trees of the folds better than either end.
     """
     if along == "confidence":
         return [ErrorBased(confidence) for confidence in CONFIDENCES]
@@ -366,12 +365,12 @@ def _methods(model: TreeModel, along: Along, points: int) -> Sequence[CostComple
     last = np.flatnonzero(np.append(np.diff(path.alphas) > 0, True))
     alphas, leaves = path.alphas[last], path.leaves[last]
     following = np.append(alphas[1:], 2 * alphas[-1])
-    prices = np.sqrt(alphas * following)
-    if len(prices) > points:
+    alphas_between = np.sqrt(alphas * following)
+    if len(alphas_between) > points:
         wanted = np.geomspace(leaves[0], leaves[-1], points)
         kept = sorted({int(np.argmin(np.abs(leaves - size))) for size in wanted})
-        prices = prices[kept]
-    return [CostComplexity(float(price)) for price in prices]
+        alphas_between = alphas_between[kept]
+    return [CostComplexity(float(alpha)) for alpha in alphas_between]
 
 
 def _pruned(model: TreeModel, methods: Sequence[CostComplexity | ErrorBased], training: Dataset) -> Iterator[TreeModel]:
@@ -380,17 +379,17 @@ def _pruned(model: TreeModel, methods: Sequence[CostComplexity | ErrorBased], tr
 
 
 def _losses(model: TreeModel, cases: Dataset) -> Floats:
-    """Return 1 for each wrong answer, or the squares of the errors."""
-    said = predictions(model, cases)
+    """Return 1 for each wrong prediction, or the squared errors."""
+    predicted = predictions(model, cases)
     if cases.schema.task is Task.REGRESSION:
-        squares: Floats = (said - target_of(cases)) ** 2
+        squares: Floats = (predicted - target_of(cases)) ** 2
         return squares
-    wrong: Floats = (said != target_of(cases)).astype(np.float64)
+    wrong: Floats = (predicted != target_of(cases)).astype(np.float64)
     return wrong
 
 
 def _optimum(points: Sequence[ComplexityPoint]) -> tuple[int, int]:
-    """Return the places of the least validation error and of the smallest tree within one standard error of it."""
+    """Return the indices of the lowest validation error and of the smallest tree within one standard error of it."""
     best = min(range(len(points)), key=lambda at: (points[at].validation, points[at].leaves, -at))
     limit = points[best].validation + points[best].standard_error
     near = [at for at, point in enumerate(points) if point.validation <= limit]

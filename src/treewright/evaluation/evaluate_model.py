@@ -27,11 +27,11 @@ def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> Classific
     Parameters
     ----------
     model : model or fitted estimator
-        An estimator of somebody else's gets the cases as a dataframe.
+        An estimator of another library gets the cases as a dataframe.
     dataset : Dataset
-        With a target; its weights count.
+        With a target; case weights are used.
     costs : table or mapping ``{(actual, predicted): cost}`` or None
-        None takes the model's own, if it has any.
+        None takes the costs of the model, if it has any.
 
     Returns
     -------
@@ -50,27 +50,27 @@ def evaluate_model(model: Any, dataset: Dataset, costs: Any = None) -> Classific
     target_of(dataset)
     if dataset.n_rows == 0:
         raise DataError("there are no cases to report on", source=dataset.source)
-    asked = _asked(model, dataset)
-    regression = asked.schema.task is Task.REGRESSION
+    predictor = _model_of(model, dataset)
+    regression = predictor.schema.task is Task.REGRESSION
     if regression is not (dataset.schema.task is Task.REGRESSION):
         kinds = ("numbers", "classes") if regression else ("classes", "numbers")
         raise DataError(f"the model predicts {kinds[0]}, but the target holds {kinds[1]}", source=dataset.source)
-    cases = asked.cases(dataset)
+    cases = predictor.cases(dataset)
     if regression:
         if costs is not None:
             raise ParameterError("costs are for classes, and this target is a number")
-        return regression_report(dataset.target, asked.predict(cases), dataset.weights)
-    known = asked.schema.classes
-    classes, truth = _truth(dataset, known)
-    ways = getattr(asked, "predict_proba", None)
-    probabilities = None if ways is None else _widened(ways(cases), len(classes))
+        return regression_report(dataset.target, predictor.predict(cases), dataset.weights)
+    known = predictor.schema.classes
+    classes, actual = _actual_codes(dataset, known)
+    predict_proba = getattr(predictor, "predict_proba", None)
+    probabilities = None if predict_proba is None else _widened(predict_proba(cases), len(classes))
     if costs is None:
-        costs = _own_costs(asked, known)
-    return report_of_codes(truth, asked.predict_codes(cases), probabilities, classes, dataset.weights, costs)
+        costs = _own_costs(predictor, known)
+    return report_of_codes(actual, predictor.predict_codes(cases), probabilities, classes, dataset.weights, costs)
 
 
-def _asked(model: Any, dataset: Dataset) -> Predictor:
-    """Return the model to ask, also where it is inside an estimator."""
+def _model_of(model: Any, dataset: Dataset) -> Predictor:
+    """Return the model, or that of a fitted estimator."""
     if isinstance(model, Predictor):
         return model
     if is_estimator(model):
@@ -78,28 +78,28 @@ def _asked(model: Any, dataset: Dataset) -> Predictor:
     raise ParameterError(f"this must be a model or a fitted estimator, not {_type(model)}")
 
 
-def _type(thing: Any) -> str:
-    return f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
+def _type(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
-def _truth(dataset: Dataset, known: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.intp]]:
-    """Return the model's classes, then the strange ones among the cases, and the truth as places among them."""
+def _actual_codes(dataset: Dataset, known: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.intp]]:
+    """Return the classes of the model followed by those it does not know, and the actual classes as indices of them."""
     codes = np.zeros(0, np.intp) if dataset.target is None else dataset.target.astype(np.intp)
     present = [dataset.schema.classes[code] for code in np.unique(codes).tolist()]
     classes = (*known, *(label for label in present if label not in known))
-    place = {label: code for code, label in enumerate(classes)}
-    table = np.array([place.get(label, -1) for label in dataset.schema.classes], dtype=np.intp)
+    code_of = {label: code for code, label in enumerate(classes)}
+    table = np.array([code_of.get(label, -1) for label in dataset.schema.classes], dtype=np.intp)
     return classes, table[codes]
 
 
 def _widened(shares: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.float64]:
-    """Add columns of zeros for strange classes."""
+    """Add columns of zeros for classes that the model does not know."""
     return np.hstack((shares, np.zeros((len(shares), k - shares.shape[1]))))
 
 
 def _own_costs(model: Predictor, known: tuple[str, ...]) -> dict[tuple[str, str], float] | None:
-    """Return the model's costs by name, so that they also hold where there are strange classes."""
+    """Return the costs of the model by class name, so that unknown classes do not shift them."""
     table = getattr(model, "costs", None)
     if table is None:
         return None
-    return {(true, said): table[i][j] for i, true in enumerate(known) for j, said in enumerate(known)}
+    return {(true, predicted): table[i][j] for i, true in enumerate(known) for j, predicted in enumerate(known)}

@@ -35,18 +35,18 @@ from treewright.tree.forest import Forest
 from treewright.tree.model import Predictor, TreeModel
 from treewright.tree.rules import RuleModel
 
-NumberedPairs = Iterable[tuple[int, tuple[Rows, Rows]]]
+NumberedSplits = Iterable[tuple[int, tuple[Rows, Rows]]]
 
 WORTH_SHARING = 4.0
-"""Seconds that must be saved before other processes are started, which takes one or two and, compiled, some more."""
+"""Seconds that must be saved before worker processes are started: starting them takes one or two, kernels some more."""
 
 WARMING_UP = 0.5
-"""So many seconds of the first run may have gone into importing what it needed."""
+"""Seconds of the first run that imports may have taken."""
 
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What came of one pair.
+    """The result of one train/test split.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class FoldResult:
     trained, n : int
         Training and test cases.
     score : float or None
-        Accuracy or root mean squared error on the test cases; None if all of them weigh nothing.
+        Accuracy or root mean squared error on the test cases; None if all of them have weight 0.
     size : int or None
         Leaves of the tree, or rules.
     seconds : float
-        To learn and to predict.
+        Time to train and to predict.
     """
 
     fold: int
@@ -72,7 +72,7 @@ class FoldResult:
 
 @dataclass(frozen=True)
 class FoldRun:
-    """The rows of one pair with what was predicted for them (class codes or numbers), and the size of the model."""
+    """The test rows of one split with their predictions (class codes or numbers), and the size of the model."""
 
     result: FoldResult
     rows: Rows
@@ -80,24 +80,24 @@ class FoldRun:
     size: int | None = None
     size_of: str = ""
     strange: int = 0
-    """Test cases of a class that the training rows lacked."""
+    """Test cases of a class absent from the training rows."""
     notes: tuple[str, ...] = ()
 
 
-def run_pair(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
-    """Learn from the training rows and predict the test rows."""
+def run_split(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
+    """Train on the training rows and predict the test rows."""
     start = time.perf_counter()
     model = fit(dataset.take(train))
     cases = dataset.take(test)
-    said = predictions(model, cases)
+    predicted = predictions(model, cases)
     seconds = time.perf_counter() - start
-    score = score_of(cases, said)
+    score = score_of(cases, predicted)
     strange = 0
     if dataset.schema.task is Task.CLASSIFICATION:
         known = np.unique(target_of(dataset)[train])
         strange = int(np.count_nonzero(~np.isin(target_of(cases), known)))
     result = FoldResult(fold, len(train), len(test), score, size_of(model), seconds)
-    return FoldRun(result, test, said, *_whole(model), strange)
+    return FoldRun(result, test, predicted, *_node_count(model), strange)
 
 
 def predictions(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
@@ -105,15 +105,15 @@ def predictions(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
     return model.predict(cases) if cases.schema.task is Task.REGRESSION else model.predict_codes(cases)
 
 
-def score_of(cases: Dataset, said: npt.NDArray[Any]) -> float | None:
-    """Return the accuracy or the root mean squared error, None where all cases weigh nothing."""
+def score_of(cases: Dataset, predicted: npt.NDArray[Any]) -> float | None:
+    """Return the accuracy or the root mean squared error, None if all cases have weight 0."""
     weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
     total = float(weights.sum())
     if total <= 0:
         return None
     if cases.schema.task is Task.REGRESSION:
-        return sqrt(float((weights * (target_of(cases) - said) ** 2).sum()) / total)
-    return float(weights[target_of(cases) == said].sum()) / total
+        return sqrt(float((weights * (target_of(cases) - predicted) ** 2).sum()) / total)
+    return float(weights[target_of(cases) == predicted].sum()) / total
 
 
 def size_of(model: Predictor) -> int | None:
@@ -125,8 +125,8 @@ def size_of(model: Predictor) -> int | None:
     return len(model.rules) if isinstance(model, RuleModel) else None
 
 
-def _whole(model: Predictor) -> tuple[int | None, str]:
-    """Return the size of the whole model and what it is counted in."""
+def _node_count(model: Predictor) -> tuple[int | None, str]:
+    """Return the number of nodes or rules of a model, and the unit."""
     if isinstance(model, TreeModel):
         return model.tree.n_nodes, "nodes"
     if isinstance(model, Forest):
@@ -134,69 +134,71 @@ def _whole(model: Predictor) -> tuple[int | None, str]:
     return (len(model.rules), "rules") if isinstance(model, RuleModel) else (None, "")
 
 
-def run_pairs(dataset: Dataset, fit: Fit, pairs: NumberedPairs, number: int, n_jobs: int | None) -> Iterator[FoldRun]:
-    """Yield what comes of each pair, in order, by so many threads or processes; None takes more where that pays.
+def run_splits(
+    dataset: Dataset, fit: Fit, splits: NumberedSplits, number: int, n_jobs: int | None
+) -> Iterator[FoldRun]:
+    """Yield the run of each split, in order, on `n_jobs` threads or processes; None uses several if that saves time.
 
-    Trees that kernels grow are shared among threads, as kernels do not hold the interpreter; others among processes.
+    Learners that use kernels run in threads, since kernels release the interpreter lock; others run in processes.
     """
-    waiting = iter(pairs)
-    many = processors() if n_jobs is None or n_jobs < 0 else n_jobs
+    waiting = iter(splits)
+    workers = processors() if n_jobs is None or n_jobs < 0 else n_jobs
     first = next(waiting, None)
     if first is None:
         return
     waiting = chain([first], waiting)
-    if many > 1 and isinstance(fit, Learn) and _by_kernels(dataset.take(first[1][0]), fit):
+    if workers > 1 and isinstance(fit, Learn) and _by_kernels(dataset.take(first[1][0]), fit):
         alone = replace(fit, n_jobs=1)
-        yield from by_threads(lambda pair: run_pair(dataset, alone, pair[0], *pair[1]), waiting, many)
+        yield from by_threads(lambda split: run_split(dataset, alone, split[0], *split[1]), waiting, workers)
         return
     if n_jobs is None:
         for done, (fold, (train, test)) in enumerate(waiting, start=1):
-            run = run_pair(dataset, fit, fold, train, test)
+            run = run_split(dataset, fit, fold, train, test)
             yield run
             warmed_up = done > 1 or run.result.seconds > WARMING_UP
             if warmed_up and _pays(fit, run.result.seconds, number - done):
                 break
     elif n_jobs == 1:
-        yield from (run_pair(dataset, fit, fold, train, test) for fold, (train, test) in waiting)
+        yield from (run_split(dataset, fit, fold, train, test) for fold, (train, test) in waiting)
         return
     first = next(waiting, None)
     if first is not None:
-        yield from _shared(dataset, fit, chain([first], waiting), many)
+        yield from _shared(dataset, fit, chain([first], waiting), workers)
 
 
 def _by_kernels(cases: Dataset, fit: Learn) -> bool:
-    """Tell whether kernels do most of the learning from such cases."""
+    """Return True if kernels do most of the training on such cases."""
     plan = as_learner(fit.plan)
     recipe = None if plan.abilities.many_trees else plan.tree.learner.recipe
     return recipe is not None and by_kernels("auto", cases, recipe)
 
 
 def _pays(fit: Fit, seconds: float, left: int) -> bool:
-    """Return True if so many runs of so many seconds are worth other processes."""
-    # A function of somebody else's may rely on being called here.
+    """Return True if worker processes save time for the remaining runs."""
+    # A user's function may rely on running in this process.
     if left * seconds <= WORTH_SHARING or not isinstance(fit, (Learn, LearnByEstimator)):
         return False
     return left * seconds * (1 - 1 / min(processors(), left)) > WORTH_SHARING
 
 
-def _shared(dataset: Dataset, fit: Fit, pairs: NumberedPairs, n_jobs: int) -> Iterator[FoldRun]:
-    """Share the pairs among processes; large columns are not copied but mapped into all of them."""
+def _shared(dataset: Dataset, fit: Fit, splits: NumberedSplits, n_jobs: int) -> Iterator[FoldRun]:
+    """Run the splits in worker processes; large columns are memory-mapped, not copied."""
     from joblib import Parallel, delayed
 
     work = Parallel(n_jobs=n_jobs, return_as="generator")
-    runs = work(delayed(_run_apart)(dataset, fit, fold, train, test) for fold, (train, test) in pairs)
+    runs = work(delayed(_run_in_worker)(dataset, fit, fold, train, test) for fold, (train, test) in splits)
     try:
         for run in runs:
             for text in run.notes:
                 warnings.warn(text, DataWarning, stacklevel=3)
             yield run
     except pickle.PicklingError as error:
-        raise ParameterError(f"{fit!r} cannot be sent to other processes; use n_jobs=1") from error
+        raise ParameterError(f"{fit!r} cannot be pickled for other processes; use n_jobs=1") from error
 
 
-def _run_apart(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
-    """Run a pair in another process, whose warnings nobody would see."""
+def _run_in_worker(dataset: Dataset, fit: Fit, fold: int, train: Rows, test: Rows) -> FoldRun:
+    """Run a split in a worker process and return its warnings as notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        run = run_pair(dataset, fit, fold, train, test)
+        run = run_split(dataset, fit, fold, train, test)
     return replace(run, notes=tuple(dict.fromkeys(str(one.message) for one in caught)))

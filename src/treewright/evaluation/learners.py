@@ -33,13 +33,13 @@ EXPECTED = "a plan, a recipe, the name of an algorithm, an estimator or a functi
 
 @dataclass(frozen=True)
 class Learn:
-    """Learning by a plan, as a value: what `estimate` and the curves make of plans.
+    """A plan as a `fit` function, with its weights, costs and smoothing.
 
     Parameters
     ----------
     plan : Plan, RulePlan, ForestPlan, BoostPlan or recipe
     class_weights, smoothing, costs, n_jobs
-        As of `treewright.fit`; rules take none of the first three.
+        As in `treewright.fit`; rules take none of the first three.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Learn:
     n_jobs: int | None = None
 
     def __call__(self, part: Dataset) -> TreeModel | RuleModel | Forest:
-        """Learn from these cases, without the working that only an explanation needs."""
+        """Train on these cases, without the split traces that only explanations need."""
         from treewright.fitting.learn import fit
 
         return fit(
@@ -72,7 +72,7 @@ class Learn:
 
 @dataclass(frozen=True)
 class LearnByEstimator:
-    """Learning by a copy of an estimator: one of ours takes the encoded cases, any other a dataframe of them.
+    """An estimator as a `fit` function: Treewright's estimators get the encoded cases, others a dataframe.
 
     Examples
     --------
@@ -99,14 +99,14 @@ class LearnByEstimator:
 
 
 class EstimatorModel(Predictor):
-    """A fitted estimator of somebody else's, asked like a model.
+    """A fitted estimator of another library with the interface of a model.
 
     Parameters
     ----------
     estimator : object
         Fitted, with `predict`.
     schema : Schema
-        Of the cases, with their target.
+        Schema of the cases, with their target.
     """
 
     def __init__(self, estimator: Any, schema: Schema) -> None:
@@ -119,41 +119,41 @@ class EstimatorModel(Predictor):
         return self._schema
 
     def cases(self, data: Any) -> Dataset:
-        """Return the cases, which must be a dataset."""
+        """Return the cases; raise unless they are a dataset."""
         if not isinstance(data, Dataset):
             raise ParameterError(f"this model takes a dataset, not {type(data).__name__}")
         return data
 
     def predict(self, data: Any) -> npt.NDArray[Any]:
-        """Return what the estimator says: labels or numbers."""
-        said = self._estimator.predict(attributes_frame(self.cases(data)))
-        return np.asarray(said, dtype=np.float64) if self.schema.task is Task.REGRESSION else np.asarray(said)
+        """Return the predictions of the estimator: labels or numbers."""
+        predicted = self._estimator.predict(attributes_frame(self.cases(data)))
+        return np.asarray(predicted, dtype=np.float64) if self.schema.task is Task.REGRESSION else np.asarray(predicted)
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
-        """Return the places of the labels among the declared classes."""
-        return self._places(self.predict(cases))
+        """Return the codes of the predicted classes."""
+        return self._class_codes(self.predict(cases))
 
-    def _places(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        strange = [label for label in labels.tolist() if label not in place]
+    def _class_codes(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        strange = [label for label in labels.tolist() if label not in code_of]
         if strange:
-            raise DataError(f"the estimator says {strange[0]!r}, which is none of the classes {list(place)}")
-        return np.array([place[label] for label in labels.tolist()], dtype=np.intp)
+            raise DataError(f"the estimator predicts {strange[0]!r}, which is not one of the classes {list(code_of)}")
+        return np.array([code_of[label] for label in labels.tolist()], dtype=np.intp)
 
 
 class ProbabilityModel(EstimatorModel):
-    """One that says probabilities, too."""
+    """A fitted estimator that predicts probabilities, too."""
 
     def predict_proba(self, data: Any) -> npt.NDArray[np.float64]:
-        """Return probabilities in declared order, 0 for classes that the estimator never saw."""
+        """Return probabilities in the order of the schema, 0 for classes that the estimator does not know."""
         shares = np.asarray(self._estimator.predict_proba(attributes_frame(self.cases(data))), dtype=np.float64)
         wide = np.zeros((len(shares), len(self.schema.classes)))
-        wide[:, self._places(np.asarray(self._estimator.classes_))] = shares
+        wide[:, self._class_codes(np.asarray(self._estimator.classes_))] = shares
         return wide
 
 
 def fit_of(learner: Any, name: str | None = None) -> Fit:
-    """Make a function from a dataset to a model of whatever can learn.
+    """Return a function from a dataset to a model for any kind of learner.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def plan_of(learner: Any, dataset: Dataset) -> Learner:
     if is_estimator(learner) and _is_ours(learner):
         from sklearn.base import clone
 
-        fitted = clone(learner).fit(dataset.X, dataset.y)  # some parameters are about the classes, known only then
+        fitted = clone(learner).fit(dataset.X, dataset.y)  # some parameters refer to classes, known only after fitting
         own: Learner = fitted._recipe(dataset.n_rows, len(dataset.columns))
         return own
     raise ParameterError(
@@ -193,7 +193,7 @@ def plan_of(learner: Any, dataset: Dataset) -> Learner:
 
 
 def named_learners(learners: Any) -> dict[str, Any]:
-    """Return learners under their names, which a list makes of what it holds.
+    """Return learners by name; the names of a list follow from its items.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def is_estimator(learner: Any) -> bool:
 
 
 def fitted_model(estimator: Any, schema: Schema) -> Predictor:
-    """Return the model of a fitted estimator, ours or anybody's."""
+    """Return the model of a fitted estimator, of Treewright or another library."""
     own = getattr(estimator, "model_", None)
     if isinstance(own, Predictor):
         return own

@@ -1,11 +1,11 @@
-"""What predicted probabilities are worth: ranking, calibration, loss.
+"""Quality of predicted probabilities: ranking, calibration, loss.
 
 ROC, precision-recall and reliability curves of one class against the rest. Cases of equal score form one diagonal step
 of the ROC curve. Reliability bins hold cases in order of their score, in bins of equal weight, with ties kept together:
 the mean score of a bin beside the observed share of the class. The Brier score is the mean squared difference between a
 probability and the outcome, 0 or 1.
 
-Quality of predicted probabilities: ranking, calibration, loss. The Brier score of two classes is the mean squared error
+The Brier score of two classes is the mean squared error
 of the second's probability, from 0 to 1; of several classes it is the sum over the classes, from 0 to 2. Log loss is
 the mean negative natural logarithm of the probability of the true class.
 """
@@ -23,10 +23,10 @@ from treewright.evaluation.cross_validation import wilson_interval
 from treewright.evaluation.report import Floats, decimal, effective_number, plain, shown_name
 
 BINS = 10
-"""Bins of the reliability curve, fewer where scores are tied."""
+"""Bins of the reliability curve; tied scores give fewer."""
 
 MOST_POINTS = 400
-"""Points of a curve in plain data; the areas are of the whole curve."""
+"""Most points of a curve in plain data; the areas are those of the full curve."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, eq=False)
 class ClassCurves:
-    """One class against the rest; the curves are empty and the areas None where one of the two has no cases.
+    """One class against the rest; the curves are empty and the areas None if one of the two has no cases.
 
     Parameters
     ----------
     label : str
     prevalence : float
-        Share of the class: the precision of guessing.
+        Share of the class, which is the precision of random guessing.
     fpr, tpr, roc_thresholds : array
-        The ROC curve from (0, 0), where nothing is taken for the class (threshold infinite), to (1, 1).
+        The ROC curve from (0, 0), where the class is never predicted (threshold infinite), to (1, 1).
     precision, recall, pr_thresholds : array
-        The precision-recall curve as of scikit-learn: falling recall, with a last point (1, 0) without a threshold.
+        The precision-recall curve as in scikit-learn: decreasing recall, with a last point (1, 0) without a threshold.
     auc, average_precision : float or None
     bins : tuple of ReliabilityBin
     brier : float
@@ -77,7 +77,7 @@ class ClassCurves:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there are cases both of the class and of the rest."""
+        """True if there are cases both of the class and of the rest."""
         return self.auc is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,15 +109,15 @@ def class_curves(label: str, is_class: npt.NDArray[np.bool_], scores: Floats, we
     """
     from sklearn import metrics
 
-    truth = is_class.astype(np.intp)
-    brier = float(np.average((scores - truth) ** 2, weights=weights))
-    prevalence = float(np.average(truth, weights=weights))
+    actual = is_class.astype(np.intp)
+    brier = float(np.average((scores - actual) ** 2, weights=weights))
+    prevalence = float(np.average(actual, weights=weights))
     bins = reliability_bins(is_class, scores, weights)
     none: Floats = np.zeros(0)
     if is_class.all() or not is_class.any():
         return ClassCurves(label, prevalence, none, none, none, none, none, none, None, None, bins, brier)
-    fpr, tpr, thresholds = metrics.roc_curve(truth, scores, sample_weight=weights)
-    precision, recall, limits = metrics.precision_recall_curve(truth, scores, sample_weight=weights)
+    fpr, tpr, thresholds = metrics.roc_curve(actual, scores, sample_weight=weights)
+    precision, recall, limits = metrics.precision_recall_curve(actual, scores, sample_weight=weights)
     return ClassCurves(
         label,
         prevalence,
@@ -128,7 +128,7 @@ def class_curves(label: str, is_class: npt.NDArray[np.bool_], scores: Floats, we
         recall,
         limits,
         float(metrics.auc(fpr, tpr)),
-        float(metrics.average_precision_score(truth, scores, sample_weight=weights)),
+        float(metrics.average_precision_score(actual, scores, sample_weight=weights)),
         bins,
         brier,
     )
@@ -137,7 +137,7 @@ def class_curves(label: str, is_class: npt.NDArray[np.bool_], scores: Floats, we
 def reliability_bins(
     is_class: npt.NDArray[np.bool_], scores: Floats, weights: Floats, bins: int = BINS
 ) -> tuple[ReliabilityBin, ...]:
-    """Put the cases into bins of equal weight by score; cases of one score are never parted.
+    """Put the cases into bins of equal weight by score; cases of equal score stay together.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def reliability_bins(
     """
     values, group = np.unique(scores, return_inverse=True)
     of_group = np.bincount(group, weights, len(values))
-    # A group of ties goes where its middle is.
+    # A group of tied scores goes to the bin of its midpoint.
     middle = (np.cumsum(of_group) - of_group / 2) / of_group.sum()
-    place = np.minimum((middle * bins).astype(np.intp), bins - 1)[group]
+    bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)[group]
     result = []
-    for number in np.unique(place).tolist():
-        rows = np.flatnonzero(place == number)
+    for number in np.unique(bin_of).tolist():
+        rows = np.flatnonzero(bin_of == number)
         mass = weights[rows]
         mean_score = float(np.average(scores[rows], weights=mass))
         observed = float(np.average(is_class[rows], weights=mass))
@@ -165,31 +165,31 @@ def reliability_bins(
 def _thinned(points: list[Any]) -> list[Any]:
     if len(points) <= MOST_POINTS:
         return points
-    places = np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).astype(np.intp))
-    return [points[place] for place in places.tolist()]
+    indices = np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).astype(np.intp))
+    return [points[index] for index in indices.tolist()]
 
 
 SUM_TOLERANCE = 1e-4
-"""Probabilities of a case may miss 1 by so much (32-bit numbers do)."""
+"""Largest deviation of the probabilities of a case from the sum 1 (32-bit numbers deviate)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityReport:
-    """What the probabilities are worth.
+    """The measures of predicted probabilities.
 
     Parameters
     ----------
     curves : tuple of ClassCurves
         Of the second of two classes, or of each of several against the rest.
     auc, average_precision : float or None
-        Of two classes; of several the mean over those classes where they are defined.
+        Of two classes; of several the mean over the classes for which they are defined.
     brier : float
         Of two classes the mean squared error of the second's probability, from 0 to 1; of several the sum over the
         classes, from 0 to 2.
     brier_baseline : float
-        The same when every case gets the shares of these cases' classes.
+        Brier score of predicting the class shares for every case.
     log_loss : float or None
-        In nats; None where a class came true that had probability 0, which makes it infinite.
+        In nats; None if it is infinite: some true class has probability 0.
     """
 
     curves: tuple[ClassCurves, ...]
@@ -211,7 +211,7 @@ class ProbabilityReport:
         }
 
     def lines(self) -> list[str]:
-        """Return the sentences that a report says of them."""
+        """Return the sentences of a report about the probabilities."""
         of = "mean of each class against the rest"
         if len(self.curves) == 1:
             of = f'of "{shown_name(self.curves[0].label)}"'
@@ -224,24 +224,24 @@ class ProbabilityReport:
 
 
 def probability_report(
-    truth: npt.NDArray[np.intp], shares: Floats, weights: Floats, classes: tuple[str, ...]
+    actual: npt.NDArray[np.intp], shares: Floats, weights: Floats, classes: tuple[str, ...]
 ) -> ProbabilityReport:
-    """Measure probabilities that have been checked."""
+    """Measure probabilities that `checked_probabilities` returned."""
     from sklearn import metrics
 
-    wanted = (1,) if len(classes) == 2 else range(len(classes))
-    curves = tuple(class_curves(classes[code], truth == code, shares[:, code], weights) for code in wanted)
+    measured = (1,) if len(classes) == 2 else range(len(classes))
+    curves = tuple(class_curves(classes[code], actual == code, shares[:, code], weights) for code in measured)
     areas = [found.auc for found in curves if found.auc is not None]
     precisions = [found.average_precision for found in curves if found.average_precision is not None]
-    prior = np.bincount(truth, weights, len(classes)) / weights.sum()
+    prior = np.bincount(actual, weights, len(classes)) / weights.sum()
     variance = float((prior * (1 - prior)).sum())
     two = len(classes) == 2
     loss = None
     if len(classes) == 1:
         loss = 0.0
-    elif np.all(shares[np.arange(len(truth)), truth] > 0):
+    elif np.all(shares[np.arange(len(actual)), actual] > 0):
         sums = shares.sum(axis=1, keepdims=True)
-        loss = float(metrics.log_loss(truth, shares / sums, sample_weight=weights, labels=np.arange(len(classes))))
+        loss = float(metrics.log_loss(actual, shares / sums, sample_weight=weights, labels=np.arange(len(classes))))
     return ProbabilityReport(
         curves,
         float(np.mean(areas)) if areas else None,
@@ -261,8 +261,8 @@ def checked_probabilities(probabilities: Any, n: int, k: int) -> Floats:
     if shares.ndim == 1 and k == 2:
         shares = np.column_stack((1 - shares, shares))
     if shares.ndim != 2 or shares.shape != (n, k):
-        wanted = f"{n:,} rows (cases) and {k} columns (classes)"
-        raise ParameterError(f"probabilities must have {wanted}, not the shape {shares.shape}")
+        expected = f"{n:,} rows (cases) and {k} columns (classes)"
+        raise ParameterError(f"probabilities must have {expected}, not the shape {shares.shape}")
     bad = ~np.all((shares >= -1e-9) & (shares <= 1 + 1e-9), axis=1)
     if bad.any():
         row = int(np.argmax(bad))

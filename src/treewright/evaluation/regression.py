@@ -31,7 +31,7 @@ LARGEST = 1e150
 
 @dataclass(frozen=True)
 class Measure:
-    """A number with its interval, where there is one, and that of the baseline."""
+    """A measure with its interval, if there is one, and the value of the baseline."""
 
     value: float | None
     low: float | None
@@ -41,17 +41,17 @@ class Measure:
 
 @dataclass(frozen=True)
 class RegressionReport(Report):
-    """How good predicted numbers are; see the module's docstring for the measures.
+    """The measures of predicted numbers; the module's docstring defines them.
 
     Parameters
     ----------
     tested : int
         Cases of positive weight.
     r2 : Measure
-        Without value where all true numbers are the same.
+        Without a value if all actual numbers are the same.
     rmse, mae : Measure
     mean : float
-        Of the true numbers: what the baseline says.
+        Mean of the actual numbers, which the baseline predicts.
     warnings : tuple of str
     """
 
@@ -64,7 +64,7 @@ class RegressionReport(Report):
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the whole interval of R2 lies above 0."""
+        """True if the whole interval of R2 lies above 0."""
         return self.r2.low is not None and self.r2.low > 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class RegressionReport(Report):
         return [{"measure": name, **asdict(measure)} for name, measure in named]
 
     def lines(self) -> list[str]:
-        """Return the sentence that stands above the table."""
+        """Return the sentence above the table."""
         cases = "case" if self.tested == 1 else "cases"
         return [f"{self.tested:,} {cases}; the baseline always predicts their mean, {self.mean:.6g}."]
 
@@ -111,38 +111,38 @@ def regression_report(truth: Any, predicted: Any, weights: Any = None) -> Regres
     """
     from sklearn import metrics
 
-    true, said = _numbers(truth, "truth"), _numbers(predicted, "predicted")
-    if len(true) == 0:
+    actual, predictions = _numbers(truth, "truth"), _numbers(predicted, "predicted")
+    if len(actual) == 0:
         raise DataError("there are no cases to report on")
-    require_length("predicted", said, len(true))
-    mass = checked_weights(weights, len(true))
+    require_length("predicted", predictions, len(actual))
+    mass = checked_weights(weights, len(actual))
     counted = mass > 0
-    true, said, mass = true[counted], said[counted], mass[counted]
-    mean = float(np.average(true, weights=mass))
-    squares, around = (true - said) ** 2, (true - mean) ** 2
-    mse = float(metrics.mean_squared_error(true, said, sample_weight=mass))
+    actual, predictions, mass = actual[counted], predictions[counted], mass[counted]
+    mean = float(np.average(actual, weights=mass))
+    squares, around = (actual - predictions) ** 2, (actual - mean) ** 2
+    mse = float(metrics.mean_squared_error(actual, predictions, sample_weight=mass))
     variance = float(np.average(around, weights=mass))
-    constant = bool(np.all(true == true[0]))
+    constant = bool(np.all(actual == actual[0]))
     rmse = Measure(sqrt(mse), *rmse_interval(mse, squares, mass), 0.0 if constant else sqrt(variance))
-    absolute = float(metrics.mean_absolute_error(true, said, sample_weight=mass))
-    half = half_width(np.abs(true - said) - absolute, mass)
+    absolute = float(metrics.mean_absolute_error(actual, predictions, sample_weight=mass))
+    half = half_width(np.abs(actual - predictions) - absolute, mass)
     mae = Measure(
         absolute,
         None if half is None else max(0.0, absolute - half),
         None if half is None else absolute + half,
-        0.0 if constant else float(np.average(np.abs(true - mean), weights=mass)),
+        0.0 if constant else float(np.average(np.abs(actual - mean), weights=mass)),
     )
     r2 = Measure(None, None, None, 0.0)
     if not constant and variance > 0:
-        value = float(metrics.r2_score(true, said, sample_weight=mass))
+        value = float(metrics.r2_score(actual, predictions, sample_weight=mass))
         half = half_width((mse / variance) * (around / variance) - squares / variance, mass)
         low = None if half is None else value - half
         r2 = Measure(value, low, None if half is None else min(1.0, value + half), 0.0)
-    return RegressionReport(len(true), r2, rmse, mae, mean, tuple(_warnings(len(true), r2)))
+    return RegressionReport(len(actual), r2, rmse, mae, mean, tuple(_warnings(len(actual), r2)))
 
 
 def half_width(influence: Floats, weights: Floats) -> float | None:
-    """Return half the width of the interval of a mean of influences around 0; None for a single case.
+    """Return half the width of the confidence interval of a mean of influences; None for a single case.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def half_width(influence: Floats, weights: Floats) -> float | None:
 
 
 def rmse_interval(mse: float, squares: Floats, weights: Floats) -> tuple[float | None, float | None]:
-    """Return the interval of the root of a mean squared error; None where there are too few cases.
+    """Return the interval of the root of a mean squared error; None if there are too few cases.
 
     Examples
     --------
@@ -186,8 +186,8 @@ def _numbers(values: Any, what: str) -> Floats:
     bad = ~(np.abs(numbers) <= LARGEST)
     if bad.any():
         row = int(np.argmax(bad))
-        told = "is missing" if np.isnan(numbers[row]) else f"is beyond {LARGEST:g}"
-        raise DataError(f"{what}: the number of case {row + 1:,} {told}")
+        problem = "is missing" if np.isnan(numbers[row]) else f"is beyond {LARGEST:g}"
+        raise DataError(f"{what}: the number of case {row + 1:,} {problem}")
     return numbers
 
 

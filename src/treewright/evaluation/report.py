@@ -1,4 +1,4 @@
-"""What all reports share: plain data, text tables, small HTML, and the checks of their input.
+"""The base of all reports: plain data, text tables, small HTML, and input checks.
 
 A report holds measures of predictions with a known target, and warnings where a number may mislead. A table is a list
 of rows of texts, the header first. The effective number of cases is the squared sum of the weights over the sum of
@@ -22,27 +22,27 @@ Floats = npt.NDArray[np.float64]
 Rows = list[list[str]]
 
 FEW_CASES = 30
-"""With fewer cases a report says that they are few."""
+"""With fewer cases a report warns that they are few."""
 
 LONGEST_NAME = 24
 """Longer names of classes are cut in tables."""
 
 
 class Report:
-    """Base of the reports: a subclass gives `to_dict` and its tables, and gets the other forms."""
+    """Base of the reports: a subclass defines `to_dict`, the tables and the sentences, and gets the other forms."""
 
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data that JSON can hold."""
+        """Return plain data for JSON."""
         raise NotImplementedError  # every report has its own
 
     def tables(self) -> list[tuple[str, Rows]]:
-        """Return the tables that people see, each with its title."""
+        """Return the tables, each with its title."""
         raise NotImplementedError  # every report has its own
 
     def lines(self) -> list[str]:
-        """Return the sentences that stand above the tables."""
+        """Return the sentences above the tables."""
         raise NotImplementedError  # every report has its own
 
     def records(self) -> list[dict[str, Any]]:
@@ -101,11 +101,11 @@ def text_table(rows: Rows) -> str:
     yes     9
     no     15
     """
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     )
@@ -133,31 +133,31 @@ def shown_name(name: str) -> str:
 
 
 def shown_names(names: Sequence[str], limit: int = LONGEST_NAME) -> list[str]:
-    """Return names as tables show them, each short and none like another.
+    """Return names as tables show them: short, and all different.
 
-    Long names that begin alike are told apart by their ends or, where these are alike, too, by numbers.
+    Long names with the same beginning keep their ends; if these are the same, too, they are numbered.
 
     Examples
     --------
     >>> shown_names(["short", "a long name that ends in one", "a long name that ends in two"], 16)
     ['short', 'a long…ds in one', 'a long…ds in two']
     """
-    whole = [printable(name) for name in names]
+    full = [printable(name) for name in names]
     cut = [printable(name, limit) for name in names]
     end = (limit - 1) * 3 // 5
     found = [
         f"{name[: limit - 1 - end]}…{name[-end:]}" if len(name) > limit and cut.count(short) > 1 else short
-        for name, short in zip(whole, cut, strict=True)
+        for name, short in zip(full, cut, strict=True)
     ]
-    told: list[str] = []
+    unique: list[str] = []
     for name in found:
-        number = 1 + sum(other == name for other in found[: len(told)])
-        told.append(name if found.count(name) == 1 else f"{name} ({number})")
-    return told
+        number = 1 + sum(other == name for other in found[: len(unique)])
+        unique.append(name if found.count(name) == 1 else f"{name} ({number})")
+    return unique
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
-    """Print a number between 0 and 1, or a dash where it is not defined.
+    """Format a number between 0 and 1; a dash if it is None.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def decimal(value: float | None, digits: int = 3) -> str:
 
 
 def percentage(share: float) -> str:
-    """Print a share with one decimal, never rounding to a certainty that is not there.
+    """Format a share with one decimal; a share that is not 0 or 1 is never rounded to 0 % or 100 %.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def percentage(share: float) -> str:
 
 
 def checked_weights(weights: Any, n: int) -> Floats:
-    """Return the weights of the cases, one each where none are given; some must be positive."""
+    """Return the weights of the cases, all 1 if none are given; at least one must be positive."""
     if weights is None:
         return np.ones(n)
     try:
@@ -197,7 +197,7 @@ def checked_weights(weights: Any, n: int) -> Floats:
     if not numbers.any():
         raise DataError("all weights are zero: there is nothing to report")
     largest = float(numbers.max())
-    return numbers if 1e-100 < largest < 1e100 else numbers / largest  # their squares must be numbers, too
+    return numbers if 1e-100 < largest < 1e100 else numbers / largest  # the squares must stay finite
 
 
 def require_length(what: str, values: Sequence[Any] | npt.NDArray[Any], n: int) -> None:
@@ -221,5 +221,5 @@ def effective_number(weights: Floats) -> float:
 
 
 def plain(value: float) -> float:
-    """Return a weight as a whole number where it is one."""
+    """Return a weight as an int if it is a whole number."""
     return int(value) if float(value).is_integer() else float(value)

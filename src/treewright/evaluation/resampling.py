@@ -1,13 +1,9 @@
-"""The result of a resampling estimate: one number with its interval, and the results on each test set.
+"""Estimates of the performance on new data by resampling: one number with its interval, and the result of each split.
 
-`treewright.evaluation.resampling` makes it. The pooled result counts the predictions of all test sets together, so a
-large test set counts more than a small one; the averaged result is the mean over the test sets.
-
-Estimates of the performance on new data by resampling.
-
-A CV splitter (`treewright.evaluation.cross_validation`) makes the train/test splits. The .632 bootstrap mixes 0.632 of
-the accuracy on the cases left out, which is too low, with 0.368 of the accuracy on the training cases, which is too
-high (Efron 1983).
+A CV splitter (`treewright.evaluation.cross_validation`) makes the train/test splits. The pooled result counts the
+predictions of all test sets together, so a large test set counts more than a small one; the averaged result is the mean
+over the test sets. The .632 bootstrap adds 0.632 of the accuracy on the cases left out, which is too low, and 0.368 of
+the accuracy on the training cases, which is too high (Efron 1983).
 
 Invariants: The interval counts every case once, however often it was predicted: predicting it again in another repeat
 adds no information about other cases.
@@ -31,14 +27,14 @@ from treewright.evaluation.cross_validation import (
     Bootstrap632,
     Grouped,
     Rows,
-    Way,
-    as_way,
-    check_whole,
-    place_of,
+    Splitter,
+    as_splitter,
+    attribute_index,
+    require_whole_number,
     target_of,
     wilson_interval,
 )
-from treewright.evaluation.fold_runs import FoldResult, FoldRun, run_pair, run_pairs, score_of
+from treewright.evaluation.fold_runs import FoldResult, FoldRun, run_split, run_splits, score_of
 from treewright.evaluation.learners import fit_of
 from treewright.evaluation.regression import RegressionReport, regression_report, rmse_interval
 from treewright.evaluation.report import Report, effective_number, percentage
@@ -48,12 +44,12 @@ from treewright.wording import printable, quoted_list
 
 @dataclass(frozen=True)
 class Estimate(Report):
-    """An estimate by resampling, with the results it is made of.
+    """An estimate by resampling, with the results of the splits.
 
     Parameters
     ----------
     way : str
-        How the cases were divided.
+        Description of the CV splitter.
     measure : {"accuracy", "rmse"}
     folds : tuple of FoldResult
     tested : int
@@ -61,15 +57,15 @@ class Estimate(Report):
     pooled : float
         Over all predictions together.
     averaged, deviation : float
-        Mean of the folds' own results, and their standard deviation (0 for one fold).
+        Mean and standard deviation of the results of the folds (deviation 0 for one fold).
     low, high : float or None
-        95 % interval around `value`, the one number to quote: Wilson's of an accuracy; of an error by the spread of
-        the cases, None where they are too few.
+        95 % interval of `value`, the number to report: Wilson's for an accuracy; for an error from the variance of the
+        cases, None if there are too few.
     baseline : float
-        Of always saying the most frequent class (the mean) of the tested cases.
+        Result of always predicting the most frequent class (the mean) of the tested cases.
     baseline_class : str or None
-    resubstitution, mixed : float or None
-        For the bootstrap: the result on the training cases themselves, and the .632 estimate.
+    resubstitution, estimate_632 : float or None
+        For the bootstrap: the result on the training cases, and the .632 estimate.
     """
 
     way: str
@@ -84,36 +80,36 @@ class Estimate(Report):
     baseline: float
     baseline_class: str | None
     resubstitution: float | None = None
-    mixed: float | None = None
+    estimate_632: float | None = None
     warnings: tuple[str, ...] = ()
     rows: Rows = field(default_factory=lambda: np.zeros(0, np.intp), repr=False, compare=False)
     predicted: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
 
     @property
     def value(self) -> float:
-        """The one number to quote: .632 for the bootstrap, else the pooled one."""
-        return self.pooled if self.mixed is None else self.mixed
+        """The number to report: the .632 estimate of a bootstrap, else the pooled result."""
+        return self.pooled if self.estimate_632 is None else self.estimate_632
 
     @property
     def size(self) -> float | None:
-        """Leaves or rules on average."""
+        """Mean number of leaves or rules."""
         sizes = [fold.size for fold in self.folds if fold.size is not None]
         return sum(sizes) / len(sizes) if sizes else None
 
     @property
     def seconds(self) -> float:
-        """Of all folds together."""
+        """Time of all folds together."""
         return sum(fold.seconds for fold in self.folds)
 
     def report(self, dataset: Dataset) -> ClassificationReport | RegressionReport:
-        """Report on what was predicted for unseen cases: confusion, recall of each class, R2 and so on.
+        """Report on the predictions for unseen cases: confusion matrix, recall of each class, R2 and so on.
 
         Every case counts once, by its first prediction.
 
         Parameters
         ----------
         dataset : Dataset
-            The one that was estimated on.
+            The dataset of the estimate.
 
         Examples
         --------
@@ -124,19 +120,19 @@ class Estimate(Report):
         [[4.0, 5.0], [2.0, 3.0]]
         """
         rows, first = np.unique(self.rows, return_index=True)
-        cases, said = dataset.take(rows), self.predicted[first]
+        cases, predicted = dataset.take(rows), self.predicted[first]
         if self.measure == "rmse":
-            return regression_report(target_of(cases), said, cases.weights)
-        truth = target_of(cases).astype(np.intp)
-        return report_of_codes(truth, said.astype(np.intp), None, dataset.schema.classes, cases.weights)
+            return regression_report(target_of(cases), predicted, cases.weights)
+        actual = target_of(cases).astype(np.intp)
+        return report_of_codes(actual, predicted.astype(np.intp), None, dataset.schema.classes, cases.weights)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
         plain: dict[str, Any] = {"way": self.way, "measure": self.measure, "tested": self.tested}
         plain |= {"pooled": self.pooled, "averaged": self.averaged, "deviation": self.deviation}
         plain |= {"low": self.low, "high": self.high, "baseline": self.baseline, "baseline_class": self.baseline_class}
-        if self.mixed is not None:
-            plain |= {"estimate_632": self.mixed, "resubstitution": self.resubstitution}
+        if self.estimate_632 is not None:
+            plain |= {"estimate_632": self.estimate_632, "resubstitution": self.resubstitution}
         return plain | {
             "size": self.size,
             "seconds": self.seconds,
@@ -159,14 +155,14 @@ class Estimate(Report):
         ]
 
     def lines(self) -> list[str]:
-        """Return the sentences: what is estimated, pooled and averaged, and the baseline."""
+        """Return the sentences: the measure, the pooled and averaged result, and the baseline."""
         shown = _shown(self.measure)
         name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
         lines = [f"{name} by {printable(self.way)}"]
-        if self.mixed is not None and self.resubstitution is not None:
+        if self.estimate_632 is not None and self.resubstitution is not None:
             training = f"on the training cases {shown(self.resubstitution)}"
-            lines.append(f".632      {shown(self.mixed)}{self._between()}; {training}")
-        between = self._between() if self.mixed is None else ""
+            lines.append(f".632      {shown(self.estimate_632)}{self._between()}; {training}")
+        between = self._between() if self.estimate_632 is None else ""
         cases = "1 case" if self.tested == 1 else f"{self.tested:,} cases"
         lines.append(f"pooled    {shown(self.pooled)}{between}, over {cases}")
         if len(self.folds) > 1:
@@ -209,18 +205,18 @@ Progress = Callable[[int, int], None]
 
 
 SHARE_DRAWN = 0.632
-"""Share of the cases that a large bootstrap sample holds, 1 - 1/e."""
+"""Share of the cases that occur in a large bootstrap sample, 1 - 1/e."""
 
 
 def estimate(
     dataset: Dataset,
     learner: Any,
-    way: Way | int | None = None,
+    way: Splitter | int | None = None,
     progress: Progress | None = None,
     *,
     n_jobs: int | None = None,
 ) -> Estimate:
-    """Estimate how well a learner does on cases it has not seen.
+    """Estimate the performance of a learner on unseen cases.
 
     Parameters
     ----------
@@ -228,13 +224,12 @@ def estimate(
     learner : Plan, recipe, name of an algorithm, estimator, or function from a dataset to a model
         `Learn` is a plan with class weights, costs or smoothing.
     way : KFold, Repeated, Grouped, GivenFolds, LeaveOneOut, HoldOut, Bootstrap632, int or None
-        How the cases are divided; a number is so many folds, None ten (or as many as there are cases).
+        The CV splitter; a number means that many folds, None ten (or as many as there are cases).
     progress : callable or None
-        Called with fits done and fits in all.
+        Called with the number of finished fits and of all fits.
     n_jobs : int or None
-        Threads (where kernels grow the trees) or processes that share the work, -1 for one on each processor; None
-        takes more than one where that pays, processes only when the first fits have shown it. The result does not
-        depend on it, the seconds apart.
+        Number of threads (if kernels grow the trees) or processes, -1 for one on each processor; None uses several if
+        that saves time. Except for the seconds, the result does not depend on it.
 
     Examples
     --------
@@ -245,71 +240,71 @@ def estimate(
     (14, 0.5, 0.643)
     """
     if n_jobs not in (None, -1):
-        check_whole("n_jobs", n_jobs, 1)
+        require_whole_number("n_jobs", n_jobs, 1)
     target_of(dataset)
     if dataset.n_rows < 2:
         raise DataError(_too_few(dataset.n_rows), source=dataset.source)
     fit = fit_of(learner)
-    chosen = as_way(way, dataset)
-    cases = without_attribute(dataset, chosen.column) if isinstance(chosen, Grouped) else dataset
-    number = chosen.number(dataset)
-    bootstrap = isinstance(chosen, Bootstrap632)
+    splitter = as_splitter(way, dataset)
+    cases = without_attribute(dataset, splitter.column) if isinstance(splitter, Grouped) else dataset
+    number = splitter.number(dataset)
+    bootstrap = isinstance(splitter, Bootstrap632)
     runs = []
-    for run in run_pairs(cases, fit, enumerate(chosen.pairs(dataset), start=1), number, n_jobs):
+    for run in run_splits(cases, fit, enumerate(splitter.pairs(dataset), start=1), number, n_jobs):
         runs.append(run)
         if progress is not None:
             progress(len(runs), number + bootstrap)
-    found = summed_up(cases, chosen.describe(), runs)
+    found = estimate_of_runs(cases, splitter.describe(), runs)
     if not bootstrap:
         return found
     everything = np.arange(cases.n_rows)
-    training = run_pair(cases, fit, 0, everything, everything)
+    training = run_split(cases, fit, 0, everything, everything)
     if progress is not None:
         progress(number + 1, number + 1)
-    return _mixed(cases, found, training)
+    return _with_632(cases, found, training)
 
 
 def _too_few(rows: int) -> str:
     if rows == 0:
         return "there are no rows to learn from"
-    return "there is one row, and an estimate needs two at least: one to learn from and one to test on"
+    return "there is one row, and an estimate needs at least two: one to train on and one to test on"
 
 
 def without_attribute(dataset: Dataset, name: str) -> Dataset:
-    """Return the dataset with an attribute kept out of learning."""
-    place = place_of(dataset, name)
+    """Return the dataset with an attribute ignored in training."""
+    index = attribute_index(dataset, name)
     schema = replace(dataset.schema, ignored=(*dataset.schema.ignored, name))
-    return replace(dataset, schema=schema, columns=dataset.columns[:place] + dataset.columns[place + 1 :])
+    return replace(dataset, schema=schema, columns=dataset.columns[:index] + dataset.columns[index + 1 :])
 
 
-def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
-    """Make an estimate of what came of the pairs."""
+def estimate_of_runs(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
+    """Return the estimate from the runs of all splits."""
     done = tuple(runs)
     rows = np.concatenate([run.rows for run in done])
-    said = np.concatenate([run.predicted for run in done])
-    pooled = score_of(dataset.take(rows), said)
+    predicted = np.concatenate([run.predicted for run in done])
+    pooled = score_of(dataset.take(rows), predicted)
     scores = [run.result.score for run in done if run.result.score is not None]
     if pooled is None:
-        raise DataError("all tested cases weigh nothing, so there is nothing to estimate", source=dataset.source)
+        raise DataError("all tested cases have weight 0, so there is nothing to estimate", source=dataset.source)
     tested = dataset.take(np.unique(rows))
     weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
-    truth = target_of(tested)
+    actual = target_of(tested)
     counted = int(np.count_nonzero(weights))
     baseline_class = None
     never: list[str] = []
     if dataset.schema.task is Task.REGRESSION:
         measure = "rmse"
-        mean = float((weights * truth).sum() / weights.sum())
-        baseline = sqrt(float((weights * (truth - mean) ** 2).sum() / weights.sum()))
-        low, high = _interval_of_error(_squares(dataset, rows, said), weights)
+        mean = float((weights * actual).sum() / weights.sum())
+        baseline = sqrt(float((weights * (actual - mean) ** 2).sum() / weights.sum()))
+        low, high = _interval_of_error(_squares(dataset, rows, predicted), weights)
     else:
         measure = "accuracy"
-        counts = np.bincount(truth.astype(np.intp), weights, len(dataset.schema.classes))
+        counts = np.bincount(actual.astype(np.intp), weights, len(dataset.schema.classes))
         baseline = float(counts.max()) / float(weights.sum())
         baseline_class = dataset.schema.classes[int(np.argmax(counts))]
         n = effective_number(weights)
         low, high = wilson_interval(pooled * n, n)
-        never = _never_said(dataset, truth, said)
+        never = _never_predicted(dataset, actual, predicted)
     deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
     return Estimate(
         way,
@@ -328,15 +323,17 @@ def summed_up(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Estimate:
             *_about_classes(baseline, baseline_class, never, sum(run.strange for run in done)),
         ),
         rows=rows,
-        predicted=said,
+        predicted=predicted,
     )
 
 
-def _squares(dataset: Dataset, rows: Rows, said: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return the mean squared error of each tested case, in the order of the cases, however often it was predicted."""
-    places, case = np.unique(rows, return_inverse=True)
-    squares = (target_of(dataset)[rows] - said) ** 2
-    mean: npt.NDArray[np.float64] = np.bincount(case, squares, len(places)) / np.bincount(case, minlength=len(places))
+def _squares(dataset: Dataset, rows: Rows, predicted: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the mean squared error of each tested case over its predictions, in the order of the cases."""
+    rows_tested, case = np.unique(rows, return_inverse=True)
+    squares = (target_of(dataset)[rows] - predicted) ** 2
+    mean: npt.NDArray[np.float64] = np.bincount(case, squares, len(rows_tested)) / np.bincount(
+        case, minlength=len(rows_tested)
+    )
     return mean
 
 
@@ -350,7 +347,7 @@ def _interval_of_error(
 
 def _warnings(n: int, value: float, low: float | None, baseline: float, measure: str) -> tuple[str, ...]:
     if measure == "rmse":
-        return ("no better than always saying the mean",) if value >= baseline > 0 else ()
+        return ("no better than always predicting the mean",) if value >= baseline > 0 else ()
     if low is None or low > baseline:
         return ()
     if baseline == 1:
@@ -358,26 +355,28 @@ def _warnings(n: int, value: float, low: float | None, baseline: float, measure:
     return ("too few rows for a reliable estimate",) if n < 50 else ("not significantly better than the baseline",)
 
 
-def _never_said(dataset: Dataset, truth: npt.NDArray[Any], said: npt.NDArray[Any]) -> list[str]:
-    missed = np.setdiff1d(truth.astype(np.intp), said.astype(np.intp))
+def _never_predicted(dataset: Dataset, actual: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> list[str]:
+    missed = np.setdiff1d(actual.astype(np.intp), predicted.astype(np.intp))
     return [dataset.schema.classes[code] for code in missed.tolist()]
 
 
-def _about_classes(baseline: float, usual: str | None, never: list[str], strange: int) -> list[str]:
-    """Return warnings where the accuracy hides the result of a class."""
-    told = []
+def _about_classes(baseline: float, majority: str | None, never: list[str], strange: int) -> list[str]:
+    """Return warnings if the accuracy hides the result of a class."""
+    messages = []
     if LOPSIDED <= baseline < 1:
-        told.append(f"accuracy is misleading here: always predicting {usual!r} is right for {percentage(baseline)}")
+        messages.append(
+            f"accuracy is misleading here: always predicting {majority!r} is right for {percentage(baseline)}"
+        )
     if never and baseline < 1:
-        told.append(f"never predicted: {quoted_list(never)}")
+        messages.append(f"never predicted: {quoted_list(never)}")
     if strange:
         cases = "1 case was" if strange == 1 else f"{strange:,} cases were"
-        told.append(f"{cases} of a class absent from the training part and could not be predicted correctly")
-    return told
+        messages.append(f"{cases} of a class absent from the training part and could not be predicted correctly")
+    return messages
 
 
-def _mixed(dataset: Dataset, found: Estimate, training: FoldRun) -> Estimate:
-    """Add the .632 estimate: of accuracies, or of mean squared errors."""
+def _with_632(dataset: Dataset, found: Estimate, training: FoldRun) -> Estimate:
+    """Return the estimate with its .632 value: of accuracies, or of mean squared errors."""
     scores = np.array([fold.score for fold in found.folds if fold.score is not None])
     seen = training.result.score or 0.0
     tested = dataset.take(np.unique(found.rows))
@@ -385,15 +384,18 @@ def _mixed(dataset: Dataset, found: Estimate, training: FoldRun) -> Estimate:
     low: float | None
     high: float | None
     if found.measure == "accuracy":
-        mixed = (1 - SHARE_DRAWN) * seen + SHARE_DRAWN * float(scores.mean())
+        estimate_632 = (1 - SHARE_DRAWN) * seen + SHARE_DRAWN * float(scores.mean())
         n = effective_number(weights)
-        low, high = wilson_interval(mixed * n, n)
+        low, high = wilson_interval(estimate_632 * n, n)
     else:
-        mixed = sqrt((1 - SHARE_DRAWN) * seen**2 + SHARE_DRAWN * float((scores**2).mean()))
-        places = np.unique(found.rows)
-        inside = _squares(dataset, training.rows, training.predicted)[places]
-        outside = _squares(dataset, found.rows, found.predicted)
-        low, high = _interval_of_error((1 - SHARE_DRAWN) * inside + SHARE_DRAWN * outside, weights)
+        estimate_632 = sqrt((1 - SHARE_DRAWN) * seen**2 + SHARE_DRAWN * float((scores**2).mean()))
+        rows_tested = np.unique(found.rows)
+        training_squares = _squares(dataset, training.rows, training.predicted)[rows_tested]
+        test_squares = _squares(dataset, found.rows, found.predicted)
+        low, high = _interval_of_error((1 - SHARE_DRAWN) * training_squares + SHARE_DRAWN * test_squares, weights)
     first = _warnings(found.tested, found.pooled, found.low, found.baseline, found.measure)
-    told = (*_warnings(found.tested, mixed, low, found.baseline, found.measure), *found.warnings[len(first) :])
-    return replace(found, resubstitution=seen, mixed=mixed, low=low, high=high, warnings=told)
+    messages = (
+        *_warnings(found.tested, estimate_632, low, found.baseline, found.measure),
+        *found.warnings[len(first) :],
+    )
+    return replace(found, resubstitution=seen, estimate_632=estimate_632, low=low, high=high, warnings=messages)

@@ -50,7 +50,7 @@ class ResampledT:
     mean : float
         Of the differences.
     spread : float
-        Their standard deviation; 0 where all are equal, and then the test has nothing to measure noise by.
+        Their standard deviation; 0 if all are equal, and then t is not defined.
     statistic, df, p : float
         Student's t, its degrees of freedom, and the two-sided probability of a t at least as far from 0.
     low, high : float
@@ -134,15 +134,15 @@ def corrected_resampled_t(differences: Scores, n_train: float, n_test: float, co
     """Test whether the mean of differences over folds (or repeated splits) is 0.
 
     The variance of the mean is that of the differences times ``1/k + n_test/n_train``, with k - 1 degrees of freedom.
-    Where all differences are equal t has no noise to be measured by: it is 0 with p = 1 if they are 0, else infinite
-    with p = 0, the limit of the formula; look at `spread` before believing that.
+    If all differences are equal, t is 0 with p = 1 if they are 0, else infinite with p = 0, the limit of the formula;
+    check `spread` before trusting that.
 
     Parameters
     ----------
     differences : array-like of float
-        One for each fold, two at least.
+        One for each fold, at least two.
     n_train, n_test : float
-        Cases learned from and tested on in a fold (their means, if folds differ in size).
+        Training and test cases of a fold (their means, if folds differ in size).
     confidence : float
         Of the interval.
 
@@ -157,29 +157,29 @@ def corrected_resampled_t(differences: Scores, n_train: float, n_test: float, co
     found = _finite(differences, 1, "differences")
     k = len(found)
     if k < 2:
-        raise ParameterError(f"a t-test needs two differences at least, not {k}")
+        raise ParameterError(f"a t-test needs at least two differences, not {k}")
     if not (n_train > 0 and n_test > 0):
         raise ParameterError(f"n_train and n_test must be positive, not {n_train!r} and {n_test!r}")
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must be between 0 and 1, not {confidence!r}")
     mean = float(found.mean())
     spread = float(found.std(ddof=1))
-    if spread <= 1e-12 * max(1e-3, float(np.abs(found).max())):  # what rounding leaves of no spread
+    if spread <= 1e-12 * max(1e-3, float(np.abs(found).max())):  # 0 up to rounding
         nothing = abs(mean) <= 1e-15
         statistic = 0.0 if nothing else inf if mean > 0 else -inf
         return ResampledT(mean, 0.0, statistic, k - 1, 1.0 if nothing else 0.0, mean, mean)
     error = spread * sqrt(1 / k + n_test / n_train)
     statistic = mean / error
-    half = error * float(stdtrit(k - 1, 0.5 + confidence / 2))
+    half_width = error * float(stdtrit(k - 1, 0.5 + confidence / 2))
     p = float(2 * stdtr(k - 1, -abs(statistic)))
-    return ResampledT(mean, spread, statistic, k - 1, min(p, 1.0), mean - half, mean + half)
+    return ResampledT(mean, spread, statistic, k - 1, min(p, 1.0), mean - half_width, mean + half_width)
 
 
 def mcnemar(only_first_right: int, only_second_right: int) -> McNemar:
     """Test whether two learners are right equally often, on the same test cases.
 
-    Exact (binomial) for fewer than 25 cases that tell them apart, else chi-square with the continuity correction of
-    Edwards.
+    Exact (binomial) for fewer than 25 cases that exactly one of them gets right, else chi-square with the continuity
+    correction of Edwards.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def mcnemar(only_first_right: int, only_second_right: int) -> McNemar:
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
-    """Return probabilities adjusted for being looked at together (Holm 1979), in the order given.
+    """Return p-values adjusted for multiple testing (Holm 1979), in the order given.
 
     Examples
     --------
@@ -213,14 +213,14 @@ def holm(probabilities: Sequence[float]) -> list[float]:
     number = len(probabilities)
     adjusted = [1.0] * number
     greatest = 0.0
-    for place, index in enumerate(sorted(range(number), key=lambda i: probabilities[i])):
-        greatest = max(greatest, min(1.0, (number - place) * probabilities[index]))
+    for step, index in enumerate(sorted(range(number), key=lambda i: probabilities[i])):
+        greatest = max(greatest, min(1.0, (number - step) * probabilities[index]))
         adjusted[index] = greatest
     return adjusted
 
 
 def ranks_of(scores: Scores, *, higher_is_better: bool = True) -> npt.NDArray[np.float64]:
-    """Rank the learners (columns) on each table (row): 1 for the best, equal scores share the mean of their places.
+    """Rank the learners (columns) on each table (row): 1 for the best, equal scores share their mean rank.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def friedman(ranks: Scores, *, correct_ties: bool = False) -> Friedman:
     ranks : array-like, tables by learners
         As `ranks_of` makes them.
     correct_ties : bool
-        Divide by the correction for equal scores. Demsar's formula has none, which is on the careful side.
+        Divide by the correction for ties. Demsar's formula has none, which is conservative.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def friedman(ranks: Scores, *, correct_ties: bool = False) -> Friedman:
     table = _finite(ranks, 2, "ranks")
     n, k = table.shape
     if n < 2 or k < 2:
-        raise ParameterError(f"Friedman's test needs two tables and two learners at least, not {n} and {k}")
+        raise ParameterError(f"Friedman's test needs at least two tables and two learners, not {n} and {k}")
     if not np.allclose(table.sum(axis=1), k * (k + 1) / 2):
         raise ParameterError(f"the ranks on each table must sum to {k * (k + 1) / 2:g}; make them with ranks_of")
     means = table.mean(axis=0)
@@ -267,7 +267,7 @@ def friedman(ranks: Scores, *, correct_ties: bool = False) -> Friedman:
         share = 1 - ties / (n * k * (k * k - 1))
         chi2 = chi2 / share if share > 0 else 0.0
     rest = n * (k - 1) - chi2
-    agreed = rest <= 1e-9 * n * k  # every table ranks them alike
+    agreed = rest <= 1e-9 * n * k  # all tables have the same ranks
     f = inf if agreed else (n - 1) * chi2 / rest
     df1, df2 = k - 1, (k - 1) * (n - 1)
     return Friedman(
@@ -294,10 +294,10 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     import scipy.stats
 
     if k < 2 or n < 1:
-        raise ParameterError(f"a critical difference needs two learners and a table at least, not {k} and {n}")
+        raise ParameterError(f"a critical difference needs at least two learners and one table, not {k} and {n}")
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must be between 0 and 1, not {alpha!r}")
-    law: Any = scipy.stats  # its distributions are made as it is imported, which type checkers do not see
+    law: Any = scipy.stats  # type checkers do not see the distributions, which are made at import
     q = float(law.studentized_range.ppf(1 - alpha, k, np.inf)) / sqrt(2)
     return q * sqrt(k * (k + 1) / (6 * n))
 
@@ -305,7 +305,7 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 def groups_within(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
     """Return the largest groups of learners (by index, best first) whose average ranks lie less than this apart.
 
-    Groups overlap; a learner that is apart from all others is in none.
+    Groups overlap; a learner that differs from all others is in none.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def _finite(values: Scores, dimensions: int, what: str) -> npt.NDArray[np.float6
     try:
         table = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"{what} must be numbers, as many in each row: {error}") from error
+        raise ParameterError(f"{what} must be numbers, with rows of equal length: {error}") from error
     if table.ndim != dimensions or not np.isfinite(table).all():
         shape = "a row" if dimensions == 1 else "a table"
         raise ParameterError(f"{what} must be {shape} of finite numbers")

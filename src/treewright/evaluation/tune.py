@@ -1,12 +1,10 @@
-"""Tuning: the grid of an algorithm, the choice, and an honest estimate of it.
+"""Tune the parameters of a learner: a grid, the choice, and an unbiased estimate of its performance.
 
-Small parameter grids: a few settings of each algorithm that are worth trying. The default setting comes first, because
-it is tried first when time is short. For a numeric target the ccp_alpha of cost-complexity pruning is a share of the
-variance, so that a grid does not depend on the unit of the target.
+A grid has a few settings of an algorithm. The default setting comes first, because it is tried first when time is
+short. For a numeric target the ccp_alpha of cost-complexity pruning is a share of the variance, so that a grid does not
+depend on the unit of the target.
 
-What came of choosing the parameters of a learner: the choice, both estimates, and what was left out.
-
-Choose the parameters of a learner, with an unbiased estimate of how good the choice is. A candidate is a named plan of
+A candidate is a named plan of
 the grid. Its inner estimate is the cross-validated result that the choice is based on; for the winner it is optimistic,
 because the best of many results is partly luck. The nested estimate repeats the whole procedure, choice included,
 without an outer fold and tests on that fold, so no test case influences the choice. A round is one inner fold predicted
@@ -32,12 +30,12 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
-from treewright.evaluation.cross_validation import Rows, check_whole, fold_pairs, stratified_folds, target_of
-from treewright.evaluation.fold_runs import FoldRun, run_pair, score_of
+from treewright.evaluation.cross_validation import Rows, fold_splits, require_whole_number, stratified_folds, target_of
+from treewright.evaluation.fold_runs import FoldRun, run_split, score_of
 from treewright.evaluation.learners import Learn, named_learners, plan_of
 from treewright.evaluation.report import Report, percentage
 from treewright.evaluation.report import Rows as Table
-from treewright.evaluation.resampling import Estimate, Progress, summed_up
+from treewright.evaluation.resampling import Estimate, Progress, estimate_of_runs
 from treewright.fitting.algorithms import Learner
 from treewright.learners.registry import algorithm_named, algorithms
 from treewright.plans import Plan, RulePlan
@@ -76,8 +74,8 @@ def tuned_algorithms() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A plan with its inner result: pooled score, standard error over the folds, and leaves on average."""
+class TuningCandidate:
+    """A plan with its inner result: pooled score, standard error over the folds, and mean number of leaves."""
 
     name: str
     score: float
@@ -88,34 +86,34 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Tuned(Report):
-    """What was chosen, by what, and how good it is.
+    """The chosen plan, the results of all candidates, and the nested estimate.
 
     Parameters
     ----------
     chosen : str
         Name of the chosen candidate.
     plan : Plan, RulePlan, ForestPlan or BoostPlan
-        The chosen one, to be fitted to all cases.
+        The chosen plan, to be fitted to all cases.
     measure : {"accuracy", "rmse"}
     candidates : tuple of Candidate
-        Those that were tried, in the order of the grid.
+        The candidates that were tried, in the order of the grid.
     not_tried : tuple of str
-        Names of those that the time did not suffice for.
+        Names of the candidates not tried within the time limit.
     nested : Estimate or None
-        The honest estimate; None if no outer fold was finished.
+        The unbiased estimate; None if no outer fold was finished.
     inner_folds : int
         Rounds by which the candidates were compared.
     outer_folds : int
-        Outer folds that were wanted.
+        Requested number of outer folds.
     chosen_in_folds : tuple of str
-        What was chosen in each finished outer fold.
+        The candidate chosen in each finished outer fold.
     seconds : float
     """
 
     chosen: str
     plan: Learner
     measure: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[TuningCandidate, ...]
     not_tried: tuple[str, ...]
     nested: Estimate | None
     inner_folds: int
@@ -126,7 +124,7 @@ class Tuned(Report):
 
     @property
     def inner(self) -> float | None:
-        """The inner result of the chosen candidate, as a rule too good; None if none could be tried."""
+        """The inner result of the chosen candidate, usually optimistic; None if none was tried."""
         return next((one.score for one in self.candidates if one.name == self.chosen), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +159,7 @@ class Tuned(Report):
         ]
 
     def lines(self) -> list[str]:
-        """Return what was chosen and the two estimates."""
+        """Return the choice and the two estimates."""
         lines = [f"Chosen: {printable(self.chosen)}"]
         name = "accuracy" if self.measure == "accuracy" else "root mean squared error"
         if self.nested is not None:
@@ -173,12 +171,12 @@ class Tuned(Report):
             found = f"{self._shown(self.nested.pooled)}{between}"
             lines.append(f"Nested estimate of the {name} {found}, {folds} outer folds: unbiased")
         if self.inner is not None:
-            lines.append(f"Inner estimate {self._shown(self.inner)}, used to choose it: {self._inner_worth()}")
+            lines.append(f"Inner estimate {self._shown(self.inner)}, used to choose it: {self._inner_bias()}")
         if self.nested is not None:
             lines.append(f"Baseline {self._shown(self.nested.baseline)}")
         return lines
 
-    def _inner_worth(self) -> str:
+    def _inner_bias(self) -> str:
         if self.nested is None or self.inner is None:
             return "usually optimistic"
         up = self.measure == "accuracy"
@@ -205,7 +203,7 @@ class Tuned(Report):
 Candidates = Mapping[str, Learner]
 
 LEAST_OUTER = 2
-"""Outer folds that rounds of the choice are given up for."""
+"""Outer folds to keep; rounds of the choice are reduced to make time for them."""
 
 
 class _OutOfTimeError(Exception):
@@ -226,13 +224,13 @@ class _Clock:
         return self._now() - self._start
 
     def allows(self, seconds: float, again: int = 0) -> bool:
-        """Return True if there is time for so many more seconds, and then for all of it again so many times."""
+        """Return True if there is time for so many more seconds, and then to repeat everything `again` times."""
         if self.limit is None:
             return True
         return (self.spent + seconds + self.longest) * (again + 1) <= self.limit
 
     def run(self, work: Callable[[], FoldRun], again: int = 0) -> FoldRun:
-        """Do some work, or raise if it would end too late."""
+        """Do some work; raise if it would probably exceed the time limit."""
         if not self.allows(self.longest, again):
             raise _OutOfTimeError
         before = self._now()
@@ -252,7 +250,7 @@ def tune(
     progress: Progress | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Tuned:
-    """Choose among plans by cross-validation, and estimate by nested cross-validation what the choice is worth.
+    """Choose among plans by cross-validation, and estimate the performance of the choice by nested cross-validation.
 
     Parameters
     ----------
@@ -260,13 +258,13 @@ def tune(
     grid : dict or list of plans, recipes or our estimators, or the name of an algorithm
         The candidates; a name takes the small grid of `grid_for`.
     inner, outer : int
-        Folds of the choice, and of the nested estimate around it; fewer where there are fewer cases. 0 outer folds
-        leave the nested estimate out.
+        Folds of the choice, and of the nested estimate; fewer if there are fewer cases. With 0 outer folds there is no
+        nested estimate.
     time_limit : float or None
-        Seconds. If they are short, fewer inner folds are used, then fewer outer ones; then candidates are left out.
+        In seconds. If time is short, there are fewer inner folds, then fewer outer ones, then fewer candidates.
     seed : int
     progress : callable or None
-        Called with fits done and fits in all.
+        Called with the number of finished fits and of all fits.
     clock : callable
         Returns the time in seconds.
 
@@ -274,14 +272,14 @@ def tune(
     --------
     >>> from treewright.data.samples import sample
     >>> from treewright.plans import c45
-    >>> tuned = tune(sample("restaurant"), {"usual": c45(), "unpruned": c45(prune=False)}, inner=3, outer=3)
+    >>> tuned = tune(sample("restaurant"), {"default": c45(), "unpruned": c45(prune=False)}, inner=3, outer=3)
     >>> tuned.chosen, [one.name for one in tuned.candidates]
-    ('usual', ['usual', 'unpruned'])
+    ('default', ['default', 'unpruned'])
     """
     target_of(dataset)
     candidates = _candidates(grid, dataset)
-    check_whole("the number of inner folds", inner, 2)
-    check_whole("the number of outer folds", outer, 0)
+    require_whole_number("the number of inner folds", inner, 2)
+    require_whole_number("the number of outer folds", outer, 0)
     if time_limit is not None and not time_limit > 0:
         raise ParameterError(f"the time limit must be a number of seconds above 0, not {time_limit!r}")
     if outer == 1:
@@ -289,7 +287,7 @@ def tune(
     n = dataset.n_rows
     if n < 4:
         raise ParameterError(f"tuning needs at least four cases, and there {'is' if n == 1 else 'are'} {n}")
-    wanted = (inner, outer)
+    requested = (inner, outer)
     outer = min(outer, n)
     inner = min(inner, n - -(-n // outer) if outer else n)  # as many as the training part of an outer fold has cases
     watch = _Clock(time_limit, clock)
@@ -303,9 +301,9 @@ def tune(
     runs, choices = (
         _nested(dataset, again, (inner, rounds, outer), seed, watch, counter) if outer and tried else ([], [])
     )
-    nested = summed_up(dataset, f"{len(runs)} outer folds", runs) if runs else None
+    nested = estimate_of_runs(dataset, f"{len(runs)} outer folds", runs) if runs else None
     left = tuple(name for name in candidates if name not in again)
-    few = [] if (inner, outer) == wanted else [_few(n, wanted, (inner, outer))]
+    few = [] if (inner, outer) == requested else [_few(n, requested, (inner, outer))]
     return Tuned(
         chosen,
         candidates[chosen],
@@ -317,7 +315,7 @@ def tune(
         outer,
         tuple(choices),
         watch.spent,
-        (*few, *_told(left, len(candidates), (rounds, inner), (len(runs), outer))),
+        (*few, *_time_limit_warnings(left, len(candidates), (rounds, inner), (len(runs), outer))),
     )
 
 
@@ -348,16 +346,16 @@ def _race(
     watch: _Clock,
     counter: _Counter,
 ) -> tuple[dict[str, list[FoldRun]], int]:
-    """Return what came of the candidates that there was time for, and how many rounds each had."""
+    """Return the runs of the candidates tried within the time limit, and the number of rounds."""
     inner, outer = folds
-    pairs = list(fold_pairs(stratified_folds(dataset, inner, seed)))
-    runs = _round(dataset, candidates, 1, pairs[0], watch, counter, again=min(outer, 1))
+    splits = list(fold_splits(stratified_folds(dataset, inner, seed)))
+    runs = _round(dataset, candidates, 1, splits[0], watch, counter, again=min(outer, 1))
     last = watch.spent
     found = {name: [run] for name, run in runs.items()}
     done = min(1, len(found))
     while len(runs) == len(candidates) and done < _rounds(last, done, inner, outer, watch):
         before = watch.spent
-        runs = _round(dataset, candidates, done + 1, pairs[done], watch, counter)
+        runs = _round(dataset, candidates, done + 1, splits[done], watch, counter)
         last = watch.spent - before  # the first rounds may take longer than the others
         if len(runs) == len(candidates):
             done += 1
@@ -370,17 +368,17 @@ def _round(
     dataset: Dataset,
     candidates: Candidates,
     fold: int,
-    pair: tuple[Rows, Rows],
+    split: tuple[Rows, Rows],
     watch: _Clock,
     counter: _Counter,
     *,
     again: int = 0,
 ) -> dict[str, FoldRun]:
-    """Let the candidates predict one fold, one after the other while there is time."""
+    """Predict one fold by each candidate in turn, until the time limit."""
     found: dict[str, FoldRun] = {}
     for name, plan in candidates.items():
         try:
-            found[name] = watch.run(partial(run_pair, dataset, Learn(plan), fold, *pair), again)
+            found[name] = watch.run(partial(run_split, dataset, Learn(plan), fold, *split), again)
         except _OutOfTimeError:
             break
         counter()
@@ -388,12 +386,12 @@ def _round(
 
 
 def _rounds(last: float, done: int, inner: int, outer: int, watch: _Clock) -> int:
-    """Return how many rounds to make, those done included: so many that some outer folds can follow.
+    """Return the number of rounds, including those done, that leaves time for some outer folds.
 
-    A further round is expected to take as long as the last.
+    A further round is expected to take as long as the last one.
     """
     several = range(inner, max(done, 2) - 1, -1)
-    # A choice by one fold is poor, but one without an honest estimate is worse.
+    # A choice by one fold is poor, but a choice without an unbiased estimate is worse.
     for least, possible in ((LEAST_OUTER, several), (1, several), (1, (done,)), (0, several)):
         for rounds in possible:
             if watch.allows((rounds - done) * last + min(least, outer) * (rounds * last + watch.longest)):
@@ -401,16 +399,16 @@ def _rounds(last: float, done: int, inner: int, outer: int, watch: _Clock) -> in
     return done
 
 
-def _candidate(dataset: Dataset, name: str, runs: Sequence[FoldRun]) -> Candidate:
+def _candidate(dataset: Dataset, name: str, runs: Sequence[FoldRun]) -> TuningCandidate:
     rows = np.concatenate([run.rows for run in runs])
     pooled = score_of(dataset.take(rows), np.concatenate([run.predicted for run in runs]))
     scores = [run.result.score for run in runs if run.result.score is not None]
     error = float(np.std(scores, ddof=1)) / sqrt(len(scores)) if len(scores) > 1 else 0.0
     sizes = [run.result.size or 0 for run in runs]
-    return Candidate(name, pooled or 0.0, error, sum(sizes) / len(sizes), sum(run.result.seconds for run in runs))
+    return TuningCandidate(name, pooled or 0.0, error, sum(sizes) / len(sizes), sum(run.result.seconds for run in runs))
 
 
-def _choice(tried: Sequence[Candidate], better: float) -> str:
+def _choice(tried: Sequence[TuningCandidate], better: float) -> str:
     """Return the smallest candidate within one standard error of the best (of equals: the better, then the first)."""
     best = max(tried, key=lambda one: better * one.score)
     near = [one for one in tried if better * one.score >= better * best.score - best.standard_error - 1e-12]
@@ -420,26 +418,26 @@ def _choice(tried: Sequence[Candidate], better: float) -> str:
 def _nested(
     dataset: Dataset, candidates: Candidates, folds: tuple[int, int, int], seed: int, watch: _Clock, counter: _Counter
 ) -> tuple[list[FoldRun], list[str]]:
-    """Choose without each outer fold and test the choice on it, while there is time."""
+    """Choose without each outer fold and test the choice on it, until the time limit."""
     inner, rounds, outer = folds
     better = -1.0 if _measure(dataset) == "rmse" else 1.0
     runs: list[FoldRun] = []
     choices: list[str] = []
     expected = watch.spent + watch.longest  # the choice again, among fewer cases, and a fit
-    for fold, (train, test) in enumerate(fold_pairs(stratified_folds(dataset, outer, seed + 1)), start=1):
+    for fold, (train, test) in enumerate(fold_splits(stratified_folds(dataset, outer, seed + 1)), start=1):
         before = watch.spent
         if not watch.allows(expected):
             break
         part = dataset.take(train)
         found: dict[str, list[FoldRun]] = {name: [] for name in candidates}
-        for place, pair in enumerate(list(fold_pairs(stratified_folds(part, inner, seed)))[:rounds], start=1):
-            for name, run in _round(part, candidates, place, pair, watch, counter).items():
+        for round_number, split in enumerate(list(fold_splits(stratified_folds(part, inner, seed)))[:rounds], start=1):
+            for name, run in _round(part, candidates, round_number, split, watch, counter).items():
                 found[name].append(run)
         if any(len(one) < rounds for one in found.values()):
             break
         name = _choice([_candidate(part, name, one) for name, one in found.items()], better)
         try:
-            runs.append(watch.run(partial(run_pair, dataset, Learn(candidates[name]), fold, train, test)))
+            runs.append(watch.run(partial(run_split, dataset, Learn(candidates[name]), fold, train, test)))
         except _OutOfTimeError:
             break
         choices.append(name)
@@ -448,26 +446,28 @@ def _nested(
     return runs, choices
 
 
-def _few(n: int, wanted: tuple[int, int], used: tuple[int, int]) -> str:
-    kinds = zip(("inner", "outer"), wanted, used, strict=True)
-    told = [f"{now} {kind} folds instead of {before}" for kind, before, now in kinds if now != before]
-    return f"there are only {n} cases: {' and '.join(told)}"
+def _few(n: int, requested: tuple[int, int], used: tuple[int, int]) -> str:
+    kinds = zip(("inner", "outer"), requested, used, strict=True)
+    changes = [f"{now} {kind} folds instead of {before}" for kind, before, now in kinds if now != before]
+    return f"there are only {n} cases: {' and '.join(changes)}"
 
 
-def _told(left: Sequence[str], candidates: int, rounds: tuple[int, int], outer: tuple[int, int]) -> tuple[str, ...]:
-    told = []
+def _time_limit_warnings(
+    left: Sequence[str], candidates: int, rounds: tuple[int, int], outer: tuple[int, int]
+) -> tuple[str, ...]:
+    messages = []
     if len(left) == candidates:
-        told.append(
+        messages.append(
             "the time limit was too short to try any candidate: this is the first one of the grid, without an estimate"
         )
     elif left:
-        told.append(f"{len(left)} of {candidates} candidates not tried within the time limit: {'; '.join(left)}")
+        messages.append(f"{len(left)} of {candidates} candidates not tried within the time limit: {'; '.join(left)}")
     if 0 < rounds[0] < rounds[1]:
-        told.append(f"the choice is based on {rounds[0]} of {rounds[1]} inner folds: the time limit was reached")
+        messages.append(f"the choice is based on {rounds[0]} of {rounds[1]} inner folds: the time limit was reached")
     if outer[0] < outer[1]:
         some = f"the nested estimate has {outer[0]} of {outer[1]} folds"
-        told.append(f"{some if outer[0] else 'there is no nested estimate'}: the time limit was reached")
-    return tuple(told)
+        messages.append(f"{some if outer[0] else 'there is no nested estimate'}: the time limit was reached")
+    return tuple(messages)
 
 
 def _measure(dataset: Dataset) -> str:

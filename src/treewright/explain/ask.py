@@ -46,9 +46,9 @@ def explain(
         raise ParameterError(f"there is no tree to explain in {type(model).__name__}: it has not learned one")
     if data is not None and not isinstance(data, Dataset):
         raise ParameterError(f"data must be a Dataset, as treewright.read returns it, not {type(data).__name__}")
-    asked = {"row": row is not None, "steps": steps, "node": node is not None or pruning}
-    if sum(asked.values()) > 1:
-        names = " and ".join(name for name, given in asked.items() if given)
+    requested = {"row": row is not None, "steps": steps, "node": node is not None or pruning}
+    if sum(requested.values()) > 1:
+        names = " and ".join(name for name, given in requested.items() if given)
         raise ParameterError(f"one question at a time: {names} do not go together")
     if row is not None:
         return explain_prediction(tree, row, data)

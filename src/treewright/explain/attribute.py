@@ -1,8 +1,7 @@
-"""What one attribute brings: at a node, and over the whole tree.
+"""The score of an attribute: at one node, and over the whole tree.
 
-What speaks for and against one attribute at a node: the table of its best test, and what criteria say of it.
-
-How much each attribute lowers the impurity, over all its tests (mean decrease of impurity).
+At a node: the frequency table of its best test and the values of all criteria for that table. Over the tree: the mean
+decrease of impurity over all tests of the attribute.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class AttributeExplanation:
-    """One attribute at the node, with every number that speaks for or against it."""
+    """One attribute at the node with the values of all criteria; `verdict` is the status of its best split."""
 
     name: str
     verdict: SplitStatus
@@ -70,11 +69,11 @@ class AttributeExplanation:
 
     @property
     def verdict_code(self) -> str:
-        """The verdict as a key of the catalogue."""
+        """The status as a key of the catalogue."""
         return self.verdict.name.lower()
 
-    def worth(self, by: str) -> float | None:
-        """Return the number by which attributes are compared."""
+    def score(self, by: str) -> float | None:
+        """Return the score by which attributes are compared; names without a score of their own mean the gain."""
         number: float | None = {
             "ratio": self.ratio,
             "chi_square": self.chi_square,
@@ -85,7 +84,7 @@ class AttributeExplanation:
 
 
 def explain_attribute(node: Node, recipe: Recipe, measure: str, one: EvaluatedSplit) -> AttributeExplanation:
-    """Compute from what was looked at all numbers of an attribute; `measure` is that of impurity."""
+    """Compute all scores of an attribute from its evaluated split; `measure` is the impurity measure."""
     column = node.tree.schema.attributes[one.attribute]
     split = one.split
     if split is None:
@@ -96,10 +95,12 @@ def explain_attribute(node: Node, recipe: Recipe, measure: str, one: EvaluatedSp
     mean = float(node.tree.outcome[node.index]) if measure == "variance" else None
     branches = tuple(
         replace(
-            _branch(split.describe(place, column), counts[place], float(weights[place]), float(totals[place]), mean),
-            special=special_branch(split, place) or None,
+            _branch(
+                split.describe(branch, column), counts[branch], float(weights[branch]), float(totals[branch]), mean
+            ),
+            special=special_branch(split, branch) or None,
         )
-        for place in range(split.n_branches)
+        for branch in range(split.n_branches)
     )
     known = float(weights.sum())
     unknown = 0.0 if recipe.missing is MissingPolicy.LEARNED else _weight(one.unknown, measure)
@@ -135,8 +136,8 @@ def _further(counts: Counts, unknown: Counts, decrease: float, measure: str, rec
         "chi_square_p": independence.p,
     }
     if measure == "entropy":
-        outside = None if recipe.missing is MissingPolicy.LEARNED else unknown
-        information = split_information(counts, outside)
+        missing = None if recipe.missing is MissingPolicy.LEARNED else unknown
+        information = split_information(counts, missing)
         further["split_information"] = information
         further["ratio"] = decrease / information if information > 0 else 0.0
     return further
@@ -201,16 +202,16 @@ def impurity_importance(tree: Tree, criterion: str) -> npt.NDArray[np.float64]:
     below = np.bincount(
         np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_start)), total[tree.children], tree.n_nodes
     )
-    falls = np.maximum(total[inner] - below[inner], 0.0)
-    importance = np.bincount(tree.attribute[inner], falls, len(tree.schema.attributes)).astype(np.float64)
+    decreases = np.maximum(total[inner] - below[inner], 0.0)
+    importance = np.bincount(tree.attribute[inner], decreases, len(tree.schema.attributes)).astype(np.float64)
     everything = importance.sum()
     return importance / everything if everything > 0 else importance
 
 
 def forest_importance(forest: Forest, criterion: str) -> npt.NDArray[np.float64]:
-    """Return the mean over the trees of their shares, by the weight of their answers; they sum to one again.
+    """Return the importances averaged over the trees by the weight of their votes; they sum to one again.
 
-    Trees that are a single leaf do not count.
+    A tree with a single leaf is left out.
 
     Examples
     --------

@@ -19,7 +19,7 @@ MISSING, IS_KNOWN = "missing", "known"
 
 
 @dataclass(frozen=True)
-class Condition:
+class BranchCondition:
     """One condition.
 
     Parameters
@@ -32,8 +32,8 @@ class Condition:
     Examples
     --------
     >>> from treewright.explain.language import words
-    >>> condition = Condition("x", "missing", "")
-    >>> str(condition), condition.said(words("de"))
+    >>> condition = BranchCondition("x", "missing", "")
+    >>> str(condition), condition.describe(words("de"))
     ('x missing', 'x fehlt')
     """
 
@@ -41,17 +41,17 @@ class Condition:
     relation: str
     value: str
 
-    def said(self, say: Words) -> str:
-        """Return the condition in the words of a language."""
-        return say(_KEYS.get(self.relation, "condition.is"), attribute=name(self.attribute), **self._places())
+    def describe(self, message: Words) -> str:
+        """Return the condition in a language."""
+        return message(_KEYS.get(self.relation, "condition.is"), attribute=name(self.attribute), **self._placeholders())
 
-    def right_side(self, say: Words) -> str:
+    def right_side(self, message: Words) -> str:
         """Return the condition without its attribute, as the label of a branch."""
         if self.relation in (MISSING, IS_KNOWN):
-            return say(f"branch.{self.relation}")
+            return message(f"branch.{self.relation}")
         return self.value if self.relation in ("=", "in", "between") else f"{self.relation} {self.value}"
 
-    def _places(self) -> dict[str, str]:
+    def _placeholders(self) -> dict[str, str]:
         return {} if self.relation in (MISSING, IS_KNOWN) else {"relation": self.relation, "value": self.value}
 
     def __str__(self) -> str:
@@ -70,23 +70,23 @@ _KEYS = {
 }
 
 
-def condition_of(split: Split, branch: int, column: Column) -> Condition:
-    """Return what a branch of a test asks."""
+def condition_of(split: Split, branch: int, column: Column) -> BranchCondition:
+    """Return the condition that a branch of a test requires."""
     words = split.describe(branch, column)
     if special_branch(split, branch):
-        return Condition(column.name, special_branch(split, branch), "")
+        return BranchCondition(column.name, special_branch(split, branch), "")
     if split.test is Test.NOMINAL:
-        return Condition(column.name, "=", name(column.values[branch]))
+        return BranchCondition(column.name, "=", name(column.values[branch]))
     if split.test is Test.SUBSET:
-        return Condition(column.name, "in", _set(split.values_of(branch, column)))
+        return BranchCondition(column.name, "in", _set(split.values_of(branch, column)))
     if "," in words and split.test is Test.INTERVALS:
-        return Condition(column.name, "between", words)
+        return BranchCondition(column.name, "between", words)
     relation, _, value = words.partition(" ")
-    return Condition(column.name, relation, value)
+    return BranchCondition(column.name, relation, value)
 
 
 def special_branch(split: Split, branch: int) -> str:
-    """Return whether a branch is that of missing values alone, or of known ones: "missing", "known" or nothing."""
+    """Return "missing" if only missing values take a branch, "known" if all known values do, else an empty string."""
     if split.cut == KNOWN:
         return MISSING if branch == split.missing else IS_KNOWN
     if split.test is Test.SUBSET:
@@ -98,7 +98,7 @@ def _set(values: Sequence[str]) -> str:
     return "{" + ", ".join(name(value) for value in values) + "}"
 
 
-def conditions_to(tree: Tree, node: int) -> tuple[Condition, ...]:
+def conditions_to(tree: Tree, node: int) -> tuple[BranchCondition, ...]:
     """Return the conditions from the root to a node; of several bounds on an attribute the tightest ones.
 
     Examples
@@ -109,7 +109,7 @@ def conditions_to(tree: Tree, node: int) -> tuple[Condition, ...]:
     >>> [str(one) for one in conditions_to(fit(sample("play-tennis"), ID3()).tree, 2)]
     ['Outlook = Sunny', 'Humidity = High']
     """
-    steps: dict[tuple[int, str], Condition] = {}
+    steps: dict[tuple[int, str], BranchCondition] = {}
     for parent, branch in tree.node(node).path:
         split = tree.split(parent)
         if split is None:
@@ -118,9 +118,9 @@ def conditions_to(tree: Tree, node: int) -> tuple[Condition, ...]:
     return tuple(steps.values())
 
 
-def conditions_everywhere(tree: Tree) -> list[tuple[Condition, ...]]:
+def conditions_everywhere(tree: Tree) -> list[tuple[BranchCondition, ...]]:
     """Return `conditions_to` for all nodes, each made from that of its parent."""
-    found: list[dict[tuple[int, str], Condition]] = [{} for _ in range(tree.n_nodes)]
+    found: list[dict[tuple[int, str], BranchCondition]] = [{} for _ in range(tree.n_nodes)]
     for node in range(tree.n_nodes):
         split = tree.split(node)
         if split is None:
@@ -132,8 +132,8 @@ def conditions_everywhere(tree: Tree) -> list[tuple[Condition, ...]]:
 
 
 def _with_one_more(
-    steps: dict[tuple[int, str], Condition], split: Split, condition: Condition
-) -> dict[tuple[int, str], Condition]:
+    steps: dict[tuple[int, str], BranchCondition], split: Split, condition: BranchCondition
+) -> dict[tuple[int, str], BranchCondition]:
     # A later bound on the same side is tighter, and a later set is a part of the earlier one.
     side = condition.relation[0] if split.cut is not None else "="
     rest = {key: one for key, one in steps.items() if key != (split.attribute, side)}
@@ -141,10 +141,10 @@ def _with_one_more(
 
 
 def path_text(tree: Tree, node: int) -> tuple[str, ...]:
-    """Return the conditions from the root to a node as a person reads them, in English."""
+    """Return the conditions from the root to a node as English text."""
     return tuple(str(condition) for condition in conditions_to(tree, node))
 
 
-def where(conditions: Sequence[Condition], say: Words) -> str:
+def where(conditions: Sequence[BranchCondition], message: Words) -> str:
     """Return conditions in one line; none is the root."""
-    return say.joined([condition.said(say) for condition in conditions]) or say("root")
+    return message.joined([condition.describe(message) for condition in conditions]) or message("root")

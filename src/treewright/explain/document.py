@@ -51,14 +51,14 @@ _LATEX = {
 
 
 @dataclass(frozen=True)
-class Formula:
+class MathFormula:
     """A formula as a plain line and as LaTeX."""
 
     plain: str
     latex: str
 
-    def __add__(self, other: Formula) -> Formula:
-        return Formula(self.plain + other.plain, self.latex + other.latex)
+    def __add__(self, other: MathFormula) -> MathFormula:
+        return MathFormula(self.plain + other.plain, self.latex + other.latex)
 
 
 @dataclass(frozen=True)
@@ -71,23 +71,23 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few words."""
+    """A paragraph of text."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Working:
-    """Formulas below each other, each with what is said behind it."""
+class Derivation:
+    """Formulas below each other, each with a remark behind it."""
 
-    lines: tuple[tuple[Formula, str], ...]
+    lines: tuple[tuple[MathFormula, str], ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows of cells: the first column is flush left, numbers flush right; `last_left` for a column of remarks.
 
-    `marked` are the rows to be set off. `more` is said below.
+    `marked` are the rows to highlight. `more` is a line below the table.
     """
 
     heads: tuple[str, ...]
@@ -107,24 +107,24 @@ class Items:
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Lines that stand as they are, a drawn tree for example."""
+    """Preformatted lines, such as a tree drawn as text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Together:
-    """Blocks that stand close: on a terminal without empty lines between them."""
+    """Blocks that belong together: on a terminal there is no empty line between them."""
 
-    blocks: tuple[Heading | Paragraph | Working | Table | Items | Verbatim, ...]
+    blocks: tuple[Heading | Paragraph | Derivation | TableBlock | Items | Verbatim, ...]
 
 
-Block = Heading | Paragraph | Working | Table | Items | Verbatim | Together
+Block = Heading | Paragraph | Derivation | TableBlock | Items | Verbatim | Together
 Document = tuple[Block, ...]
 
 
 def name(text: str, limit: int | None = None) -> str:
-    r"""Return a name from the data as it may stand in a line, whatever it consists of.
+    r"""Return a name from the data as printable text in one line.
 
     Examples
     --------
@@ -138,42 +138,42 @@ def name(text: str, limit: int | None = None) -> str:
 
 
 def latex_name(text: str) -> str:
-    r"""Return a name from the data as LaTeX that says it and does nothing.
+    r"""Return a name from the data as LaTeX text without commands of its own.
 
     Examples
     --------
     >>> print(latex_name("play_tennis"), latex_name("a<b"))
     \text{play}\_\text{tennis} \text{a}\lt \text{b}
     """
-    parts: list[str] = []
+    split_held_out: list[str] = []
     plain = ""
     for character in printable(text):
         if character in _LATEX:
-            parts += [rf"\text{{{plain}}}"] if plain else []
-            parts.append(_LATEX[character])
+            split_held_out += [rf"\text{{{plain}}}"] if plain else []
+            split_held_out.append(_LATEX[character])
             plain = ""
         else:
             plain += character
-    parts += [rf"\text{{{plain}}}"] if plain else []
-    return "".join(parts).rstrip() if parts else r"\text{}"
+    split_held_out += [rf"\text{{{plain}}}"] if plain else []
+    return "".join(split_held_out).rstrip() if split_held_out else r"\text{}"
 
 
-def said(plain: str, latex: str | None = None) -> Formula:
-    """Return a piece of a formula that is ours; where LaTeX differs, both are given."""
-    return Formula(plain, plain if latex is None else latex)
+def literal(plain: str, latex: str | None = None) -> MathFormula:
+    """Return a literal part of a formula; `latex` only where it differs."""
+    return MathFormula(plain, plain if latex is None else latex)
 
 
-def named(text: str) -> Formula:
-    """Return a name from the data as a piece of a formula."""
-    return Formula(name(text), latex_name(text))
+def named(text: str) -> MathFormula:
+    """Return a name from the data as a part of a formula."""
+    return MathFormula(name(text), latex_name(text))
 
 
-def worded(text: str) -> Formula:
-    """Return words of a language as a piece of a formula."""
-    return Formula(text, latex_name(text))
+def worded(text: str) -> MathFormula:
+    """Return text as a part of a formula."""
+    return MathFormula(text, latex_name(text))
 
 
-def fraction(above: float | str, below: float | str) -> Formula:
+def fraction(above: float | str, below: float | str) -> MathFormula:
     r"""Return a fraction of two weights.
 
     Examples
@@ -183,22 +183,23 @@ def fraction(above: float | str, below: float | str) -> Formula:
     """
     top = above if isinstance(above, str) else number(above)
     bottom = below if isinstance(below, str) else number(below)
-    return Formula(f"{top}/{bottom}", rf"\frac{{{top}}}{{{bottom}}}")
+    return MathFormula(f"{top}/{bottom}", rf"\frac{{{top}}}{{{bottom}}}")
 
 
-def joined(parts: Iterable[Formula], between: Formula) -> Formula:
-    """Return pieces with another one between them."""
-    pieces = list(parts)
-    return Formula(
-        between.plain.join(piece.plain for piece in pieces), between.latex.join(piece.latex for piece in pieces)
+def joined(split_held_out: Iterable[MathFormula], between: MathFormula) -> MathFormula:
+    """Return the parts with a separator between them."""
+    fragments = list(split_held_out)
+    return MathFormula(
+        between.plain.join(fragment.plain for fragment in fragments),
+        between.latex.join(fragment.latex for fragment in fragments),
     )
 
 
-EQUALS = Formula(" = ", " = ")
-PLUS = Formula(" + ", " + ")
-MINUS = Formula(" - ", " - ")
-TIMES = Formula(" * ", r" \cdot ")
-LOG2 = Formula(" log2 ", r" \log_2 ")
+EQUALS = MathFormula(" = ", " = ")
+PLUS = MathFormula(" + ", " + ")
+MINUS = MathFormula(" - ", " - ")
+TIMES = MathFormula(" * ", r" \cdot ")
+LOG2 = MathFormula(" log2 ", r" \log_2 ")
 
 
 def width(text: str) -> int:
@@ -250,7 +251,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~$^&:@])")
 Emphasis = Callable[[str], str]
 
 LARGEST_FRAGMENT = 50_000
-"""Bytes of HTML that an explanation shows in a notebook at most."""
+"""Most bytes of HTML that an explanation shows in a notebook."""
 
 
 # -- text --------------------------------------------------------------------------------------------------------------
@@ -267,15 +268,15 @@ def _text(block: Block, strong: Emphasis) -> str:
             return strong(text)
         case Paragraph(text) | Verbatim(text):
             return text
-        case Working(lines):
+        case Derivation(lines):
             return "\n".join(f"{formula.plain}{behind}" for formula, behind in lines)
-        case Table():
+        case TableBlock():
             heads, *rows = aligned([block.heads, *block.rows], last_left=block.last_left)
-            rows = [heads, *(strong(row) if place in block.marked else row for place, row in enumerate(rows))]
+            rows = [heads, *(strong(row) if index in block.marked else row for index, row in enumerate(rows))]
             return "\n".join([*rows, block.more] if block.more else rows)
         case Items(texts, numbered):
             return "\n".join(
-                f"{place}. {text}" if numbered else f"- {text}" for place, text in enumerate(texts, start=1)
+                f"{index}. {text}" if numbered else f"- {text}" for index, text in enumerate(texts, start=1)
             )
         case Together(blocks):
             return "\n".join(_text(one, strong) for one in blocks)
@@ -306,14 +307,14 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {markdown_text(text)}"
         case Paragraph(text):
             return markdown_text(text)
-        case Working(lines):
+        case Derivation(lines):
             return "\n\n".join(f"$$ {formula.latex} $${_behind(behind)}" for formula, behind in lines)
-        case Table():
+        case TableBlock():
             return _markdown_table(block)
         case Items(texts, numbered):
             return "\n".join(
-                f"{place}. {markdown_text(text)}" if numbered else f"- {markdown_text(text)}"
-                for place, text in enumerate(texts, start=1)
+                f"{index}. {markdown_text(text)}" if numbered else f"- {markdown_text(text)}"
+                for index, text in enumerate(texts, start=1)
             )
         case Verbatim(text):
             # In a fence longer than any in the text nothing is markup.
@@ -327,13 +328,13 @@ def _behind(text: str) -> str:
     return f"\n\n{markdown_text(text.strip(' ,;'))}" if text.strip(" ,;") else ""
 
 
-def _markdown_table(table: Table) -> str:
+def _markdown_table(table: TableBlock) -> str:
     last = len(table.heads) - 1
     dashes = [":--" if column == 0 or (table.last_left and column == last) else "--:" for column in range(last + 1)]
     lines = [_markdown_row(table.heads), "| " + " | ".join(dashes) + " |"]
-    for place, row in enumerate(table.rows):
+    for index, row in enumerate(table.rows):
         cells = [markdown_text(cell) for cell in row]
-        if place in table.marked:
+        if index in table.marked:
             cells[0] = f"**{cells[0]}**"
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", markdown_text(table.more)] if table.more else lines)
@@ -354,19 +355,19 @@ def html_of(document: Document, words: Words, largest: int | None = None) -> str
     document : Document
     words : Words
     largest : int or None
-        Bytes; blocks that do not fit any more are left out, and it is said so.
+        Most bytes; blocks beyond that are left out, and a sentence says so.
     """
     opening = f'<section class="treewright-explanation" lang="{words.html_lang}" dir="ltr">'
     closing = "</section>"
-    pieces, size = [opening], len(opening) + len(closing) + 500
+    fragments, size = [opening], len(opening) + len(closing) + 500
     for block in document:
-        piece = _html(block)
-        size += len(piece.encode()) + 1
+        fragment = _html(block)
+        size += len(fragment.encode()) + 1
         if largest is not None and size > largest:
-            pieces.append(f"<p>{escape(words('html.more'))}</p>")
+            fragments.append(f"<p>{escape(words('html.more'))}</p>")
             break
-        pieces.append(piece)
-    return "\n".join([*pieces, closing])
+        fragments.append(fragment)
+    return "\n".join([*fragments, closing])
 
 
 def _html(block: Block) -> str:
@@ -375,10 +376,10 @@ def _html(block: Block) -> str:
             return f"<h{level + 2}>{escape(text)}</h{level + 2}>"
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
-        case Working(lines):
+        case Derivation(lines):
             rows = "<br>".join(f"<code>{escape(formula.plain)}</code>{escape(behind)}" for formula, behind in lines)
             return f"<p>{rows}</p>"
-        case Table():
+        case TableBlock():
             return _html_table(block)
         case Items(texts, numbered):
             kind = "ol" if numbered else "ul"
@@ -389,30 +390,30 @@ def _html(block: Block) -> str:
             return "".join(_html(one) for one in blocks)
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: TableBlock) -> str:
     last = len(table.heads) - 1
     left, right = (f' style="text-align:{side};padding:0 .5em"' for side in ("left", "right"))
     sides = [left if column == 0 or (table.last_left and column == last) else right for column in range(last + 1)]
     heads = "".join(f'<th scope="col"{side}>{escape(head)}</th>' for head, side in zip(table.heads, sides, strict=True))
     lines = [f"<table><thead><tr>{heads}</tr></thead><tbody>"]
-    for place, row in enumerate(table.rows):
+    for index, row in enumerate(table.rows):
         first = f'<th scope="row"{sides[0]}>{escape(row[0])}</th>'
         rest = "".join(f"<td{side}>{escape(cell)}</td>" for cell, side in zip(row[1:], sides[1:], strict=True))
-        row_tag = '<tr class="chosen">' if place in table.marked else "<tr>"
+        row_tag = '<tr class="chosen">' if index in table.marked else "<tr>"
         lines.append(f"{row_tag}{first}{rest}</tr>")
     lines.append("</tbody></table>" + (f"<p>{escape(table.more)}</p>" if table.more else ""))
     return "".join(lines)
 
 
 class Explanation:
-    """Base of the explanations; subclasses are frozen dataclasses that say themselves as a document."""
+    """Base of the explanations; subclasses are frozen dataclasses that return themselves as a document."""
 
-    def document(self, say: Words) -> Document:
-        """Return what is to be said, in the words of a language."""
+    def document(self, message: Words) -> Document:
+        """Return the explanation as a document in a language."""
         raise NotImplementedError  # every explanation has its own
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; numbers that do not exist are left out."""
+        """Return plain data for JSON; missing and non-finite numbers are left out."""
         plain: dict[str, Any] = plain_data(self)
         return plain
 
@@ -424,7 +425,7 @@ class Explanation:
         lang : {"en", "de", "it", "zh"} or None
             See `treewright.explain.language.words`.
         emphasise : callable or None
-            What is done to the lines that matter: headings, and the row of what was chosen.
+            Applied to headings and to the row of the chosen attribute.
         """
         return text_of(self.document(words(lang)), emphasise)
 
@@ -434,12 +435,12 @@ class Explanation:
 
     def to_html(self, lang: str | None = None) -> str:
         """Return a fragment of HTML; everything in it is escaped and nothing runs."""
-        say = words(lang)
-        return html_of(self.document(say), say)
+        message = words(lang)
+        return html_of(self.document(message), message)
 
     def _repr_html_(self) -> str:
-        say = words(None)
-        return html_of(self.document(say), say, LARGEST_FRAGMENT)
+        message = words(None)
+        return html_of(self.document(message), message, LARGEST_FRAGMENT)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -448,8 +449,8 @@ class Explanation:
 def plain_data(value: Any) -> Any:
     """Return lists, dicts, texts and finite numbers for an explanation or a part of it."""
     if is_dataclass(value) and not isinstance(value, type):
-        told = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {key: plain_data(one) for key, one in told.items() if not _absent(one)}
+        values = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {key: plain_data(one) for key, one in values.items() if not _absent(one)}
     if isinstance(value, Enum):
         return str(value)
     if isinstance(value, Mapping):

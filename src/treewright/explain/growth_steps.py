@@ -1,6 +1,6 @@
-"""How a tree came about, step by step.
+"""How a tree was grown, step by step.
 
-How a tree was grown, step by step: states that can be played forward and back. A step splits an open node (``"split"``)
+The steps can be played forward and back. A step splits an open node (``"split"``)
 or makes it a ``"leaf"``; afterwards subtrees are pruned (``"prune"``) or replaced by a branch (``"raise"``); for CAL2
 and CAL3 a step presents a ``"case"``.
 
@@ -10,7 +10,7 @@ steps, and the others are still open. So each state follows from the list, in bo
 The order is ``"levels"`` (breadth first), ``"best"`` (best split first, under a limit on leaves), ``"depth"`` (depth
 first) or ``"cases"`` (case by case).
 
-The steps of a growth written out, each with the table of its choice where the model has it.
+In a document each split comes with the table of its choice, if the model has the split trace.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import numpy as np
 from treewright.counting.numpy import engine_for
 from treewright.data.dataset import Dataset
 from treewright.errors import ParameterError
-from treewright.explain.conditions import Condition, conditions_everywhere, where
+from treewright.explain.conditions import BranchCondition, conditions_everywhere, where
 from treewright.explain.document import Block, Document, Explanation, Heading, Items, Paragraph, name, plain_data
 from treewright.explain.language import Words
 from treewright.explain.node import cases_line, choice_blocks, explain_node, outcome_text
 from treewright.explain.pruning import Pass, passes_again
-from treewright.explain.training_data import grown_again, learner_of, training_cases, was_pruned
+from treewright.explain.training_data import grow_unpruned_again, learner_of, training_cases, was_pruned
 from treewright.learners.cal.trace import Step
 from treewright.learners.criteria import total_entropy, total_gini
 from treewright.learners.discretise import in_bins
@@ -52,27 +52,27 @@ class GrowthStep:
     event : {"split", "leaf", "prune", "raise"}
     node : int
         In the tree that is grown; see `Growth.tree`.
-    conditions : tuple of Condition
-        The place of the node.
+    conditions : tuple of BranchCondition
+        The path to the node.
     attribute : str or None
-        What it is divided by, or was.
+        The attribute that splits it, or did.
     outcome : str or float
     stop_code : str or None
         Why a leaf is a leaf.
     weight : float
     counts : tuple of numbers
     children : tuple of int
-        What it opens, or what is cut off.
+        The children that it opens or prunes.
     open : int
-        Nodes that wait after it.
+        Open nodes after the step.
     leaves : int
-        Leaves after it.
+        Leaves after the step.
     """
 
     number: int
     event: str
     node: int
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BranchCondition, ...]
     attribute: str | None
     outcome: str | float
     stop_code: str | None
@@ -85,7 +85,7 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class CaseStep:
-    """One case that CAL2 or CAL3 was shown."""
+    """One case presented to CAL2 or CAL3."""
 
     number: int
     case: int
@@ -105,7 +105,7 @@ class Growth(Explanation):
     algorithm : str
     order : {"levels", "best", "depth", "cases"}
     tree : {"final", "grown"}
-        Whose numbers the nodes have: the model's, or the tree's before it was pruned.
+        Node numbers are those of the model, or of the tree before pruning.
     pruned : bool
         Whether the model was pruned.
     target : str
@@ -113,7 +113,7 @@ class Growth(Explanation):
     steps : tuple of GrowthStep or CaseStep
     notes : tuple of str
     source : TreeModel or None
-        Where the tables of the steps are.
+        The model that has the split traces of the steps.
     """
 
     algorithm: str
@@ -127,7 +127,7 @@ class Growth(Explanation):
     source: TreeModel | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; places are told as conditions only where the model does not have the nodes."""
+        """Return plain data; conditions are included only if the nodes are not those of the model."""
         if self.tree == "final":
             bare = [replace(one, conditions=()) if isinstance(one, GrowthStep) else one for one in self.steps]
         else:
@@ -139,20 +139,20 @@ class Growth(Explanation):
                 step.pop("conditions", None)
         return plain | {"steps": steps}
 
-    def document(self, say: Words) -> Document:
-        """Return the steps in the words of a language."""
-        return steps_document(self, say)
+    def document(self, message: Words) -> Document:
+        """Return the steps as a document in a language."""
+        return steps_document(self, message)
 
 
 def growth_steps(model: TreeModel, data: Dataset | None = None) -> Growth:
-    """Return how the tree of a model came about.
+    """Return the steps in which the tree of a model was grown.
 
     Parameters
     ----------
     model : TreeModel
     data : Dataset or None
-        The training data: with them a pruned tree is told from its growth before pruning on, and CAL2 and CAL3, which
-        need them, case by case. Without them the steps are those of the finished tree.
+        The training data: with them the steps include those before pruning, and CAL2 and CAL3 are replayed case by
+        case. Without them the steps are those of the finished tree.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def growth_steps(model: TreeModel, data: Dataset | None = None) -> Growth:
 
 
 def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[str, ...]]:
-    """Return the model as it was before it was pruned, with the working of its nodes."""
+    """Return the model before pruning, with the split traces of its nodes, and notes."""
     cases, notes = training_cases(model, data)
     tree = grown_again(model, data)
     own = learner_of(model).trace_grown(cases, tree)
@@ -207,7 +207,7 @@ def _grown_steps(model: TreeModel, order: str) -> Iterator[GrowthStep]:
     """Yield the steps of growing in the order of the grower."""
     tree = model.tree
     turn = _turns(tree, order, recipe_from_dict(model.recipe).criterion)
-    places = conditions_everywhere(tree)
+    conditions = conditions_everywhere(tree)
     waiting, leaves, number = [(turn[0], 0)], 1, 0
     while waiting:
         _, node = heapq.heappop(waiting)
@@ -217,11 +217,11 @@ def _grown_steps(model: TreeModel, order: str) -> Iterator[GrowthStep]:
             heapq.heappush(waiting, (turn[child], child))
         leaves += max(len(children) - 1, 0)
         event = "split" if children else "leaf"
-        yield _step(tree, node, number, event, places[node], len(waiting), leaves)
+        yield _step(tree, node, number, event, conditions[node], len(waiting), leaves)
 
 
 def _turns(tree: Tree, order: str, criterion: str) -> list[float]:
-    """Return what decides when each node has its turn; the smaller comes first, then the lower number."""
+    """Return the sort key of each node in the order of growth; ties go to the lower number."""
     if order == "levels":
         return [float(depth) for depth in tree.depths]
     if order == "depth":
@@ -229,11 +229,11 @@ def _turns(tree: Tree, order: str, criterion: str) -> list[float]:
     total = tree.sse
     if total is None:
         total = total_gini(tree.counts) if criterion == "gini" else total_entropy(tree.counts)
-    turns = [-np.inf] * tree.n_nodes  # what cannot be divided is decided as soon as it is opened
+    turns = [-np.inf] * tree.n_nodes  # a node that cannot be split becomes a leaf as soon as it is opened
     for node in np.flatnonzero(tree.attribute != LEAF).tolist():
         turns[node] = float(total[tree.children_of(node)].sum() - total[node])
     for node in np.flatnonzero(tree.stop == STOPS.index(Stop.LEAVES)).tolist():
-        turns[node] = np.inf  # what the limit did not let be divided was open to the end
+        turns[node] = np.inf  # nodes stopped by the limit on leaves stay open to the end
     return turns
 
 
@@ -242,7 +242,7 @@ def _step(
     node: int,
     number: int,
     event: str,
-    conditions: tuple[Condition, ...],
+    conditions: tuple[BranchCondition, ...],
     waiting: int,
     leaves: int,
 ) -> GrowthStep:
@@ -264,52 +264,52 @@ def _step(
 
 
 def _pruning_steps(model: TreeModel, data: Dataset, grown: Tree, number: int) -> list[GrowthStep]:
-    """Return what the pruning methods did, in the numbers of the grown tree, from the leaves up."""
+    """Return the pruning steps from the leaves up; node numbers are those of the grown tree."""
     passes, notes = passes_again(model, data)
     steps: list[GrowthStep] = []
     if "other_tree" in notes:
         return steps
-    place = list(range(grown.n_nodes))  # numbers before a method -> numbers in the grown tree
-    places, now = conditions_everywhere(grown), _Shape(grown)
+    origin = list(range(grown.n_nodes))  # numbers before a method -> numbers in the grown tree
+    conditions, now = conditions_everywhere(grown), _Shape(grown)
     for one in passes:
         for node, heir in _prunings(one):
             number += 1
-            now.replace(place[node], None if heir is None else place[heir])
+            now.replace(origin[node], None if heir is None else origin[heir])
             event = "prune" if heir is None else "raise"
-            steps.append(_step(grown, place[node], number, event, places[place[node]], 0, now.leaves))
-        place = [place[before] for before in one.origin]
+            steps.append(_step(grown, origin[node], number, event, conditions[origin[node]], 0, now.leaves))
+        origin = [origin[before] for before in one.origin]
     return steps
 
 
 class _Shape:
-    """What is left of a tree while it is pruned: who is below whom, and how many leaves that makes."""
+    """The remaining tree during pruning: children, parents and number of leaves of each node."""
 
     def __init__(self, tree: Tree) -> None:
         self._children = [tree.children_of(node).tolist() for node in range(tree.n_nodes)]
         self._parent = tree.parent.tolist()
-        self._many = [1] * tree.n_nodes
+        self._leaf_counts = [1] * tree.n_nodes
         for node in range(tree.n_nodes - 1, -1, -1):
             if self._children[node]:
-                self._many[node] = sum(self._many[child] for child in self._children[node])
+                self._leaf_counts[node] = sum(self._leaf_counts[child] for child in self._children[node])
 
     @property
     def leaves(self) -> int:
-        """How many leaves the whole tree has."""
-        return self._many[0]
+        """Number of leaves of the whole tree."""
+        return self._leaf_counts[0]
 
     def replace(self, node: int, heir: int | None) -> None:
-        """Make a node a leaf, or put a branch in its place."""
+        """Make a node a leaf, or replace it by one of its branches."""
         self._children[node] = [] if heir is None else self._children[heir]
         for child in self._children[node]:
             self._parent[child] = node
-        fewer = self._many[node] - (1 if heir is None else self._many[heir])
+        fewer = self._leaf_counts[node] - (1 if heir is None else self._leaf_counts[heir])
         while node >= 0:
-            self._many[node] -= fewer
+            self._leaf_counts[node] -= fewer
             node = self._parent[node]
 
 
 def _prunings(one: Pass) -> list[tuple[int, int | None]]:
-    """Return the nodes that a method cut or replaced, in its order, with what took their place."""
+    """Return the nodes that a method pruned or replaced, in its order, with the branch that replaced them."""
     if one.method["method"] == "error_based":
         changed = [decision for decision in one.history if decision.outcome != "kept"]
         return [(decision.node, decision.heir if decision.outcome == "raised" else None) for decision in changed]
@@ -354,33 +354,35 @@ def case_steps(model: TreeModel, data: Dataset) -> list[Step]:
     return list(replayed.trace)
 
 
-def steps_document(growth: Growth, say: Words) -> Document:
+def steps_document(growth: Growth, message: Words) -> Document:
     """Return the steps as a document."""
     if growth.order == "cases":
-        return (Items(tuple(_case(step, say) for step in growth.steps if isinstance(step, CaseStep)), numbered=True),)
-    blocks: list[Block] = [Heading(say("steps.heading", algorithm=growth.algorithm))]
-    blocks.append(Paragraph(say(f"steps.order.{growth.order}")))
+        return (
+            Items(tuple(_case(step, message) for step in growth.steps if isinstance(step, CaseStep)), numbered=True),
+        )
+    blocks: list[Block] = [Heading(message("steps.heading", algorithm=growth.algorithm))]
+    blocks.append(Paragraph(message(f"steps.order.{growth.order}")))
     if growth.pruned and growth.tree == "final":
-        blocks.append(Paragraph(say("note.steps_pruned")))
+        blocks.append(Paragraph(message("note.steps_pruned")))
     for step in growth.steps:
         if isinstance(step, GrowthStep):
-            blocks += _grown(growth, step, say)
-    blocks += [Paragraph(say(f"note.{code}")) for code in growth.notes]
+            blocks += _grown(growth, step, message)
+    blocks += [Paragraph(message(f"note.{code}")) for code in growth.notes]
     return tuple(blocks)
 
 
-def _grown(growth: Growth, step: GrowthStep, say: Words) -> list[Block]:
-    place = say("steps.place", number=step.number, node=step.node, where=where(step.conditions, say))
-    told = say("cases", n=step.weight)
-    counts = cases_line(growth.classes, step.counts, say) if growth.classes else ""
+def _grown(growth: Growth, step: GrowthStep, message: Words) -> list[Block]:
+    position = message("steps.place", number=step.number, node=step.node, where=where(step.conditions, message))
+    cases = message("cases", n=step.weight)
+    counts = cases_line(growth.classes, step.counts, message) if growth.classes else ""
     if counts:
-        told += say("node.counts", target=name(growth.target), counts=counts)
-    places = {"outcome": outcome_text(step.outcome), "children": ", ".join(str(child) for child in step.children)}
-    places["attribute"] = name(step.attribute) if step.attribute is not None else ""
+        cases += message("node.counts", target=name(growth.target), counts=counts)
+    placeholders = {"outcome": outcome_text(step.outcome), "children": ", ".join(str(child) for child in step.children)}
+    placeholders["attribute"] = name(step.attribute) if step.attribute is not None else ""
     if step.stop_code is not None:
-        places["reason"] = say(f"stop.{step.stop_code}")
-    state = say("steps.state", open=step.open, leaves=say("leaves", n=step.leaves))
-    line = f"{place}{told}. {say(f'steps.{step.event}', **places)} {state}"
+        placeholders["reason"] = message(f"stop.{step.stop_code}")
+    state = message("steps.state", open=step.open, leaves=message("leaves", n=step.leaves))
+    line = f"{position}{cases}. {message(f'steps.{step.event}', **placeholders)} {state}"
     blocks: list[Block] = [Heading(line, 3)]
     model = growth.source
     if step.event == "split" and model is not None and step.node in model.trace:
@@ -388,8 +390,8 @@ def _grown(growth: Growth, step: GrowthStep, say: Words) -> list[Block]:
     return blocks
 
 
-def _case(step: CaseStep, say: Words) -> str:
-    place = ", ".join(f"{name(attribute)}={name(value)}" for attribute, value in step.path) or say("cal.root")
-    counted = ", ".join(f"{name(one)} {count}" for one, count in step.counts) or say("cal.nothing_counted")
-    text = say("cal.step", case=step.case, where=place, counted=counted, event=say(f"cal.{step.event_code}"))
+def _case(step: CaseStep, message: Words) -> str:
+    path = ", ".join(f"{name(attribute)}={name(value)}" for attribute, value in step.path) or message("cal.root")
+    counted = ", ".join(f"{name(one)} {count}" for one, count in step.counts) or message("cal.nothing_counted")
+    text = message("cal.step", case=step.case, where=path, counted=counted, event=message(f"cal.{step.event_code}"))
     return text if step.tree is None else f"{text} -> {step.tree}"

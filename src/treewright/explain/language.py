@@ -35,12 +35,12 @@ Template = str | Mapping[str, str]
 
 @dataclass(frozen=True)
 class Words:
-    """The texts of one language; calling it says one.
+    """The texts of one language; a call returns one of them.
 
     Examples
     --------
-    >>> say = words("de")
-    >>> say("cases", n=1), say("cases", n=14), say("verdict.chosen")
+    >>> message = words("de")
+    >>> message("cases", n=1), message("cases", n=14), message("status.chosen")
     ('1 Beispiel', '14 Beispiele', 'gewählt')
     """
 
@@ -51,17 +51,17 @@ class Words:
         """The tag of the language in HTML."""
         return _TAGS[self.lang]
 
-    def __call__(self, key: str, **places: Any) -> str:
-        """Return a text with its places filled; `n`, a number of things, decides between one and several."""
+    def __call__(self, key: str, **placeholders: Any) -> str:
+        """Return a text with its placeholders filled in; the number `n` decides between singular and plural."""
         entry = catalogue().get(key)
         if entry is None:
             raise KeyError(f"the catalogue has no message {key!r}")
         template = entry[self.lang]
-        if "n" in places and isinstance(places["n"], (int, float)):
-            places["n"] = number(places["n"])
+        if "n" in placeholders and isinstance(placeholders["n"], (int, float)):
+            placeholders["n"] = number(placeholders["n"])
         if not isinstance(template, str):
-            template = template["one" if places.get("n") == "1" else "other"]
-        return template.format_map(places)
+            template = template["one" if placeholders.get("n") == "1" else "other"]
+        return template.format_map(placeholders)
 
     def has(self, key: str) -> bool:
         """Return True if the catalogue has this message."""
@@ -73,7 +73,7 @@ class Words:
 
 
 def words(lang: str | None = None) -> Words:
-    """Return the words of a language.
+    """Return the texts of a language.
 
     Parameters
     ----------
@@ -82,17 +82,17 @@ def words(lang: str | None = None) -> Words:
 
     Examples
     --------
-    >>> words("it")("verdict.chosen"), words("zh-Hant").html_lang
+    >>> words("it")("status.chosen"), words("zh-Hant").html_lang
     ('scelto', 'zh-Hant')
     """
     source = f" (from {VARIABLE})" if lang is None else ""
-    asked = (os.environ.get(VARIABLE) or "en") if lang is None else lang
-    plain = str(asked).lower()
+    requested = (os.environ.get(VARIABLE) or "en") if lang is None else lang
+    plain = str(requested).lower()
     known = _OTHER_NAMES.get(plain, plain)
     if known not in LANGUAGES:
         names = ", ".join(repr(one) for one in LANGUAGES)
         hint = did_you_mean(plain, LANGUAGES)
-        raise ParameterError(f"the language must be one of {names}, not {asked!r}{source}{hint}")
+        raise ParameterError(f"the language must be one of {names}, not {requested!r}{source}{hint}")
     return Words(known)
 
 

@@ -1,11 +1,8 @@
-"""Why a case is predicted as it is: its path, the cases of its leaf, and what would change the prediction.
+"""Explanation of a prediction: the path of the case, the training cases of its leaf, and a counterfactual.
 
-Explanation of a prediction: the path of the case, the training cases of its leaf, and a counterfactual. A step of the
-path is decided by the ``"value"`` of the case, by a ``"surrogate"`` or the ``"default"`` branch where it is missing; or
-fractions of the case go to all branches (``"divided"``), or the case ``"stays"`` at the node. The shares of the leaves
-of a fractional case sum to one.
-
-A prediction written out: the tests on its path, the cases of its leaf, and the smallest change that alters it.
+A step of the path is decided by the ``"value"`` of the case, or by a ``"surrogate"`` or the ``"default"`` branch if the
+value is missing; or fractions of the case go to all branches (``"divided"``), or the case ``"stays"`` at the node. The
+shares of the leaves of a fractional case sum to one.
 """
 
 from __future__ import annotations
@@ -20,9 +17,9 @@ from treewright.data.columns import number_text
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column
 from treewright.errors import ParameterError
-from treewright.explain.conditions import Condition, condition_of, conditions_to, where
+from treewright.explain.conditions import BranchCondition, condition_of, conditions_to, where
 from treewright.explain.counterfactual import Change, Counterfactual, smallest_change
-from treewright.explain.document import Block, Document, Explanation, Heading, Items, Paragraph, Table, name
+from treewright.explain.document import Block, Document, Explanation, Heading, Items, Paragraph, TableBlock, name
 from treewright.explain.language import Words
 from treewright.explain.node import SurrogateExplanation, outcome_text
 from treewright.tree.io.tree_json import plain_number
@@ -36,47 +33,47 @@ VALUE, SURROGATE, DEFAULT, DIVIDED, STAYS = "value", "surrogate", "default", "di
 
 @dataclass(frozen=True)
 class PathStep:
-    """One test that the case met.
+    """One test on the path of the case.
 
     Parameters
     ----------
     node : int
     attribute : str
     value : str or None
-        What the case has; None where it is missing.
+        The value of the case; None if it is missing.
     how : {"value", "surrogate", "default", "divided", "stays"}
-    condition : Condition or None
-        Of the branch that it took; None where it was divided or stays.
+    condition : BranchCondition or None
+        Of the branch that it took; None if the case was split into fractions or stays.
     surrogate : SurrogateExplanation or None
-        The test that stood in, with the condition that the case meets.
+        The surrogate that decided, with the condition that the case meets.
     share : float
-        Of the case that is at this node.
+        Fraction of the case at this node.
     """
 
     node: int
     attribute: str
     value: str | None
     how: str
-    condition: Condition | None
+    condition: BranchCondition | None
     surrogate: SurrogateExplanation | None
     share: float
 
 
 @dataclass(frozen=True)
 class ReachedLeaf:
-    """A leaf that the case, or a part of it, comes to, with its training cases."""
+    """A leaf that the case, or a fraction of it, reaches, with its training cases."""
 
     node: int
     share: float
     outcome: str | float
     weight: float
     counts: tuple[int | float, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BranchCondition, ...]
 
 
 @dataclass(frozen=True)
 class PredictionExplanation(Explanation):
-    """All about one prediction."""
+    """The explanation of one prediction."""
 
     target: str
     outcome: str | float
@@ -88,21 +85,21 @@ class PredictionExplanation(Explanation):
     counterfactual: Counterfactual | None
     notes: tuple[str, ...] = ()
 
-    def document(self, say: Words) -> Document:
-        """Return the path and all the rest in the words of a language."""
-        return prediction_document(self, say)
+    def document(self, message: Words) -> Document:
+        """Return the explanation as a document in a language."""
+        return prediction_document(self, message)
 
 
 def explain_prediction(model: TreeModel, row: Any, data: Dataset | None = None) -> PredictionExplanation:
-    """Explain what the model says of one case.
+    """Explain the prediction of the model for one case.
 
     Parameters
     ----------
     model : TreeModel
     row : dict of name to value, or a table with one row
-        A column that a dict does not name is missing.
+        A column that the dict does not name counts as missing.
     data : Dataset or None
-        Training data, for how far the values of each numeric attribute spread; without them the cuts in the tree tell.
+        Training data, for the range of each numeric attribute; without them it is the range of its cuts in the tree.
 
     Examples
     --------
@@ -110,10 +107,10 @@ def explain_prediction(model: TreeModel, row: Any, data: Dataset | None = None) 
     >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import id3
     >>> model = fit(sample("play-tennis"), id3())
-    >>> told = explain_prediction(model, {"Outlook": "Rain", "Wind": "Weak", "Humidity": "Normal"})
-    >>> told.outcome, [str(step.condition) for step in told.steps]
+    >>> found = explain_prediction(model, {"Outlook": "Rain", "Wind": "Weak", "Humidity": "Normal"})
+    >>> found.outcome, [str(step.condition) for step in found.steps]
     ('Yes', ['Outlook = Rain', 'Wind = Weak'])
-    >>> [str(change.condition) for change in told.counterfactual.changes], told.counterfactual.outcome
+    >>> [str(change.condition) for change in found.counterfactual.changes], found.counterfactual.outcome
     (['Wind = Strong'], 'No')
     """
     case = one_case(model, row)
@@ -133,7 +130,7 @@ def explain_prediction(model: TreeModel, row: Any, data: Dataset | None = None) 
         outcome=outcome,
         classes=tree.schema.classes,
         probabilities=probabilities,
-        given={column.name: value_text(column, case, place) for place, column in enumerate(tree.schema.attributes)},
+        given={column.name: value_text(column, case, index) for index, column in enumerate(tree.schema.attributes)},
         steps=steps,
         leaves=leaves,
         counterfactual=found,
@@ -142,7 +139,7 @@ def explain_prediction(model: TreeModel, row: Any, data: Dataset | None = None) 
 
 
 def one_case(model: TreeModel, row: Any) -> Dataset:
-    """Encode one case; columns that a dict does not name are missing, unknown names are refused.
+    """Encode one case; columns that a dict does not name are missing, unknown names are rejected.
 
     A row of a dataframe counts as a dict, a plain row of values has them in the order of the columns.
     """
@@ -169,16 +166,16 @@ def _single(value: Any) -> Any:
     return value
 
 
-def value_text(column: Column, case: Dataset, place: int) -> str | None:
+def value_text(column: Column, case: Dataset, attribute: int) -> str | None:
     """Return the value of a case as text, None where it is missing."""
-    value = case.columns[place][0]
+    value = case.columns[attribute][0]
     if column.is_numeric:
         return None if np.isnan(value) else number_text(float(value))
     return None if value < 0 else column.values[int(value)]
 
 
 def _walk(tree: Tree, case: Dataset) -> tuple[tuple[PathStep, ...], tuple[ReachedLeaf, ...]]:
-    """Send the case down, also in parts, and write down every test; the greatest part of the case comes first."""
+    """Send the case, or fractions of it, down the tree and record every test; the largest fraction comes first."""
     steps: list[PathStep] = []
     leaves: list[ReachedLeaf] = []
     waiting: list[tuple[int, float]] = [(0, 1.0)]
@@ -193,7 +190,7 @@ def _walk(tree: Tree, case: Dataset) -> tuple[tuple[PathStep, ...], tuple[Reache
         if branch == STAY:
             leaves.append(_leaf(tree, node, share))
         elif branch == FRACTIONAL:
-            waiting.extend(sorted(_divided(tree, node, share), key=lambda one: one[1]))
+            waiting.extend(sorted(_fractions(tree, node, share), key=lambda one: one[1]))
         else:
             waiting.append((int(tree.children_of(node)[branch]), share))
     leaves.sort(key=lambda leaf: -leaf.share)
@@ -204,11 +201,11 @@ def _step(tree: Tree, case: Dataset, node: int, split: Split, share: float) -> t
     column = tree.schema.attributes[split.attribute]
     value = value_text(column, case, split.attribute)
     branch = int(split.route(case.columns[split.attribute])[0])
-    how, stand_in = VALUE, None
+    how, surrogate = VALUE, None
     if branch < 0:
-        how, branch, stand_in = _without_value(tree, case, node, split)
+        how, branch, surrogate = _without_value(tree, case, node, split)
     condition = condition_of(split, branch, column) if branch >= 0 else None
-    return PathStep(node, column.name, value, how, condition, stand_in, share), branch
+    return PathStep(node, column.name, value, how, condition, surrogate, share), branch
 
 
 def _without_value(tree: Tree, case: Dataset, node: int, split: Split) -> tuple[str, int, SurrogateExplanation | None]:
@@ -223,14 +220,14 @@ def _without_value(tree: Tree, case: Dataset, node: int, split: Split) -> tuple[
     return (STAYS, STAY, None) if split.missing == STAY else (DEFAULT, split.missing, None)
 
 
-def _divided(tree: Tree, node: int, share: float) -> list[tuple[int, float]]:
-    """Return the branches with their parts of a case, as in `treewright.tree.route`."""
+def _fractions(tree: Tree, node: int, share: float) -> list[tuple[int, float]]:
+    """Return the branches with their fractions of a case, as in `treewright.tree.route`."""
     children = tree.children_of(node).tolist()
     weights = [float(tree.weight[child]) for child in children]
-    whole = float(tree.weight[node]) or sum(weights)
+    total = float(tree.weight[node]) or sum(weights)
     if sum(weights) <= 0:
         return [(child, share / len(children)) for child in children]
-    return [(child, share * weight / whole) for child, weight in zip(children, weights, strict=True) if weight > 0]
+    return [(child, share * weight / total) for child, weight in zip(children, weights, strict=True) if weight > 0]
 
 
 def _leaf(tree: Tree, node: int, share: float) -> ReachedLeaf:
@@ -240,59 +237,64 @@ def _leaf(tree: Tree, node: int, share: float) -> ReachedLeaf:
 
 
 MOST_LEAVES = 20
-"""Leaves of a divided case that are listed."""
+"""Most leaves of a fractional case that are listed."""
 
 
-def prediction_document(explanation: PredictionExplanation, say: Words) -> Document:
+def prediction_document(explanation: PredictionExplanation, message: Words) -> Document:
     """Return the prediction as a document."""
     target, outcome = name(explanation.target), outcome_text(explanation.outcome)
-    blocks: list[Block] = [Heading(say("prediction.heading", target=target, outcome=outcome))]
+    blocks: list[Block] = [Heading(message("prediction.heading", target=target, outcome=outcome))]
     if explanation.steps:
-        blocks.append(Paragraph(say("prediction.path")))
-        blocks.append(Items(tuple(_step_text(step, say) for step in explanation.steps), numbered=True))
+        blocks.append(Paragraph(message("prediction.path")))
+        blocks.append(Items(tuple(_step_text(step, message) for step in explanation.steps), numbered=True))
     else:
-        blocks.append(Paragraph(say("prediction.no_test")))
-    blocks += _leaves(explanation, say)
+        blocks.append(Paragraph(message("prediction.no_test")))
+    blocks += _leaves(explanation, message)
     if explanation.probabilities is not None:
-        blocks.append(_probabilities(explanation, say))
-    blocks.append(_counterfactual(explanation.counterfactual, explanation, say))
+        blocks.append(_probabilities(explanation, message))
+    blocks.append(_counterfactual(explanation.counterfactual, explanation, message))
     return tuple(blocks)
 
 
-def _step_text(step: PathStep, say: Words) -> str:
+def _step_text(step: PathStep, message: Words) -> str:
     attribute = name(step.attribute)
-    part = say("prediction.part", share=f"{step.share:.3f}") if step.share < 1 else ""
-    condition = "" if step.condition is None else step.condition.said(say)
+    part = message("prediction.part", share=f"{step.share:.3f}") if step.share < 1 else ""
+    condition = "" if step.condition is None else step.condition.describe(message)
     if step.how == "value":
         if step.value is not None and step.condition is not None and step.condition.value != name(step.value):
-            return say("prediction.by_value", condition=condition, value=name(step.value)) + part
+            return message("prediction.by_value", condition=condition, value=name(step.value)) + part
         return condition + part
-    places = {"attribute": attribute, "condition": condition}
+    placeholders = {"attribute": attribute, "condition": condition}
     if step.surrogate is not None:
-        places["surrogate"] = step.surrogate.condition.said(say)
-    return say(f"prediction.by_{step.how}", **places) + part
+        placeholders["surrogate"] = step.surrogate.condition.describe(message)
+    return message(f"prediction.by_{step.how}", **placeholders) + part
 
 
-def _leaves(explanation: PredictionExplanation, say: Words) -> list[Block]:
+def _leaves(explanation: PredictionExplanation, message: Words) -> list[Block]:
     if len(explanation.leaves) == 1:
         [leaf] = explanation.leaves
-        cases = say("cases", n=leaf.weight)
-        told = [
+        cases = message("cases", n=leaf.weight)
+        texts = [
             f"{name(one)} {number(count)}"
             for one, count in zip(explanation.classes, leaf.counts, strict=False)
             if count
         ]
-        counts = ", ".join(told)
+        counts = ", ".join(texts)
         if not explanation.classes:
-            return [Paragraph(say("prediction.leaf_mean", node=leaf.node, cases=cases))]
-        if not told:
-            return [Paragraph(say("prediction.leaf_empty", node=leaf.node))]
-        return [Paragraph(say("prediction.leaf", node=leaf.node, cases=cases, counts=counts))]
+            return [Paragraph(message("prediction.leaf_mean", node=leaf.node, cases=cases))]
+        if not texts:
+            return [Paragraph(message("prediction.leaf_empty", node=leaf.node))]
+        return [Paragraph(message("prediction.leaf", node=leaf.node, cases=cases, counts=counts))]
     shown = explanation.leaves[:MOST_LEAVES]
-    heads = [say("head.leaf"), say("head.share"), say("head.outcome"), *(name(one, 12) for one in explanation.classes)]
+    heads = [
+        message("head.leaf"),
+        message("head.share"),
+        message("head.outcome"),
+        *(name(one, 12) for one in explanation.classes),
+    ]
     rows = tuple(
         (
-            f"{leaf.node}: {where(leaf.conditions, say)}",
+            f"{leaf.node}: {where(leaf.conditions, message)}",
             f"{leaf.share:.3f}",
             outcome_text(leaf.outcome),
             *(number(count) for count in leaf.counts),
@@ -300,24 +302,26 @@ def _leaves(explanation: PredictionExplanation, say: Words) -> list[Block]:
         for leaf in shown
     )
     hidden = len(explanation.leaves) - len(shown)
-    table = Table(tuple(heads), rows, more=say("prediction.more_leaves", n=hidden) if hidden else "")
-    return [Paragraph(say("prediction.leaves")), table]
+    table = TableBlock(tuple(heads), rows, more=message("prediction.more_leaves", n=hidden) if hidden else "")
+    return [Paragraph(message("prediction.leaves")), table]
 
 
-def _probabilities(explanation: PredictionExplanation, say: Words) -> Block:
-    pairs = sorted(zip(explanation.classes, explanation.probabilities or (), strict=True), key=lambda pair: -pair[1])
-    told = ", ".join(f"{name(one)} {share:.3f}" for one, share in pairs if share > 0)
-    return Paragraph(say("prediction.probabilities", probabilities=told))
+def _probabilities(explanation: PredictionExplanation, message: Words) -> Block:
+    by_share = sorted(
+        zip(explanation.classes, explanation.probabilities or (), strict=True), key=lambda entry: -entry[1]
+    )
+    texts = ", ".join(f"{name(one)} {share:.3f}" for one, share in by_share if share > 0)
+    return Paragraph(message("prediction.probabilities", probabilities=texts))
 
 
-def _counterfactual(found: Counterfactual | None, explanation: PredictionExplanation, say: Words) -> Block:
+def _counterfactual(found: Counterfactual | None, explanation: PredictionExplanation, message: Words) -> Block:
     if found is None:
-        return Paragraph(say("counterfactual.none"))
-    changes = say.joined([_change(change, say) for change in found.changes])
+        return Paragraph(message("counterfactual.none"))
+    changes = message.joined([_change(change, message) for change in found.changes])
     target, outcome = name(explanation.target), outcome_text(found.outcome)
-    return Paragraph(say("counterfactual.change", target=target, outcome=outcome, changes=changes, node=found.node))
+    return Paragraph(message("counterfactual.change", target=target, outcome=outcome, changes=changes, node=found.node))
 
 
-def _change(change: Change, say: Words) -> str:
-    before = say("branch.missing") if change.before is None else name(change.before)
-    return say("counterfactual.one", condition=change.condition.said(say), before=before)
+def _change(change: Change, message: Words) -> str:
+    before = message("branch.missing") if change.before is None else name(change.before)
+    return message("counterfactual.one", condition=change.condition.describe(message), before=before)

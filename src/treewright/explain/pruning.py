@@ -1,15 +1,12 @@
-"""Why a node was kept, pruned or replaced: the estimates that its pruning method compared, with their formulas.
+"""Explanation of a pruning decision: the estimates that each pruning method compared at a node, with their formulas.
 
-The estimates that pruning compares, as formulas with the numbers filled in. The kind of an estimate is ``"leaf"`` or
+The kind of an estimate is ``"leaf"`` or
 ``"tree"`` for the node as a leaf or as a subtree, ``"raised"`` for its largest branch in its place, ``"p"`` for the
 p-value of its split, ``"strength"`` for its effective alpha, or ``"limit"`` for a threshold that another estimate is
 compared with.
 
-What each pruning method of a model compared at a node: from the finished tree, or grown and pruned again. A method is
-plain data with a name, as in the model; ``"cp"`` is rpart's, ``"error_based"`` also that of Release 8 and J48. The
-origin of each node of a pruned tree is the number of the same node before pruning, -1 where there is none.
-
-Explanation of a pruning decision: the numbers that each pruning method compared at a node.
+A method is plain data with a name, as in the model; ``"cp"`` is rpart's, ``"error_based"`` also that of Release 8 and
+J48. The origin of each node of a pruned tree is the number of the same node before pruning, -1 if there is none.
 
 A stage is one pruning method of the model; methods run one after the other, so a node has one stage for each method
 that considered it. The decision is ``"kept"``, ``"pruned"``, ``"raised"`` (a branch replaced the node) or ``"never"``:
@@ -17,8 +14,6 @@ the node grew as a leaf, or no method considered it.
 
 A model does not store pruned subtrees. With the training data the tree is grown and pruned again, and the numbers are
 those of that moment; without them, the numbers follow from the finished tree.
-
-A pruning decision written out: the estimates with their formulas, and what followed from them.
 """
 
 from __future__ import annotations
@@ -32,33 +27,33 @@ from typing import Any
 import numpy as np
 
 from treewright.data.dataset import Dataset
-from treewright.explain.conditions import Condition, conditions_to, where
+from treewright.explain.conditions import BranchCondition, conditions_to, where
 from treewright.explain.document import (
     EQUALS,
     PLUS,
     Block,
+    Derivation,
     Document,
     Explanation,
-    Formula,
     Heading,
+    MathFormula,
     Paragraph,
-    Working,
     fraction,
     joined,
+    literal,
     name,
-    said,
     worded,
 )
 from treewright.explain.language import Words
 from treewright.explain.node import cases_line, outcome_text
 from treewright.explain.training_data import (
-    grown_again,
+    grow_unpruned_again,
     learner_name,
     learner_of,
-    parts,
+    model_format_errors,
     rpart_growth,
+    split_held_out,
     training_cases,
-    understood,
     was_pruned,
 )
 from treewright.learners.criteria import chi_square
@@ -80,11 +75,11 @@ from treewright.tree.tree import LEAF, Floats, Stop, Tree
 from treewright.wording import number
 
 MOST_TERMS = 30
-"""Terms of a sum that are written out."""
+"""Most terms of a sum that are written out."""
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PruningEstimate:
     """One number that was compared.
 
     Parameters
@@ -92,7 +87,7 @@ class Estimate:
     kind : {"leaf", "tree", "raised", "p", "strength", "limit"}
     value : float
     plain, latex : str
-        The formula with the numbers filled in; empty where there is none to show.
+        The formula with the numbers filled in; empty if there is none.
     """
 
     kind: str
@@ -101,17 +96,19 @@ class Estimate:
     latex: str = ""
 
     @property
-    def formula(self) -> Formula:
+    def formula(self) -> MathFormula:
         """Both forms."""
-        return Formula(self.plain, self.latex)
+        return MathFormula(self.plain, self.latex)
 
 
-def estimate(kind: str, value: float, formula: Formula | None = None) -> Estimate:
+def pruning_estimate(kind: str, value: float, formula: MathFormula | None = None) -> PruningEstimate:
     """Return an estimate with its formula."""
-    return Estimate(kind, value) if formula is None else Estimate(kind, value, formula.plain, formula.latex)
+    return (
+        PruningEstimate(kind, value) if formula is None else PruningEstimate(kind, value, formula.plain, formula.latex)
+    )
 
 
-def sum_of(terms: Sequence[str], total: str) -> Formula:
+def sum_of(terms: Sequence[str], total: str) -> MathFormula:
     """Return a sum written out.
 
     Examples
@@ -119,21 +116,21 @@ def sum_of(terms: Sequence[str], total: str) -> Formula:
     >>> sum_of(["1", "2"], "3").plain
     '1 + 2 = 3'
     """
-    shown = joined([said(term) for term in terms[:MOST_TERMS]], PLUS)
+    shown = joined([literal(term) for term in terms[:MOST_TERMS]], PLUS)
     if len(terms) > MOST_TERMS:
-        shown += said(" + ...", r" + \dots")
-    return shown + EQUALS + said(total) if len(terms) != 1 or terms[0] != total else said(total)
+        shown += literal(" + ...", r" + \dots")
+    return shown + EQUALS + literal(total) if len(terms) != 1 or terms[0] != total else literal(total)
 
 
-def expected_errors(weight: float, errors: float, confidence: float, *, j48: bool = False) -> Estimate:
-    """Return the errors that a leaf should expect, by the upper confidence limit.
+def expected_errors(weight: float, errors: float, confidence: float, *, j48: bool = False) -> PruningEstimate:
+    """Return the expected errors of a leaf, by the upper confidence limit.
 
     Parameters
     ----------
     weight, errors : float
     confidence : float
     j48 : bool
-        Whether by the normal deviate itself, and not by C4.5's table of it.
+        Use the exact normal deviate instead of C4.5's table.
 
     Examples
     --------
@@ -142,31 +139,33 @@ def expected_errors(weight: float, errors: float, confidence: float, *, j48: boo
     """
     extra = j48_extra_errors if j48 else extra_errors
     value = errors + (extra(weight, errors, confidence) if weight > 0 else 0.0)
-    n, e, cf, result = number(weight, 3), number(errors, 3), f"{confidence:g}", EQUALS + said(f"{value:.3f}")
+    n, e, cf, result = number(weight, 3), number(errors, 3), f"{confidence:g}", EQUALS + literal(f"{value:.3f}")
     if weight <= 0 or (j48 and confidence > 0.5):
-        return estimate("leaf", value, said(f"{value:.3f}"))
+        return pruning_estimate("leaf", value, literal(f"{value:.3f}"))
     if errors < NO_ERROR:
-        formula = Formula(f"{n} (1 - {cf}^(1/{n}))", rf"{n} \left(1 - {cf}^{{1/{n}}}\right)")
-        return estimate("leaf", value, formula + result)
+        formula = MathFormula(f"{n} (1 - {cf}^(1/{n}))", rf"{n} \left(1 - {cf}^{{1/{n}}}\right)")
+        return pruning_estimate("leaf", value, formula + result)
     if errors < (1.0 if j48 else ONE_ERROR):
         none, one = (known + extra(weight, known, confidence) for known in (0.0, 1.0))
         plain = f"{none:.3f} + {e} ({one:.3f} - {none:.3f})"
-        return estimate("leaf", value, Formula(plain, plain.replace("(", r"\left(").replace(")", r"\right)")) + result)
-    half = errors + 0.5
-    if half >= weight:
+        return pruning_estimate(
+            "leaf", value, MathFormula(plain, plain.replace("(", r"\left(").replace(")", r"\right)")) + result
+        )
+    with_correction = errors + 0.5
+    if with_correction >= weight:
         share = "" if j48 else f"{NEARLY_ALL} "
-        return estimate("leaf", value, said(f"{e} + {share}({n} - {e})") + result)
-    h = number(half, 3)
+        return pruning_estimate("leaf", value, literal(f"{e} + {share}({n} - {e})") + result)
+    h = number(with_correction, 3)
     plain = f"{n} ({e} + 0.5 + z^2/2 + sqrt(z^2 ({h} (1 - {h}/{n}) + z^2/4))) / ({n} + z^2)"
     latex = (
         rf"\frac{{{n} \left({e} + 0.5 + \frac{{z^2}}{{2}} + "
         rf"\sqrt{{z^2 \left({h} \left(1 - \frac{{{h}}}{{{n}}}\right) + \frac{{z^2}}{{4}}\right)}}\right)}}{{{n} + z^2}}"
     )
-    return estimate("leaf", value, Formula(plain, latex) + result)
+    return pruning_estimate("leaf", value, MathFormula(plain, latex) + result)
 
 
 def deviate(confidence: float, *, j48: bool = False) -> float:
-    """Return the z of a confidence level, by C4.5's table or as it is.
+    """Return the z of a confidence level, by C4.5's table or exact (J48).
 
     Examples
     --------
@@ -176,10 +175,10 @@ def deviate(confidence: float, *, j48: bool = False) -> float:
     return NormalDist().inv_cdf(1.0 - confidence) if j48 else math.sqrt(squared_deviate(confidence))
 
 
-def link_strength(own: float, below: float, leaves: int, strength: float) -> Formula:
-    """Return by how much each leaf more lowers the risk."""
+def link_strength(own: float, below: float, leaves: int, strength: float) -> MathFormula:
+    """Return the decrease of risk per additional leaf, as a formula."""
     top, bottom = f"{own:.4g} - {below:.4g}", f"{leaves} - 1"
-    return Formula(f"({top}) / ({bottom})", fraction(top, bottom).latex) + EQUALS + said(f"{strength:.4g}")
+    return MathFormula(f"({top}) / ({bottom})", fraction(top, bottom).latex) + EQUALS + literal(f"{strength:.4g}")
 
 
 KEPT, PRUNED, RAISED = "kept", "pruned", "raised"
@@ -193,14 +192,14 @@ class Stage:
     ----------
     method : str
     decision : {"kept", "pruned", "raised"}
-    estimates : tuple of Estimate
+    estimates : tuple of PruningEstimate
     parameters : dict
-        What the method was given, and what follows from it (the z of a confidence, say).
+        Parameters of the method and values derived from them, such as the z of a confidence level.
     """
 
     method: str
     decision: str
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[PruningEstimate, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -208,7 +207,7 @@ def methods_of(model: TreeModel) -> list[dict[str, Any]]:
     """Return the methods that pruned a model, the learner's own first."""
     own: list[dict[str, Any]] = []
     learner = learner_of(model)
-    with understood("pruning"):
+    with model_format_errors("pruning"):
         options = dict(model.recipe.get("options") or {})
         if learner.own_pruning is not None:
             own.append(learner.own_pruning)
@@ -222,7 +221,7 @@ def methods_of(model: TreeModel) -> list[dict[str, Any]]:
 
 
 def _checked(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method with all its parameters; a name or a parameter that is none is refused."""
+    """Return a method with all its parameters; unknown names and parameters are rejected."""
     parameters = {key: value for key, value in plain.items() if key != "method"}
     return pruner_named(plain["method"], **parameters).to_dict()
 
@@ -231,7 +230,7 @@ def _checked(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def finished_stages(model: TreeModel, node: int) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
-    """Return what the finished tree still tells about a node, and the codes of notes on what it does not."""
+    """Return the stages that follow from the finished tree, and the codes of notes on what needs the data."""
     tree = model.tree
     methods = methods_of(model)
     if tree.attribute[node] == LEAF:
@@ -270,7 +269,7 @@ def _finished_decision(model: TreeModel, method: Mapping[str, Any], node: int) -
 
 @dataclass(frozen=True)
 class Pass:
-    """One method at work: the trees before and after, the origin of each node, and what was decided where.
+    """One run of a method: the trees before and after, the origin of each node, and the decisions.
 
     `complexity` is rpart's, by node of the tree before.
     """
@@ -285,16 +284,16 @@ class Pass:
 
 
 def passes_again(model: TreeModel, data: Dataset) -> tuple[list[Pass], tuple[str, ...]]:
-    """Grow and prune again; the notes say if that does not come to the tree of the model."""
+    """Grow and prune again; a note says if that does not reproduce the tree of the model."""
     cases, notes = training_cases(model, data)
-    held_out = parts(model, data)[1]
+    held_out = split_held_out(model, data)[1]
     validation = data if held_out is None else held_out
-    tree = grown_again(model, data)
+    tree = grow_unpruned_again(model, data)
     passes = []
     for method in methods_of(model):
         if method["method"] == "cp":
             complexity = rpart_complexity(rpart_growth(model, data))
-            one = Pass(method, tree, model.tree, same_places(tree, model.tree), complexity=complexity)
+            one = Pass(method, tree, model.tree, original_nodes(tree, model.tree), complexity=complexity)
         else:
             one = _applied(model, method, tree, cases, validation)
         passes.append(one)
@@ -312,20 +311,20 @@ def _applied(model: TreeModel, method: Mapping[str, Any], before: Tree, cases: D
         return Pass(method, before, after, origin, history=tuple(decisions))
     parameters = {key: value for key, value in method.items() if key != "method"}
     after = prune(before, pruner_named(name, **parameters), cases, held_out)
-    return Pass(method, before, after, same_places(before, after), validation=held_out)
+    return Pass(method, before, after, original_nodes(before, after), validation=held_out)
 
 
 def rpart_complexity(growth: RpartGrowth) -> list[float]:
-    """Return what each node of the grown tree saves, as a share of the root's risk, as rpart computes it.
+    """Return the complexity of each node of the grown tree, relative to the root's risk, as rpart computes it.
 
-    That is not always the strength of the weakest link: rpart looks at the splits of both sides as a whole.
+    That is not always the strength of the weakest link: rpart takes the splits of both sides together.
     """
     found = [0.0] * growth.tree.n_nodes
     waiting = [(0, 0)]
     while waiting:
-        node, place = waiting.pop()
-        found[node] = growth.relative(growth.nested_complexity[place])
-        rpart_node = growth.nodes[place]
+        node, index = waiting.pop()
+        found[node] = growth.relative(growth.nested_complexity[index])
+        rpart_node = growth.nodes[index]
         if rpart_node.primary is not None:
             _, exchanged = rpart_node.primary.as_split()
             sides = (rpart_node.left, rpart_node.right)
@@ -334,8 +333,8 @@ def rpart_complexity(growth: RpartGrowth) -> list[float]:
     return found
 
 
-def same_places(before: Tree, after: Tree) -> list[int]:
-    """Return for each node of a tree that was cut the number that it had before.
+def original_nodes(before: Tree, after: Tree) -> list[int]:
+    """Return the number that each node of a pruned tree had before pruning.
 
     Examples
     --------
@@ -344,16 +343,16 @@ def same_places(before: Tree, after: Tree) -> list[int]:
     >>> from treewright.fitting.learn import fit
     >>> from treewright.pruning.collapse import cut_at
     >>> tree = fit(sample("play-tennis"), ID3()).tree
-    >>> same_places(tree, cut_at(tree, [1]))
+    >>> original_nodes(tree, cut_at(tree, [1]))
     [0, 1, 4, 5, 6, 7]
     """
     origin = [-1] * after.n_nodes
     origin[0] = 0
     for node in range(after.n_nodes):
-        place = origin[node]
-        if after.attribute[node] == LEAF or place < 0 or after.attribute[node] != before.attribute[place]:
+        old = origin[node]
+        if after.attribute[node] == LEAF or old < 0 or after.attribute[node] != before.attribute[old]:
             continue
-        children, others = after.children_of(node).tolist(), before.children_of(place).tolist()
+        children, others = after.children_of(node).tolist(), before.children_of(old).tolist()
         if len(children) == len(others):
             for child, other in zip(children, others, strict=True):
                 origin[child] = other
@@ -361,36 +360,39 @@ def same_places(before: Tree, after: Tree) -> list[int]:
 
 
 def stages_again(model: TreeModel, node: int, data: Dataset) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
-    """Return what every method compared at a node of the finished tree, at the moment it did."""
+    """Return the stages of a node of the finished tree, each with the numbers of the moment of pruning."""
     passes, notes = passes_again(model, data)
     if "other_tree" in notes:
         stages, further = finished_stages(model, node)
         return stages, (*notes, *further)
     stages_found: list[Stage] = []
-    place = node
+    current = node
     for one in reversed(passes):
-        before = one.origin[place]
-        stages_found += _stages_of(model, one, place, before)
-        place = before
+        before = one.origin[current]
+        stages_found += _stages_of(model, one, current, before)
+        current = before
     return tuple(reversed(stages_found)), notes
 
 
-def _stages_of(model: TreeModel, one: Pass, place: int, before: int) -> list[Stage]:
-    """Return the stages of one method at a node, the latest first; several where branches were raised to its place."""
+def _stages_of(model: TreeModel, one: Pass, after: int, before: int) -> list[Stage]:
+    """Return the stages of one method at a node, the latest first; several if branches replaced the node."""
     if one.before.attribute[before] == LEAF:
         return []
     if one.method["method"] == "error_based":
         found = [decision for decision in one.history if decision.node == before]
         return [_error_based(model, one.method, decision) for decision in reversed(found)]
-    decision = PRUNED if one.after.attribute[place] == LEAF else KEPT
+    decision = PRUNED if one.after.attribute[after] == LEAF else KEPT
     if one.method["method"] == "reduced_error" and one.validation is not None:
         return [_reduced_error(one.before, one.validation, before, decision)]
     if one.method["method"] == "cp":
-        saved = (estimate("strength", one.complexity[before]), estimate("limit", float(one.method["cp"])))
+        saved = (
+            pruning_estimate("strength", one.complexity[before]),
+            pruning_estimate("limit", float(one.method["cp"])),
+        )
         return [Stage("cp", decision, saved, dict(one.method))]
     if decision == KEPT and one.method["method"] == "cost_complexity":
-        # What was cut elsewhere made this link the stronger: it is what remained that withstood the price.
-        return [_stage_on(model, one.method, one.after, place, decision)]
+        # Pruning elsewhere changes the strength of this link: what counts is its strength in the remaining tree.
+        return [_stage_on(model, one.method, one.after, after, decision)]
     return [_stage_on(model, one.method, one.before, before, decision)]
 
 
@@ -398,7 +400,7 @@ def _stages_of(model: TreeModel, one: Pass, place: int, before: int) -> list[Sta
 
 
 def _stage_on(model: TreeModel, method: Mapping[str, Any], tree: Tree, node: int, decision: str) -> Stage:
-    """Return the stage of a method that needs nothing but the tree which it saw."""
+    """Return the stage of a method that needs only the tree."""
     match method["method"]:
         case "collapse":
             return Stage("collapse", decision, _collapse(tree, node), {"slack": COLLAPSE_SLACK})
@@ -422,16 +424,16 @@ def _error_based(model: TreeModel, method: Mapping[str, Any], decision: PruningD
     estimates = [_leaf_estimate(decision.counts, confidence, j48)]
     if decision.branches:
         terms = [f"{value:.3f}" for value in decision.branches]
-        estimates.append(estimate("tree", decision.as_tree, sum_of(terms, f"{decision.as_tree:.3f}")))
+        estimates.append(pruning_estimate("tree", decision.as_tree, sum_of(terms, f"{decision.as_tree:.3f}")))
     if decision.raised is not None:
-        estimates.append(estimate("raised", decision.raised))
-    told: dict[str, Any] = {"confidence": confidence}
+        estimates.append(pruning_estimate("raised", decision.raised))
+    parameters: dict[str, Any] = {"confidence": confidence}
     if confidence < 0.5 or not j48:
-        told["z"] = deviate(confidence, j48=j48)
-    return Stage("error_based", decision.outcome, tuple(estimates), told)
+        parameters["z"] = deviate(confidence, j48=j48)
+    return Stage("error_based", decision.outcome, tuple(estimates), parameters)
 
 
-def _leaf_estimate(counts: Sequence[float], confidence: float, j48: bool) -> Estimate:
+def _leaf_estimate(counts: Sequence[float], confidence: float, j48: bool) -> PruningEstimate:
     weight = float(sum(counts))
     return expected_errors(weight, max(weight - max(counts), 0.0), confidence, j48=j48)
 
@@ -439,17 +441,17 @@ def _leaf_estimate(counts: Sequence[float], confidence: float, j48: bool) -> Est
 def _reduced_error(tree: Tree, held_out: Dataset, node: int, decision: str) -> Stage:
     found = validation_estimates(tree, held_out)
     own, below = float(found.own[node]), float(found.below[node])
-    return Stage("reduced_error", decision, (estimate("leaf", own), estimate("tree", below)))
+    return Stage("reduced_error", decision, (pruning_estimate("leaf", own), pruning_estimate("tree", below)))
 
 
-def _collapse(tree: Tree, node: int) -> tuple[Estimate, ...]:
+def _collapse(tree: Tree, node: int) -> tuple[PruningEstimate, ...]:
     branches = [_errors_below(tree, child) for child in tree.children_of(node).tolist()]
     staying = staying_errors(tree, node)
     total = staying + sum(branches)
     terms = [f"{value:.4g}" for value in ([staying, *branches] if staying else branches)]
     return (
-        estimate("leaf", float(tree.errors[node])),
-        estimate("tree", total, sum_of(terms, f"{total:.4g}")),
+        pruning_estimate("leaf", float(tree.errors[node])),
+        pruning_estimate("tree", total, sum_of(terms, f"{total:.4g}")),
     )
 
 
@@ -457,47 +459,47 @@ def _errors_below(tree: Tree, node: int) -> float:
     end = end_of_subtree(tree, node)
     leaf = tree.attribute[node:end] == LEAF
     stay_at = (np.flatnonzero(~leaf & (tree.missing[node:end] == STAY)) + node).tolist()
-    return float(tree.errors[node:end][leaf].sum()) + sum(staying_errors(tree, place) for place in stay_at)
+    return float(tree.errors[node:end][leaf].sum()) + sum(staying_errors(tree, stay_node) for stay_node in stay_at)
 
 
-def _chi_square(method: Mapping[str, Any], tree: Tree, node: int) -> tuple[Estimate, ...]:
+def _chi_square(method: Mapping[str, Any], tree: Tree, node: int) -> tuple[PruningEstimate, ...]:
     children = tree.children_of(node)
     table = tree.counts[children] * (tree.weight[children] > 0)[:, None]
     tried = len(tree.schema.attributes) if method.get("bonferroni", False) else 1
     p = min(1.0, tried * table_p(table))
     return (
-        estimate("chi_square", chi_square(table).statistic),
-        estimate("p", p),
-        estimate("limit", float(method["significance"])),
+        pruning_estimate("chi_square", chi_square(table).statistic),
+        pruning_estimate("p", p),
+        pruning_estimate("limit", float(method["significance"])),
     )
 
 
-def _mdl(tree: Tree, node: int) -> tuple[Estimate, ...]:
+def _mdl(tree: Tree, node: int) -> tuple[PruningEstimate, ...]:
     found = message_lengths(tree)
     counts = tree.counts[node] * float(tree.weight[node] > 0)
     as_leaf, as_tree = float(found.as_leaf[node]), float(found.as_tree[node])
-    settled = np.where(np.isin(np.arange(tree.n_nodes), found.cut), found.as_leaf, found.as_tree)
-    branches = [f"{value:.2f}" for value in settled[tree.children_of(node)].tolist()]
+    lengths = np.where(np.isin(np.arange(tree.n_nodes), found.cut), found.as_leaf, found.as_tree)
+    branches = [f"{value:.2f}" for value in lengths[tree.children_of(node)].tolist()]
     return (
-        estimate("leaf", as_leaf, sum_of(["1", f"{class_bits(counts):.2f}"], f"{as_leaf:.2f}")),
-        estimate("tree", as_tree, sum_of([f"{float(found.test[node]):.2f}", *branches], f"{as_tree:.2f}")),
+        pruning_estimate("leaf", as_leaf, sum_of(["1", f"{class_bits(counts):.2f}"], f"{as_leaf:.2f}")),
+        pruning_estimate("tree", as_tree, sum_of([f"{float(found.test[node]):.2f}", *branches], f"{as_tree:.2f}")),
     )
 
 
 def _strength(
     limit: float, tree: Tree, node: int, risks: Floats, staying: Floats, *, cut: bool
-) -> tuple[Estimate, ...]:
-    """Return the strength of a link as it is or, if it was cut, when it was the weakest."""
+) -> tuple[PruningEstimate, ...]:
+    """Return the strength of a link; if it was cut, its strength when it was the weakest."""
     seen = cut_before(tree, node, risks, staying) if cut else None
-    where = node
+    position = node
     if seen is not None and seen.n_nodes < tree.n_nodes:
-        origin = same_places(tree, seen)
-        where = origin.index(node)
+        origin = original_nodes(tree, seen)
+        position = origin.index(node)
         risks, staying, tree = risks[origin], staying[origin], seen
-    link = link_at(tree, where, risks, staying)
+    link = link_at(tree, position, risks, staying)
     return (
-        estimate("strength", link.strength, link_strength(link.own, link.below, link.leaves, link.strength)),
-        estimate("limit", float(limit)),
+        pruning_estimate("strength", link.strength, link_strength(link.own, link.below, link.leaves, link.strength)),
+        pruning_estimate("limit", float(limit)),
     )
 
 
@@ -515,10 +517,10 @@ def _rpart_risks(model: TreeModel, tree: Tree) -> Floats:
 
 @dataclass(frozen=True)
 class PruningExplanation(Explanation):
-    """What pruning compared at a node."""
+    """The pruning decision at a node."""
 
     node: int
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BranchCondition, ...]
     decision: str
     target: str
     classes: tuple[str, ...]
@@ -528,13 +530,13 @@ class PruningExplanation(Explanation):
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
 
-    def document(self, say: Words) -> Document:
-        """Return the comparison in the words of a language."""
-        return pruning_document(self, say)
+    def document(self, message: Words) -> Document:
+        """Return the comparison as a document in a language."""
+        return pruning_document(self, message)
 
 
 def explain_pruning(model: TreeModel, node: int = 0, data: Dataset | None = None) -> PruningExplanation:
-    """Explain what pruning did at a node, and by which numbers.
+    """Explain the pruning decision at a node, with the numbers compared.
 
     Parameters
     ----------
@@ -542,7 +544,7 @@ def explain_pruning(model: TreeModel, node: int = 0, data: Dataset | None = None
     node : int
         An inner node or a leaf; the root is 0.
     data : Dataset or None
-        The training data: needed for what was cut off, for raising, and for cases that were held out.
+        The training data: needed for pruned subtrees, for raising, and for held-out cases.
 
     Examples
     --------
@@ -550,8 +552,8 @@ def explain_pruning(model: TreeModel, node: int = 0, data: Dataset | None = None
     >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import c45
     >>> weather = sample("play-tennis")
-    >>> told = explain_pruning(fit(weather, c45()), 0, weather)
-    >>> told.decision, [(one.kind, round(one.value, 3)) for one in told.stages[-1].estimates]
+    >>> found = explain_pruning(fit(weather, c45()), 0, weather)
+    >>> found.decision, [(one.kind, round(one.value, 3)) for one in found.stages[-1].estimates]
     ('kept', [('leaf', 6.795), ('tree', 5.392), ('raised', 7.739)])
     """
     view = model.tree.node(node)
@@ -579,51 +581,51 @@ def explain_pruning(model: TreeModel, node: int = 0, data: Dataset | None = None
 
 
 def _decision(stages: tuple[Stage, ...], is_leaf: bool, was_cut: bool) -> str:
-    told = [stage.decision for stage in stages]
-    if was_cut or "pruned" in told:
+    decisions = [stage.decision for stage in stages]
+    if was_cut or "pruned" in decisions:
         return "pruned"
-    if "raised" in told:
+    if "raised" in decisions:
         return "raised"
     return "never" if is_leaf or not stages else "kept"
 
 
-def pruning_document(explanation: PruningExplanation, say: Words) -> Document:
+def pruning_document(explanation: PruningExplanation, message: Words) -> Document:
     """Return the decision as a document."""
-    blocks: list[Block] = [Heading(_heading(explanation, say))]
+    blocks: list[Block] = [Heading(_heading(explanation, message))]
     for stage in explanation.stages:
-        blocks += _stage(stage, say)
-    blocks += [Paragraph(say(f"note.{code}")) for code in explanation.notes]
+        blocks += _stage(stage, message)
+    blocks += [Paragraph(message(f"note.{code}")) for code in explanation.notes]
     outcome = outcome_text(explanation.outcome)
-    blocks.append(Paragraph(say(f"pruning.result.{explanation.decision}", outcome=outcome)))
+    blocks.append(Paragraph(message(f"pruning.result.{explanation.decision}", outcome=outcome)))
     return tuple(blocks)
 
 
-def _heading(explanation: PruningExplanation, say: Words) -> str:
-    line = say("pruning.heading", node=explanation.node, where=where(explanation.conditions, say))
-    line += say("cases", n=explanation.weight)
-    told = cases_line(explanation.classes, explanation.counts, say)
-    return line + say("node.counts", target=name(explanation.target), counts=told) if told else line
+def _heading(explanation: PruningExplanation, message: Words) -> str:
+    line = message("pruning.heading", node=explanation.node, where=where(explanation.conditions, message))
+    line += message("cases", n=explanation.weight)
+    counts = cases_line(explanation.classes, explanation.counts, message)
+    return line + message("node.counts", target=name(explanation.target), counts=counts) if counts else line
 
 
-def _stage(stage: Stage, say: Words) -> list[Block]:
-    places = {key: f"{value:g}" if isinstance(value, float) else value for key, value in stage.parameters.items()}
+def _stage(stage: Stage, message: Words) -> list[Block]:
+    placeholders = {key: f"{value:g}" if isinstance(value, float) else value for key, value in stage.parameters.items()}
     if "z" in stage.parameters:
-        places["z"] = f"{stage.parameters['z']:.4f}"
+        placeholders["z"] = f"{stage.parameters['z']:.4f}"
     title = f"pruning.{stage.method}.title"
-    if stage.method == "error_based" and "z" not in places:
+    if stage.method == "error_based" and "z" not in placeholders:
         title = "pruning.error_based.title_without_z"
-    blocks: list[Block] = [Paragraph(say(title, **places))]
+    blocks: list[Block] = [Paragraph(message(title, **placeholders))]
     if stage.estimates:
-        blocks.append(Working(tuple((_line(stage, one, say), "") for one in stage.estimates)))
-        blocks.append(Paragraph(say(f"pruning.{stage.method}.{stage.decision}")))
+        blocks.append(Derivation(tuple((_line(stage, one, message), "") for one in stage.estimates)))
+        blocks.append(Paragraph(message(f"pruning.{stage.method}.{stage.decision}")))
     return blocks
 
 
-def _line(stage: Stage, one: Estimate, say: Words) -> Formula:
+def _line(stage: Stage, one: PruningEstimate, message: Words) -> MathFormula:
     own = f"pruning.label.{stage.method}.{one.kind}"
-    label = say(own if say.has(own) else f"pruning.label.{one.kind}")
-    return worded(label) + EQUALS + (one.formula if one.plain else said(_number(stage, one)))
+    label = message(own if message.has(own) else f"pruning.label.{one.kind}")
+    return worded(label) + EQUALS + (one.formula if one.plain else literal(_number(stage, one)))
 
 
-def _number(stage: Stage, one: Estimate) -> str:
+def _number(stage: Stage, one: PruningEstimate) -> str:
     return f"{one.value:.3f}" if stage.method == "error_based" else f"{one.value:.4g}"

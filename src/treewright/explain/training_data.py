@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from treewright.learners.rpart.nodes import RpartGrowth
 
 KNOWN_LEARNERS = Plan.learner_kinds()
-"""All learners of trees by the name that model files keep."""
+"""All tree learners by their name in model files."""
 
 CLASS_WEIGHTS = "class_weights"
-"""Where a model keeps what its classes weigh, in its provenance."""
+"""Key of the class weights in the provenance of a model."""
 
 
 def learner_name(model: TreeModel) -> str:
@@ -40,8 +40,8 @@ def learner_name(model: TreeModel) -> str:
 
 
 @contextmanager
-def understood(what: str) -> Iterator[None]:
-    """Turn what goes wrong with the plain data of a model file into one error: files are believed in nothing."""
+def model_format_errors(what: str) -> Iterator[None]:
+    """Raise ModelFormatError for any error in the plain data of a model file: model files are not trusted."""
     try:
         yield
     except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:
@@ -49,20 +49,19 @@ def understood(what: str) -> Iterator[None]:
 
 
 def learner_of(model: TreeModel) -> TreeLearner:
-    """Return the learner of a model, made again from its options.
+    """Return the learner of a model, built from its stored options.
 
-    A learner that is not known here, because the model comes from elsewhere, is replaced by the reference recipe that
-    the model keeps.
+    If the learner is not registered, the recipe stored in the model takes its place.
     """
     kind = KNOWN_LEARNERS.get(learner_name(model))
     if kind is None:
         return recipe_from_dict(model.recipe)
-    with understood("options"):
+    with model_format_errors("options"):
         return kind.from_options({key: value for key, value in model.recipe["options"].items() if key != "learner"})
 
 
 def training_cases(model: TreeModel, data: Dataset) -> tuple[Dataset, tuple[str, ...]]:
-    """Return the cases as they counted when the tree was grown, and the codes of notes to make.
+    """Return the cases with the weights they had when the tree was grown, and the codes of notes.
 
     Parameters
     ----------
@@ -83,14 +82,14 @@ def training_cases(model: TreeModel, data: Dataset) -> tuple[Dataset, tuple[str,
         raise ParameterError("these data are not of the model's schema")
     if data.target is None:
         raise ParameterError("the training data need their target to be counted again")
-    cases = _by_class_weights(model, parts(model, data)[0])
+    cases = _by_class_weights(model, split_held_out(model, data)[0])
     cases = learner_of(model).counted(cases, model.tree)
     return cases, _notes(model, cases)
 
 
-def parts(model: TreeModel, data: Dataset) -> tuple[Dataset, Dataset | None]:
-    """Return the cases to grow from and those that reduced-error pruning held out, if it did."""
-    with understood("pruning"):
+def split_held_out(model: TreeModel, data: Dataset) -> tuple[Dataset, Dataset | None]:
+    """Return the cases to grow from and those held out by reduced-error pruning, None if there are none."""
+    with model_format_errors("pruning"):
         for method in model.recipe.get("pruning", ()):
             if method.get("method") == "reduced_error" and "share" in method and not _pruned_later(model):
                 return split_off(data, float(method["share"]), int(method["seed"]))
@@ -107,7 +106,7 @@ def _by_class_weights(model: TreeModel, cases: Dataset) -> Dataset:
     recorded = model.provenance.get(CLASS_WEIGHTS)
     if not isinstance(recorded, Mapping):
         return cases
-    with understood("class weights"):
+    with model_format_errors("class weights"):
         factors = np.array([float(recorded.get(name, 1.0)) for name in model.schema.classes])
     return _by_class(cases, factors)
 
@@ -135,12 +134,12 @@ def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
 
 
 def was_pruned(model: TreeModel) -> bool:
-    """Tell whether something was done to the tree after it was grown."""
+    """Return True if the tree was changed after it was grown."""
     return bool(learner_of(model).prunes_itself or model.recipe.get("pruning"))
 
 
 def rpart_growth(model: TreeModel, data: Dataset) -> RpartGrowth:
-    """Return what rpart left behind when it grew the tree of a model."""
+    """Grow the tree of a model as rpart does and return the whole growth."""
     growth = getattr(learner_of(model), "growth", None)
     if growth is None:
         raise ParameterError(f"{model.recipe.get('name')} was not grown as rpart grows trees")
@@ -148,7 +147,7 @@ def rpart_growth(model: TreeModel, data: Dataset) -> RpartGrowth:
     return found
 
 
-def grown_again(model: TreeModel, data: Dataset) -> Tree:
+def grow_unpruned_again(model: TreeModel, data: Dataset) -> Tree:
     """Return the tree before it was pruned.
 
     Parameters
@@ -164,7 +163,7 @@ def grown_again(model: TreeModel, data: Dataset) -> Tree:
     >>> from treewright.plans import id3
     >>> lenses = sample("contact-lenses")
     >>> model = fit(lenses, id3(prune="mdl"))
-    >>> len(model.tree), len(grown_again(model, lenses))
+    >>> len(model.tree), len(grow_unpruned_again(model, lenses))
     (5, 15)
     """
-    return learner_of(model).grow_unpruned(_by_class_weights(model, parts(model, data)[0]))
+    return learner_of(model).grow_unpruned(_by_class_weights(model, split_held_out(model, data)[0]))

@@ -1,7 +1,4 @@
-"""The whole tree in one explanation: what it is, what it leans on, its cp table, and why its tests were chosen.
-
-A whole tree written out.
-"""
+"""Explanation of a whole tree: its outline, the importance of attributes, its cp table, and the choice of each test."""
 
 from __future__ import annotations
 
@@ -11,58 +8,58 @@ from typing import Any
 import numpy as np
 
 from treewright.explain.attribute import impurity_importance
-from treewright.explain.conditions import Condition, condition_of, conditions_to, where
+from treewright.explain.conditions import BranchCondition, condition_of, conditions_to, where
 from treewright.explain.document import (
     Block,
     Document,
     Explanation,
     Heading,
     Paragraph,
-    Table,
+    TableBlock,
     Together,
     Verbatim,
     name,
 )
 from treewright.explain.language import Words
 from treewright.explain.node import explain_node, outcome_text
-from treewright.explain.training_data import understood
+from treewright.explain.training_data import model_format_errors
 from treewright.learners.recipe import recipe_from_dict
 from treewright.tree.model import TreeModel
 from treewright.tree.tree import LEAF, Tree
 from treewright.wording import number
 
 MOST_NODES = 40
-"""Tests that are told one by one; those near the root come first."""
+"""Most tests listed one by one; those near the root come first."""
 
 MOST_LEVELS = 6
-"""Levels of the tree that are drawn."""
+"""Most levels of the tree in the outline."""
 
 MOST_LINES = 120
-"""Lines of the drawing."""
+"""Most lines of the outline."""
 
 
 @dataclass(frozen=True)
 class OutlineLine:
-    """One node in the drawing of a tree.
+    """One node in the outline of a tree.
 
     Parameters
     ----------
     depth, node : int
-    condition : Condition or None
+    condition : BranchCondition or None
         Of the branch that leads to it; None for the root.
     attribute : str or None
-        What it tests; None for a leaf, and where the drawing ends.
+        What it tests; None for a leaf, and where the outline ends.
     outcome : str or float
     weight : float
     errors : float or None
         Training cases of other classes.
     hidden : int
-        Nodes below that are not drawn.
+        Nodes below that are not shown.
     """
 
     depth: int
     node: int
-    condition: Condition | None
+    condition: BranchCondition | None
     attribute: str | None
     outcome: str | float
     weight: float
@@ -72,12 +69,12 @@ class OutlineLine:
 
 @dataclass(frozen=True)
 class TestLine:
-    """One test of the tree in a line; `worth` names what `value` is, None where the model kept no working."""
+    """One test of the tree; `worth` names the score in `value`, None if the model has no split trace of the node."""
 
     __test__ = False  # not a test class, whatever its name suggests to pytest
 
     node: int
-    conditions: tuple[Condition, ...]
+    conditions: tuple[BranchCondition, ...]
     weight: float
     chosen: str
     worth: str | None = None
@@ -99,7 +96,7 @@ class TreeExplanation(Explanation):
     outline : tuple of OutlineLine
         The top of the tree, depth first.
     importance : tuple of pairs
-        Attributes and their share in the decrease of impurity, the greatest first, zeros left out.
+        Attributes and their share in the decrease of impurity, the largest first, zeros left out.
     cp_table : tuple of rows
         CP, number of splits, relative error and, where it was cross-validated, xerror and xstd; empty where the learner
         has none.
@@ -121,21 +118,21 @@ class TreeExplanation(Explanation):
     tests: tuple[TestLine, ...]
     more: int
 
-    def document(self, say: Words) -> Document:
-        """Return all of it in the words of a language."""
-        return tree_document(self, say)
+    def document(self, message: Words) -> Document:
+        """Return the explanation as a document in a language."""
+        return tree_document(self, message)
 
 
 def explain_tree(model: TreeModel) -> TreeExplanation:
-    """Explain a whole tree from what the model keeps.
+    """Explain a whole tree from the data stored in the model.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
     >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import id3
-    >>> told = explain_tree(fit(sample("play-tennis"), id3()))
-    >>> [(test.node, test.chosen, test.runner_up) for test in told.tests]
+    >>> explanation = explain_tree(fit(sample("play-tennis"), id3()))
+    >>> [(test.node, test.chosen, test.runner_up) for test in explanation.tests]
     [(0, 'Outlook', 'Humidity'), (1, 'Humidity', 'Temperature'), (5, 'Wind', 'Temperature')]
     """
     tree = model.tree
@@ -159,7 +156,7 @@ def explain_tree(model: TreeModel) -> TreeExplanation:
 
 
 def _outline(tree: Tree) -> tuple[OutlineLine, ...]:
-    """Return the first levels; fewer where they would be too many lines."""
+    """Return the first levels; fewer levels if they take too many lines."""
     deepest = MOST_LEVELS
     while deepest > 1 and np.count_nonzero(tree.depths <= deepest) > MOST_LINES:
         deepest -= 1
@@ -202,7 +199,7 @@ def _test(model: TreeModel, node: int) -> TestLine:
 
 
 def _cp_table(model: TreeModel) -> tuple[tuple[float, ...], ...]:
-    with understood("cp table"):
+    with model_format_errors("cp table"):
         table = tuple(tuple(float(cell) for cell in row) for row in model.recipe.get("cp_table", ()))
         if any(not 3 <= len(row) <= 5 or len(row) != len(table[0]) for row in table):
             raise ValueError("a row has too few or too many numbers")
@@ -213,49 +210,56 @@ def _importance(model: TreeModel, criterion: str) -> tuple[tuple[str, float], ..
     shares = model.recipe.get("importance")
     if shares is None:
         shares = impurity_importance(model.tree, criterion).tolist()
-    with understood("importance"):
-        pairs = [(name, float(share)) for name, share in zip(model.schema.attribute_names, shares, strict=True)]
-        return tuple(sorted(((name, share) for name, share in pairs if share > 0), key=lambda pair: -pair[1]))
+    with model_format_errors("importance"):
+        named = [(name, float(share)) for name, share in zip(model.schema.attribute_names, shares, strict=True)]
+        return tuple(sorted(((name, share) for name, share in named if share > 0), key=lambda entry: -entry[1]))
 
 
-def tree_document(explanation: TreeExplanation, say: Words) -> Document:
+def tree_document(explanation: TreeExplanation, message: Words) -> Document:
     """Return the explanation of a tree as a document."""
-    size = say(
+    size = message(
         "tree.size",
-        nodes=say("nodes", n=explanation.nodes),
-        leaves=say("leaves", n=explanation.leaves),
+        nodes=message("nodes", n=explanation.nodes),
+        leaves=message("leaves", n=explanation.leaves),
         depth=explanation.depth,
-        cases=say("cases", n=explanation.weight),
+        cases=message("cases", n=explanation.weight),
     )
     blocks: list[Block] = [
-        Heading(say("tree.heading", algorithm=explanation.algorithm, target=name(explanation.target))),
+        Heading(message("tree.heading", algorithm=explanation.algorithm, target=name(explanation.target))),
         Paragraph(size),
-        Verbatim(_drawing(explanation, say)),
+        Verbatim(_drawing(explanation, message)),
     ]
     if explanation.tests:
-        blocks.append(_tests(explanation, say))
+        blocks.append(_tests(explanation, message))
     if explanation.importance:
         rows = tuple((name(one), f"{share:.3f}") for one, share in explanation.importance)
-        table = Table((say("head.attribute"), say("head.share")), rows)
-        blocks.append(Together((Paragraph(say("tree.importance")), table)))
+        table = TableBlock((message("head.attribute"), message("head.share")), rows)
+        blocks.append(Together((Paragraph(message("tree.importance")), table)))
     if explanation.cp_table:
-        blocks.append(_cp_table_block(explanation, say))
+        blocks.append(_cp_table_block(explanation, message))
     return tuple(blocks)
 
 
-def _tests(explanation: TreeExplanation, say: Words) -> Block:
-    worths = [test.worth for test in explanation.tests if test.worth is not None and test.worth != "order"]
-    worth = "-"
-    if worths:
-        worth = name(explanation.criterion) if worths[0] == "own" else say(f"worth.{worths[0]}")
-    heads = (say("head.node"), say("head.cases"), say("head.test"), worth, say("head.runner_up"), say("head.margin"))
-    rows = tuple(_row(test, say) for test in explanation.tests)
-    more = say("tree.more_tests", n=explanation.more) if explanation.more else ""
-    table = Table((*heads, say("head.where")), rows, last_left=True, more=more)
-    return Together((Paragraph(say("tree.tests")), table))
+def _tests(explanation: TreeExplanation, message: Words) -> Block:
+    scores = [test.worth for test in explanation.tests if test.worth is not None and test.worth != "order"]
+    score_header = "-"
+    if scores:
+        score_header = name(explanation.criterion) if scores[0] == "own" else message(f"score.{scores[0]}")
+    heads = (
+        message("head.node"),
+        message("head.cases"),
+        message("head.test"),
+        score_header,
+        message("head.runner_up"),
+        message("head.margin"),
+    )
+    rows = tuple(_row(test, message) for test in explanation.tests)
+    more = message("tree.more_tests", n=explanation.more) if explanation.more else ""
+    table = TableBlock((*heads, message("head.where")), rows, last_left=True, more=more)
+    return Together((Paragraph(message("tree.tests")), table))
 
 
-def _row(test: TestLine, say: Words) -> tuple[str, ...]:
+def _row(test: TestLine, message: Words) -> tuple[str, ...]:
     return (
         str(test.node),
         number(test.weight),
@@ -263,22 +267,22 @@ def _row(test: TestLine, say: Words) -> tuple[str, ...]:
         _short(test.value),
         "-" if test.runner_up is None else name(test.runner_up),
         _short(test.margin),
-        where(test.conditions, say),
+        where(test.conditions, message),
     )
 
 
-def _drawing(explanation: TreeExplanation, say: Words) -> str:
+def _drawing(explanation: TreeExplanation, message: Words) -> str:
     """Return the top of the tree, a line for each node, indented by its depth."""
     lines = []
     for one in explanation.outline:
-        branch = "" if one.condition is None else f"{one.condition.right_side(say)}: "
+        branch = "" if one.condition is None else f"{one.condition.right_side(message)}: "
         if one.attribute is not None:
-            told = name(one.attribute)
+            text = name(one.attribute)
         else:
-            told = f"{outcome_text(one.outcome)}  {number(one.weight)}"
-            told += f"/{number(one.errors)}" if one.errors else ""
-        told += f"  … {say('tree.more_nodes', n=one.hidden)}" if one.hidden else ""
-        lines.append(f"{'   ' * one.depth}{branch}{told}")
+            text = f"{outcome_text(one.outcome)}  {number(one.weight)}"
+            text += f"/{number(one.errors)}" if one.errors else ""
+        text += f"  … {message('tree.more_nodes', n=one.hidden)}" if one.hidden else ""
+        lines.append(f"{'   ' * one.depth}{branch}{text}")
     return "\n".join(lines)
 
 
@@ -288,10 +292,11 @@ def _short(value: float | None) -> str:
     return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
 
 
-def _cp_table_block(explanation: TreeExplanation, say: Words) -> Block:
-    heads = ("", "CP", say("cp.splits"), say("cp.error"), say("cp.xerror"), say("cp.xstd"))
+def _cp_table_block(explanation: TreeExplanation, message: Words) -> Block:
+    heads = ("", "CP", message("cp.splits"), message("cp.error"), message("cp.xerror"), message("cp.xstd"))
     rows = tuple(
-        (str(place), *(f"{cell:.5g}" for cell in row)) for place, row in enumerate(explanation.cp_table, start=1)
+        (str(row_number), *(f"{cell:.5g}" for cell in row))
+        for row_number, row in enumerate(explanation.cp_table, start=1)
     )
-    table = Table(heads[: len(rows[0])], rows)
-    return Together((Paragraph(say("cp.title")), table))
+    table = TableBlock(heads[: len(rows[0])], rows)
+    return Together((Paragraph(message("cp.title")), table))

@@ -37,13 +37,13 @@ def page_words(lang: str | None = None) -> dict[str, str]:
 
     Examples
     --------
-    >>> page_words("de")["leaves"], page_words("en")["verdict.chosen"]
+    >>> page_words("de")["leaves"], page_words("en")["status.chosen"]
     ('Blätter', 'chosen')
     """
     say = words(lang)
     place = LANGUAGES.index(say.lang)
     told = {key: texts[place] for key, texts in page_catalogue().items()}
-    keys = [f"verdict.{verdict.name.lower()}" for verdict in SplitStatus]
+    keys = [f"status.{verdict.name.lower()}" for verdict in SplitStatus]
     keys += [f"stop.{stop.name.lower()}" for stop in STOPS]
     keys += [key for key in catalogue() if key.startswith("note.")]
     return told | {key: say(key) for key in keys}

@@ -30,7 +30,14 @@ from treewright.html_report.document import document, page_words
 from treewright.html_report.node_panel import explanations, node_plots, pruning_lines
 from treewright.html_report.page_data import columns_of, profile, short_number, shown, stop_codes, tree_arrays
 from treewright.html_report.pruning_slider import PruningSteps, pruning_data, pruning_steps
-from treewright.html_report.quality import LEAST_ROWS, Unseen, cross_examined, learning_data, measured_on, quality_data
+from treewright.html_report.quality import (
+    LEAST_ROWS,
+    UnseenResults,
+    cross_examined,
+    learning_data,
+    measured_on,
+    quality_data,
+)
 from treewright.plans import Plan
 from treewright.pruning.methods import pruner_named
 from treewright.tree.model import TreeModel
@@ -204,7 +211,7 @@ def _unseen(
     folds: int,
     seed: int,
     progress: Progress | None,
-) -> Unseen | None:
+) -> UnseenResults | None:
     """Measure on the best cases there are: kept apart, else by folds, else (it is said) on the training cases."""
     if test is not None:
         return measured_on(model, test, steps)
@@ -272,7 +279,7 @@ def usual_values(data: Dataset, attributes: set[int]) -> dict[str, Any]:
 
 
 def _tree_part(
-    model: TreeModel, data: Dataset | None, steps: PruningSteps | None, unseen: Unseen | None, lang: str | None
+    model: TreeModel, data: Dataset | None, steps: PruningSteps | None, unseen: UnseenResults | None, lang: str | None
 ) -> dict[str, Any]:
     tree = model.tree
     criterion = str(model.recipe.get("criterion", ""))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.evaluation.classification import ClassificationReport, report_of_codes
-from treewright.evaluation.cross_validation import Fit, fold_pairs, stratified_folds
+from treewright.evaluation.cross_validation import Fit, fold_splits, stratified_folds
 from treewright.evaluation.curves import LearningCurve, learning_curve
 from treewright.evaluation.evaluate_model import evaluate_model
 from treewright.evaluation.fold_runs import predictions
@@ -53,7 +53,7 @@ LARGEST_MATRIX = 60
 
 
 @dataclass(frozen=True)
-class Unseen:
+class UnseenResults:
     """What was found on unseen cases: the report, pairs for a scatter plot, and the losses along the pruning steps."""
 
     report: ClassificationReport | RegressionReport
@@ -71,7 +71,7 @@ def cross_examined(
     seed: int = 0,
     costs: Any = None,
     progress: Progress | None = None,
-) -> Unseen:
+) -> UnseenResults:
     """Learn from parts of the cases and predict the others.
 
     Parameters
@@ -93,7 +93,7 @@ def cross_examined(
     rounds = 1 if many else int(parts.max()) + 1
     rows, said, shares, losses, weights = [], [], [], [], []
     prices = [] if steps is None else between(steps.prices)
-    for done, (train, test) in enumerate(fold_pairs(parts, rounds)):
+    for done, (train, test) in enumerate(fold_splits(parts, rounds)):
         model = learn(cases.take(train))
         unseen = cases.take(test)
         rows.append(test)
@@ -107,7 +107,7 @@ def cross_examined(
             progress(done + 1, rounds)
     seen = cases.take(np.concatenate(rows))
     way = {"kind": "holdout" if rounds == 1 else "folds", "folds": rounds, "rows": cases.n_rows, "of": data.n_rows}
-    return Unseen(
+    return UnseenResults(
         _report(seen, np.concatenate(said), np.concatenate(shares) if shares else None, costs),
         _pairs(seen, np.concatenate(said)),
         np.average(losses, axis=0, weights=weights) if losses and steps is not None else None,
@@ -115,7 +115,7 @@ def cross_examined(
     )
 
 
-def measured_on(model: Predictor, test: Dataset, steps: PruningSteps | None, *, kind: str = "test") -> Unseen:
+def measured_on(model: Predictor, test: Dataset, steps: PruningSteps | None, *, kind: str = "test") -> UnseenResults:
     """Let the model itself predict cases that were kept apart (or, of that kind, its training cases)."""
     report = evaluate_model(model, test)
     losses = None
@@ -125,7 +125,7 @@ def measured_on(model: Predictor, test: Dataset, steps: PruningSteps | None, *, 
         if steps is not None:
             losses = losses_along(model, cases, steps.prices)
         pairs = _pairs(cases, model.predict(cases)) if model.tree.is_regression else None
-    return Unseen(report, pairs, losses, {"kind": kind, "tested": test.n_rows, "of": test.n_rows})
+    return UnseenResults(report, pairs, losses, {"kind": kind, "tested": test.n_rows, "of": test.n_rows})
 
 
 def sampled(data: Dataset, most: int, seed: int) -> Dataset:
@@ -149,7 +149,7 @@ def _pairs(cases: Dataset, said: npt.NDArray[Any]) -> tuple[Floats, Floats] | No
     return cases.target[chosen].astype(np.float64), said[chosen].astype(np.float64)
 
 
-def quality_data(unseen: Unseen) -> dict[str, Any]:
+def quality_data(unseen: UnseenResults) -> dict[str, Any]:
     """Return what was found as plain data."""
     report = unseen.report
     told: dict[str, Any] = {"way": unseen.way, "warnings": [shown(sentence) for sentence in report.warnings]}

@@ -238,9 +238,9 @@ export class Panel {
   }
 
   verdict(one, told) {
-    if (one.verdict === "chosen") return el("span", { class: "verdict chosen" }, `✓ ${t("verdict.chosen")}`);
+    if (one.verdict === "chosen") return el("span", { class: "verdict chosen" }, `✓ ${t("status.chosen")}`);
     if (one.verdict === "considered") return null;
-    const words = t(`verdict.${one.verdict}`);
+    const words = t(`status.${one.verdict}`);
     return el(
       "span",
       { class: "verdict" },
