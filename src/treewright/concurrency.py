@@ -1,15 +1,13 @@
 """Processors, threads and Ctrl-C.
 
-The number of processors available to this process, given its CPU affinity and the limits of its container.
+`processors` is the number available to this process, given its CPU affinity and the limits of its container.
 
-Cancellable work: it runs in a worker thread while the main thread waits, so that Ctrl-C takes effect. Python handles
-Ctrl-C in the main thread, between two bytecode instructions. A kernel is one such instruction, however long it takes,
-so long-running kernels never run in the main thread.
+Cancellable work runs in a worker thread while the main thread waits, so that Ctrl-C takes effect. Python handles Ctrl-C
+in the main thread, between two bytecode instructions. A kernel is one such instruction, however long it takes, so
+long-running kernels never run in the main thread.
 
-A `CancelToken` tells running work that its result is no longer wanted. Work started under a token gets flags from
-`cancel_flag`; kernels poll them.
-
-Ctrl-C during a DuckDB query.
+A `CancelToken` cancels running work. Work started under a token gets flags from `cancel_flag`; kernels poll them.
+`interruptible` handles Ctrl-C during a DuckDB query.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Loading packages when they are needed: optional ones, large ones, and which kernels are loaded already.
+"""Lazy imports: optional dependencies, large packages, and the state of the kernels.
 
-Optional dependencies: imported on first use; the error for a missing one contains the install command.
+Optional dependencies are imported on first use; the error for a missing one contains the install command.
 
-Pausing garbage collection during imports.
+Garbage collection is paused during imports: scikit-learn and Numba create tens of thousands of objects at import time,
+and none of them is garbage.
 
-scikit-learn and Numba create tens of thousands of objects at import time, and none of them is garbage.
-
-Which kernels this process has loaded. The modules that hold kernels set the flags. A module that may use a kernel reads
-them to see what loading would take, without importing Numba.
+`loaded_kernels` says which kernels this process has loaded. The modules of kernels set its flags. A module that may use
+a kernel reads them to estimate the loading time, without importing Numba.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def garbage_collection_paused() -> Iterator[None]:
 
 @dataclass
 class LoadedKernels:
-    """What is known of kernels without loading one.
+    """The state of the kernels, known without loading one.
 
     Attributes
     ----------

@@ -1,9 +1,4 @@
-"""Names and numbers in messages: near names, lists, safe and legible text.
-
-Formatting of names and numbers for a terminal or a text file.
-
-Error messages for unknown names: "did you mean ...?" for columns, options and values.
-"""
+"""Names and numbers in messages: printable text, formatted numbers, lists, and "did you mean ...?" hints."""
 
 from __future__ import annotations
 

@@ -278,9 +278,9 @@ def test_what_if_routes_a_case_and_lights_its_path(open_page: Open, credit_page:
             else:
                 field.select_option(label="(missing)" if case[name] is None else case[name])
         [said] = model.predict({name: [value] for name, value in case.items()})
-        assert text(page, "#whatif-answer .said") == f"good: {said}"
+        assert text(page, "#whatif-prediction .prediction") == f"good: {said}"
         share = float(model.predict_proba({name: [value] for name, value in case.items()}).max())
-        shown = float(text(page, "#whatif-answer .bars li:first-child .num").removesuffix(" %").strip("<> "))
+        shown = float(text(page, "#whatif-prediction .bars li:first-child .num").removesuffix(" %").strip("<> "))
         assert shown == pytest.approx(100 * share, abs=0.06)
     assert page.locator("#tree-drawing .node.lit").count() > 1
     page.click("#tab-node")
@@ -396,7 +396,7 @@ def test_regression_shows_means_and_scatter(open_page: Open, tmp_path: Path, kee
     page.fill("#case-0", "0.9")
     page.select_option("#case-1", label="b")
     [said] = model.predict({"x": [0.9], "c": ["b"]})
-    assert float(text(page, "#whatif-answer .said strong").replace("−", "-")) == pytest.approx(said, rel=1e-3)
+    assert float(text(page, "#whatif-prediction .prediction strong").replace("−", "-")) == pytest.approx(said, rel=1e-3)
     keep_picture(page, "regression")
 
 
@@ -425,7 +425,7 @@ def test_rules_without_a_tree(open_page: Open, tmp_path: Path) -> None:
         page.select_option(f"#case-{patrons}", label=value)
         case = {name: [restaurant.schema.column(name).values[0]] for name in restaurant.schema.attribute_names}
         [said] = model.predict(case | {"Patrons": [value]})
-        assert text(page, "#whatif-answer .said") == f"WillWait: {said}"
+        assert text(page, "#whatif-prediction .prediction") == f"WillWait: {said}"
         assert page.locator("#rules-list li.fired").count() == 1
 
 
@@ -469,7 +469,7 @@ def test_a_tree_of_20_000_nodes_opens_at_once(open_page: Open, tmp_path: Path, k
     assert {entry["name"] for entry in paints} == {"first-paint", "first-contentful-paint"}
     assert max(entry["startTime"] for entry in paints) <= 1_500
     assert 3 < page.locator("#tree-drawing .node").count() < 100
-    assert "sample of 30,000 of the 200,000 rows" in text(page, "#quality-way")
+    assert "sample of 30,000 of the 200,000 rows" in text(page, "#quality-method")
     page.click("#open-all")
     assert "nodes with the most cases, of 20,001," in text(page, "#tree-status")
     page.focus("#prune-range")

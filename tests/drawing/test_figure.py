@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treewright.drawing.figure import DARK, LIGHT, Ground, mixed
+from treewright.drawing.figure import DARK, LIGHT, Ground, blended
 
 
 def luminance(colour: str) -> float:
@@ -21,7 +21,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("ground", [LIGHT, DARK])
 def test_words_are_legible_on_page_boxes_and_leaves(ground: Ground) -> None:
-    for surface in (ground.page, ground.box, *(mixed(colour, ground.page) for colour in ground.classes)):
+    for surface in (ground.page, ground.box, *(blended(colour, ground.page) for colour in ground.classes)):
         assert contrast(ground.words, surface) > 7
         assert contrast(ground.quiet, surface) > 4.5
 
@@ -33,5 +33,5 @@ def test_classes_are_eight_different_colours(ground: Ground) -> None:
 
 
 def test_mixing() -> None:
-    assert mixed("#ff0000", "#0000ff", 0.5) == "#800080"
-    assert mixed("#123456", "#ffffff", 1.0) == "#123456"
+    assert blended("#ff0000", "#0000ff", 0.5) == "#800080"
+    assert blended("#123456", "#ffffff", 1.0) == "#123456"

@@ -78,14 +78,14 @@ def test_json_is_the_nested_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: form_of("tree.docx"), r"'.docx' says no form; there are .txt, .svg"),
-        (lambda: form_of("tree"), "^a name without suffix says no form"),
+        (lambda: form_of("tree.docx"), r"'.docx' is not a known format; use one of .txt, .svg"),
+        (lambda: form_of("tree"), "^a name without suffix is not a known format"),
         (lambda: form_of("tree", "sgv"), "there is no form 'sgv'; did you mean 'svg'"),
-        (lambda: written(MODEL, "png"), "png is no text"),
+        (lambda: written(MODEL, "png"), "png is not a text format"),
         (lambda: written(MODEL, "json", max_depth=2), "the form json has no max_depth"),
         (lambda: written(MODEL, "dot", data=WEATHER), "the form dot has no data"),
         (lambda: draw(MODEL, "tree.png", max_node=3), "there is no option 'max_node'; did you mean 'max_nodes'"),
-        (lambda: MODEL.to_svg(y=[1]), "y is the target of data"),
+        (lambda: MODEL.to_svg(y=[1]), "y needs data"),
         (lambda: MODEL.to_dot(node=99), "there is no node 99"),
         (lambda: tree_of(WEATHER), "not a Dataset"),
         (lambda: treewright.to_rules(regression()[0]), "rules predict classes"),

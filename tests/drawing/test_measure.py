@@ -19,9 +19,9 @@ def test_scripts_have_their_widths() -> None:
 
 
 @given(st.text(max_size=200), st.floats(20, 300), st.booleans())
-def test_shortened_words_fit_and_keep_their_beginning(text: str, room: float, bold: bool) -> None:
-    short = fitted(text, 11, room, bold=bold)
-    assert text_width(short, 11, bold=bold) <= room + 1e-9
+def test_shortened_words_fit_and_keep_their_beginning(text: str, max_width: float, bold: bool) -> None:
+    short = fitted(text, 11, max_width, bold=bold)
+    assert text_width(short, 11, bold=bold) <= max_width + 1e-9
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
 
 
@@ -31,5 +31,5 @@ def test_words_of_any_length_are_shortened_quickly() -> None:
 
 
 def test_too_little_room_is_refused() -> None:
-    with pytest.raises(ParameterError, match="no room"):
+    with pytest.raises(ParameterError, match="too small for text"):
         fitted("x", 11, 5)

@@ -33,7 +33,7 @@ def test_boosting_has_two_curves() -> None:
 def test_without_a_log_there_is_no_curve() -> None:
     plain = fit(sample("play-tennis"), forest(trees=2))
     assert errors_text(plain) == ""
-    with pytest.raises(ParameterError, match="no error was noted"):
+    with pytest.raises(ParameterError, match="none was recorded"):
         plot_errors(plain)
 
 

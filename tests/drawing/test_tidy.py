@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from treewright.drawing.layout import tidy
+from treewright.drawing.layout import x_positions
 
 
 def levels_of(parents: list[int]) -> list[int]:
@@ -41,7 +41,7 @@ def trees(draw: st.DrawFn) -> tuple[list[int], list[float]]:
 
 def check(parents: list[int], breadths: list[float], gap: float) -> None:
     """Check what a tidy tree promises, by looking at all pairs."""
-    middles = tidy(parents, breadths, gap)
+    middles = x_positions(parents, breadths, gap)
     assert min(middle - breadth / 2 for middle, breadth in zip(middles, breadths, strict=True)) == pytest.approx(0)
     levels = levels_of(parents)
     rows: dict[int, list[int]] = {}
@@ -79,8 +79,8 @@ def test_mirrored_tree_is_the_mirrored_picture(tree: tuple[list[int], list[float
         turned.append(parent)
         names.append(node)
         waiting += [(child, len(turned) - 1) for child in below[node]]  # the last child is popped first
-    there = tidy(parents, breadths, 2.0)
-    back = tidy(turned, breadths, 2.0)
+    there = x_positions(parents, breadths, 2.0)
+    back = x_positions(turned, breadths, 2.0)
     # Both are as narrow as can be; where small subtrees stand between two large ones may differ.
     assert max(there) == pytest.approx(max(back))
     assert there[0] == pytest.approx(max(back) + 5.0 - back[0])
@@ -89,7 +89,7 @@ def test_mirrored_tree_is_the_mirrored_picture(tree: tuple[list[int], list[float
 
 def test_equal_subtrees_look_equal() -> None:
     parents = [-1, 0, 1, 1, 0, 0, 5, 5]
-    middles = tidy(parents, [10.0] * 8, 2.0)
+    middles = x_positions(parents, [10.0] * 8, 2.0)
     assert middles[2] - middles[1] == middles[6] - middles[5]
     assert middles[3] - middles[1] == middles[7] - middles[5]
 
@@ -97,26 +97,26 @@ def test_equal_subtrees_look_equal() -> None:
 def test_small_subtrees_between_large_ones_are_spread_evenly() -> None:
     # Two wide families with three single children between them.
     parents = [-1, 0, *[1] * 9, 0, 0, 0, 0, *[14] * 9]
-    middles = tidy(parents, [10.0] * len(parents), 2.0)
+    middles = x_positions(parents, [10.0] * len(parents), 2.0)
     places = [middles[node] for node in (1, 11, 12, 13, 14)]
     steps = [right - left for left, right in itertools.pairwise(places)]
     assert steps == pytest.approx([steps[0]] * 4)
 
 
 def test_chain_is_one_line() -> None:
-    assert tidy([-1, 0, 1, 2], [4.0, 8.0, 2.0, 6.0], 1.0) == [4.0] * 4
+    assert x_positions([-1, 0, 1, 2], [4.0, 8.0, 2.0, 6.0], 1.0) == [4.0] * 4
 
 
 def test_depth_of_thousands_and_width_of_thousands_are_laid_out() -> None:
     n = 30_000
-    assert tidy([-1, *range(n - 1)], [10.0] * n)[-1] == 5.0
-    wide = tidy([-1] + [0] * n, [10.0] * (n + 1), 2.0)
+    assert x_positions([-1, *range(n - 1)], [10.0] * n)[-1] == 5.0
+    wide = x_positions([-1] + [0] * n, [10.0] * (n + 1), 2.0)
     assert wide[1] == 5.0
     assert wide[-1] == pytest.approx(5.0 + 12.0 * (n - 1))
     comb = [-1]
     for _ in range(n // 2):
         comb += [len(comb) - 1, len(comb) - 1]
-    assert len(tidy(comb, [10.0] * len(comb))) == len(comb)
+    assert len(x_positions(comb, [10.0] * len(comb))) == len(comb)
 
 
 def test_random_large_tree_keeps_its_promises() -> None:

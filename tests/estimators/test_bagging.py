@@ -239,7 +239,7 @@ def test_the_embedding_feeds_a_linear_model() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RandomForestClassifier(5, tree="c45", max_depth=3).fit(X, Y), "max_depth are options of the usual"),
+        (lambda: RandomForestClassifier(5, tree="c45", max_depth=3).fit(X, Y), "max_depth are options of the default"),
         (lambda: AdaBoostClassifier(5, tree="c45", max_depth=3).fit(X, Y), "max_depth are options"),
         (lambda: RandomForestClassifier(5, criterion="gain").fit(X, Y), "criterion must be"),
         (lambda: RandomForestRegressor(5, criterion="mae").fit(X, Y), "criterion must be"),

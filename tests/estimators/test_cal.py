@@ -121,7 +121,7 @@ def test_classes_to_come_are_declared_in_the_first_call() -> None:
     clf.partial_fit([["b"]], [2])
     with pytest.raises(DataError, match="'3'"):
         clf.partial_fit([["b"]], [3])
-    with pytest.raises(DataError, match="not declared"):
+    with pytest.raises(DataError, match="the first call did not give"):
         CAL2Classifier().partial_fit([["a"]], ["x"], classes=["y", "z"])
 
 

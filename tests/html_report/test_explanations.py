@@ -52,12 +52,12 @@ def test_every_number_of_explain_is_there(plan: plans.Plan) -> None:
 def test_the_top_of_the_tree_comes_first_when_room_ends() -> None:
     model = fit(random_cases(np.random.default_rng(9), 300), plans.id3())
     whole = explanations(model)
-    part = explanations(model, room=len(json.dumps(whole)) // 2)
+    part = explanations(model, most_characters=len(json.dumps(whole)) // 2)
     assert 0 < len(part) < len(whole)
     assert "0" in part
     depths = model.tree.depths
     assert max(depths[int(node)] for node in part) <= min(depths[int(node)] for node in set(whole) - set(part)) + 1
-    assert explanations(model, room=0) == {}
+    assert explanations(model, most_characters=0) == {}
 
 
 def test_upper_nodes_without_working_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:

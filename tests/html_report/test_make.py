@@ -19,7 +19,7 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
-from treewright.html_report.make import FIRST_WIDTH, ReportPage, first_view, plan_of, report, usual_values
+from treewright.html_report.make import FIRST_WIDTH, ReportPage, first_view, plan_of, report, typical_values
 from treewright.tree.model import TreeModel
 
 DATA = random_cases(np.random.default_rng(31), 120, 0.05)
@@ -62,7 +62,7 @@ def test_the_same_model_and_data_give_the_same_bytes() -> None:
 )
 def test_every_learner_has_its_report(plan: Any) -> None:
     told = payload(report(fit(DATA, plan), DATA, plan=plan, folds=3, curve=False))
-    assert told["quality"]["way"]["kind"] == "folds"
+    assert told["quality"]["method"]["kind"] == "folds"
     assert ("ruleset" in told) == isinstance(plan, plans.RulePlan)
     assert told["profile"]["rows"] == 120
 
@@ -92,16 +92,16 @@ def test_without_data_there_is_the_tree_and_its_working() -> None:
 def test_without_a_plan_or_folds_the_training_cases_are_measured_and_it_is_said() -> None:
     surrogates = fit(DATA, plans.cart(missing="surrogate"))
     for page in (report(surrogates, DATA), report(fit(DATA, plans.id3()), DATA, folds=0)):
-        assert payload(page)["quality"]["way"]["kind"] == "training"
+        assert payload(page)["quality"]["method"]["kind"] == "training"
     few = DATA.take(slice(0, 6))
-    assert payload(report(fit(few, plans.id3()), few))["quality"]["way"]["kind"] == "training"
+    assert payload(report(fit(few, plans.id3()), few))["quality"]["method"]["kind"] == "training"
 
 
 def test_test_cases_are_measured_instead_of_folds() -> None:
     model = fit(DATA, plans.cart())
     other = random_cases(np.random.default_rng(32), 50)
     told = payload(report(model, test=other))
-    assert told["quality"]["way"] == {"kind": "test", "tested": 50, "of": 50}
+    assert told["quality"]["method"] == {"kind": "test", "tested": 50, "of": 50}
     assert len(told["pruning"]["validation"]) == len(told["pruning"]["leaves"])
     assert told["profile"]["rows"] == 50
     assert "learning" not in told
@@ -151,8 +151,8 @@ def test_the_first_view_fits_and_begins_with_the_root() -> None:
 def test_usual_values_are_medians_and_most_frequent_values() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("c", Kind.NOMINAL, ("a", "b")), Column("e", Kind.NUMERIC)))
     data = Dataset(schema, (np.array([1.0, 5.0, np.nan]), np.array([1, 1, -1], dtype=np.int32), np.full(3, np.nan)), 3)
-    assert usual_values(data, {0, 1, 2}) == {"0": 5, "1": 1, "2": None}
-    assert usual_values(data.take([2]), {1}) == {"1": None}
+    assert typical_values(data, {0, 1, 2}) == {"0": 5, "1": 1, "2": None}
+    assert typical_values(data.take([2]), {1}) == {"1": None}
 
 
 def test_a_tree_of_depth_2_999_has_a_report() -> None:

@@ -17,7 +17,7 @@ from small_trees import SCHEMA, random_cases
 from treewright import plans
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.drawing.layout import tidy
+from treewright.drawing.layout import x_positions
 from treewright.explain.node import explain_node
 from treewright.fitting.learn import fit
 from treewright.html_report.document import bundle, page_words
@@ -94,11 +94,11 @@ def test_the_layout_is_that_of_python(run: Run) -> None:
             way.append(node)
         trees.append({"parents": parents, "breadths": rng.integers(20, 150, size).tolist()})
     code = """
-    const { tidy } = await import("./layout.js");
-    return given.map(({ parents, breadths }) => [...tidy(parents, breadths, 16)]);
+    const { xPositions } = await import("./layout.js");
+    return given.map(({ parents, breadths }) => [...xPositions(parents, breadths, 16)]);
     """
     for tree, found in zip(trees, run(code, trees), strict=True):
-        assert found == pytest.approx(tidy(tree["parents"], tree["breadths"], 16), abs=1e-6)
+        assert found == pytest.approx(x_positions(tree["parents"], tree["breadths"], 16), abs=1e-6)
 
 
 MODELS = {
@@ -115,10 +115,10 @@ MODELS = {
 
 ANSWERS = """
 const { decodeReport } = await import("./model.js");
-const { answerFor } = await import("./route.js");
+const { predictCase } = await import("./route.js");
 const report = decodeReport(given.data);
 return given.cases.map((values) => {
-  const { outcome, probabilities, ends } = answerFor(report, values);
+  const { outcome, probabilities, ends } = predictCase(report, values);
   return [outcome, probabilities, ends.map(({ node }) => node)];
 });
 """
@@ -260,11 +260,11 @@ def test_formulas_and_measures_have_the_numbers_of_explain(run: Run) -> None:
     told = explain_node(model, 0)
     chosen = told.attributes[0]
     code = """
-    const { entropy, gini, judged } = await import("./measures.js");
+    const { entropy, gini, scoreSplit } = await import("./measures.js");
     const { impurityFormula } = await import("./formula.js");
     const bits = entropy(given.counts);
     const formula = impurityFormula("entropy", "y", given.counts, bits);
-    return [bits, gini(given.counts), judged("entropy", given.rows), formula];
+    return [bits, gini(given.counts), scoreSplit("entropy", given.rows), formula];
     """
     rows = [list(branch.counts) for branch in chosen.branches]
     bits, impurity, found, formula = run(code, {"counts": list(told.counts), "rows": rows})
@@ -282,10 +282,10 @@ def test_the_nearest_other_leaf_needs_the_fewest_changes(run: Run) -> None:
     cases = data.take(slice(0, 40))
     code = """
     const { decodeReport } = await import("./model.js");
-    const { answerFor, nearestOther } = await import("./route.js");
+    const { predictCase, nearestOther } = await import("./route.js");
     const report = decodeReport(given.data);
     return given.cases.map((values) => {
-      const { outcome } = answerFor(report, values);
+      const { outcome } = predictCase(report, values);
       const found = nearestOther(report, values, outcome);
       return [outcome, found.node, found.changed];
     });

@@ -12,7 +12,7 @@ from treewright import plans
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.fitting.learn import fit
-from treewright.html_report.pruning_slider import between, losses_along, own_errors, pruning_data, pruning_steps
+from treewright.html_report.pruning_slider import between, losses_along, pruning_data, pruning_steps, training_errors
 from treewright.pruning.collapse import cut_at
 from treewright.pruning.cost_complexity import Risk, prune_cost_complexity
 from treewright.tree.model import TreeModel
@@ -39,10 +39,10 @@ def test_the_steps_are_the_trees_of_cost_complexity_with_their_losses(case: str)
     steps = pruning_steps(tree)
     assert steps.leaves[-1] == 1
     assert list(steps.leaves) == sorted(set(steps.leaves), reverse=True)
-    found = losses_along(model, unseen, steps.prices)
-    training = own_errors(tree, steps)
+    found = losses_along(model, unseen, steps.alphas)
+    training = training_errors(tree, steps)
     cut: list[int] = []
-    for place, (price, nodes) in enumerate(zip(steps.prices, steps.cuts, strict=True)):
+    for place, (price, nodes) in enumerate(zip(steps.alphas, steps.cuts, strict=True)):
         cut += nodes
         pruned = prune_cost_complexity(tree, price, risk)
         assert pruned.n_leaves == steps.leaves[place] == cut_at(tree, cut).n_leaves
@@ -65,8 +65,8 @@ def test_weights_count() -> None:
     model, unseen = classes(3)
     heavy = replace(unseen, weights=np.where(np.arange(unseen.n_rows) < 10, 5.0, 0.0))
     few = unseen.take(slice(0, 10))
-    prices = pruning_steps(model.tree).prices
-    assert losses_along(model, heavy, prices) == pytest.approx(losses_along(model, few, prices))
+    alphas = pruning_steps(model.tree).alphas
+    assert losses_along(model, heavy, alphas) == pytest.approx(losses_along(model, few, alphas))
 
 
 def test_a_long_sequence_is_thinned_to_nested_trees() -> None:
@@ -84,7 +84,7 @@ def test_a_long_sequence_is_thinned_to_nested_trees() -> None:
 def test_prices_between_the_steps_prune_the_same() -> None:
     model, _ = classes(6)
     steps = pruning_steps(model.tree)
-    for price, leaves in zip(between(steps.prices), steps.leaves, strict=True):
+    for price, leaves in zip(between(steps.alphas), steps.leaves, strict=True):
         assert prune_cost_complexity(model.tree, price, "errors").n_leaves == leaves
     assert between([]) == []
 

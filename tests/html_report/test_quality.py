@@ -17,7 +17,7 @@ from treewright.evaluation.learners import Learn
 from treewright.fitting.learn import fit
 from treewright.html_report import quality
 from treewright.html_report.pruning_slider import losses_along, pruning_steps
-from treewright.html_report.quality import cross_examined, learning_data, measured_on, quality_data, sampled
+from treewright.html_report.quality import cross_validated, learning_data, measured_on, quality_data, sampled
 
 DATA = random_cases(np.random.default_rng(11), 200, 0.1)
 
@@ -33,10 +33,10 @@ def test_folds_give_the_accuracy_of_cross_validation_and_the_losses_along_prunin
     learn = Learn(plans.c45())
     steps = pruning_steps(fit(DATA, plans.c45()).tree)
     done: list[tuple[int, int]] = []
-    found = cross_examined(DATA, learn, steps, folds=5, progress=lambda *part: done.append(part))
+    found = cross_validated(DATA, learn, steps, folds=5, progress=lambda *part: done.append(part))
     told = quality_data(found)
     assert told["accuracy"][0] == pytest.approx(cross_validate(DATA, learn, 5).to_dict()["accuracy"], abs=1e-6)
-    assert told["way"] == {"kind": "folds", "folds": 5, "rows": 200, "of": 200, "tested": 200}
+    assert told["method"] == {"kind": "folds", "folds": 5, "rows": 200, "of": 200, "tested": 200}
     assert np.sum(told["confusion"]) == 200
     assert found.losses is not None
     assert len(found.losses) == len(steps.leaves) + 1
@@ -46,8 +46,8 @@ def test_folds_give_the_accuracy_of_cross_validation_and_the_losses_along_prunin
 def test_of_many_rows_a_part_is_held_out_and_of_very_many_a_sample_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quality, "ALL_FOLDS_UP_TO", 50)
     monkeypatch.setattr(quality, "MOST_ROWS", 100)
-    found = cross_examined(DATA, Learn(plans.id3()), None)
-    assert found.way == {"kind": "holdout", "folds": 1, "rows": 100, "of": 200, "tested": 10}
+    found = cross_validated(DATA, Learn(plans.id3()), None)
+    assert found.method == {"kind": "holdout", "folds": 1, "rows": 100, "of": 200, "tested": 10}
     assert found.losses is None
 
 
@@ -59,8 +59,8 @@ def test_test_cases_are_measured_by_the_model_itself() -> None:
     assert quality_data(found)["accuracy"][0] == pytest.approx(
         evaluate_model(model, other).to_dict()["accuracy"], abs=1e-6
     )
-    assert found.losses == pytest.approx(losses_along(model, other, steps.prices))
-    assert found.way["kind"] == "test"
+    assert found.losses == pytest.approx(losses_along(model, other, steps.alphas))
+    assert found.method["kind"] == "test"
 
 
 def test_a_curve_for_each_class_with_the_weights_of_both_sides() -> None:
@@ -83,9 +83,9 @@ def test_classes_without_cases_on_one_side_have_no_curve_and_rules_none_at_all()
 def test_numbers_have_measures_and_pairs() -> None:
     data = line()
     steps = pruning_steps(fit(data, plans.cart()).tree)
-    told = quality_data(cross_examined(data, Learn(plans.cart()), steps, folds=3))
+    told = quality_data(cross_validated(data, Learn(plans.cart()), steps, folds=3))
     assert told["r2"][0] > 0.5
-    assert len(told["pairs"][0]) == len(told["pairs"][1]) == 90
+    assert len(told["scatter"][0]) == len(told["scatter"][1]) == 90
     own = quality_data(measured_on(fit(data, plans.cart()), data, None, kind="training"))
     assert own["rmse"][0] == 0
 
@@ -106,7 +106,7 @@ def test_very_many_classes_are_told_as_their_confusions() -> None:
 def test_weights_and_costs_are_respected() -> None:
     heavy = replace(DATA, weights=np.linspace(0.5, 2, 200))
     costs = ((0.0, 5.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0))
-    found = cross_examined(heavy, Learn(plans.c45(), costs=costs), None, folds=4, costs=costs)
+    found = cross_validated(heavy, Learn(plans.c45(), costs=costs), None, folds=4, costs=costs)
     assert np.sum(quality_data(found)["confusion"]) == pytest.approx(np.linspace(0.5, 2, 200).sum(), rel=1e-4)
     assert found.report.to_dict()["cost"] is not None
 

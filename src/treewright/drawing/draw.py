@@ -1,9 +1,6 @@
-"""The forms of a tree by name: text, SVG, HTML, DOT, Mermaid, TikZ, JSON, rules; and the cases shown in them.
+"""Output formats of a tree by name: text, SVG, HTML, DOT, Mermaid, TikZ, JSON, rules.
 
-Cases that are to be shown in a drawing: taken as they are, with their target if it can be had.
-
-The forms of a tree that other packages, people and programs ask for, by name. Whatever holds a tree is taken: a `Tree`,
-a `TreeModel`, a fitted estimator.
+All functions take a `Tree`, a `TreeModel` or a fitted estimator. `cases_for` encodes the cases shown in a drawing.
 """
 
 from __future__ import annotations
@@ -21,14 +18,14 @@ from treewright.data.dataset import Dataset
 from treewright.data.encode import Unseen, encode
 from treewright.data.frames import raw_table
 from treewright.data.schema import Schema
-from treewright.drawing.layout import Placed, place
+from treewright.drawing.layout import TreeLayout, lay_out
 from treewright.drawing.node_histogram import node_histograms
 from treewright.drawing.svg import svg_text
 from treewright.errors import DataError, ParameterError
 from treewright.export.dot import dot_text
 from treewright.export.mermaid import mermaid_text
 from treewright.export.tikz import tikz_text
-from treewright.export.view_model import Sketch, sketch_tree
+from treewright.export.view_model import TreeView, tree_view
 from treewright.tree.io.tree_json import tree_to_json
 from treewright.tree.model import TreeModel
 from treewright.tree.output_methods import SHOWN_NODES
@@ -45,9 +42,9 @@ def cases_for(tree: Tree, data: Any, y: Any = None) -> Dataset:
     ----------
     tree : Tree
     data : Dataset, RawTable, dataframe, mapping of columns, array or rows
-        With the target among the columns, or without.
+        With or without the target among the columns.
     y : array, optional
-        The target, where the data do not have it.
+        The target, if the data do not have it.
 
     Examples
     --------
@@ -79,7 +76,7 @@ def cases_for(tree: Tree, data: Any, y: Any = None) -> Dataset:
 
 
 def without_weight(schema: Schema) -> Schema:
-    """Return a schema that asks for no weights: those of other cases than the training ones are seldom at hand."""
+    """Return a schema without the weight column, which only training data usually have."""
     if schema.weight is None:
         return schema
     columns = tuple(column for column in schema.columns if column.name != schema.weight)
@@ -87,7 +84,7 @@ def without_weight(schema: Schema) -> Schema:
 
 
 def _with_names(data: Any) -> RawTable | None:
-    """Return the columns of data that have names, None where they have none."""
+    """Return the columns of data that have names, else None."""
     if isinstance(data, RawTable):
         return data
     if isinstance(data, Mapping) or not isinstance(data, (Dataset, np.ndarray, list, tuple)):
@@ -110,7 +107,7 @@ SUFFIXES = {
     ".tikz": "tikz",
     ".json": "json",
 }
-"""The form that the end of a file name asks for."""
+"""Output format by the suffix of a file name."""
 
 FORMS = tuple(dict.fromkeys(SUFFIXES.values()))
 
@@ -129,7 +126,7 @@ def tree_of(thing: Any) -> Tree:
         return thing
     if isinstance(thing, TreeModel):
         return thing.tree
-    tree = thing.tree_ if hasattr(type(thing), "tree_") else None  # an estimator that is not fitted says so itself
+    tree = thing.tree_ if hasattr(type(thing), "tree_") else None  # an estimator that is not fitted raises an error
     if isinstance(tree, Tree):
         return tree
     kind = type(thing).__name__
@@ -157,22 +154,22 @@ def to_svg(
     ----------
     thing : Tree, TreeModel or fitted tree estimator
     max_nodes : int or None
-        Boxes at most, the heaviest nodes first; None draws all.
+        Most boxes, the heaviest nodes first; None draws all.
     max_depth : int or None
         Levels below the first box.
     node : int
         Node to begin with.
     data : Dataset, dataframe, mapping or array, optional
-        Cases: nodes that cut a number then show them as a histogram with the cut.
+        Cases: nodes that test a number then show a histogram of them with the threshold.
     y : array, optional
-        The target of the cases, where the data do not have it.
+        The target of the cases, if the data do not have it.
     title : str or None
-        Line above the drawing; None names the target, an empty one leaves it out.
+        Line above the drawing; None names the target, an empty text leaves it out.
 
     Returns
     -------
     str
-        The text of an SVG file, without script or link, for light and dark ground.
+        The text of an SVG file, without script or link, for light and dark backgrounds.
 
     Examples
     --------
@@ -181,7 +178,7 @@ def to_svg(
     >>> to_svg(treewright.fit(weather, treewright.ID3())).count("<title>")
     8
     """
-    return svg_text(_placed(thing, max_nodes, max_depth, node, data, y, title))
+    return svg_text(_layout(thing, max_nodes, max_depth, node, data, y, title))
 
 
 def to_html(thing: Any, **options: Any) -> str:
@@ -193,19 +190,19 @@ def to_html(thing: Any, **options: Any) -> str:
 
 def to_dot(thing: Any, *, max_nodes: int | None = SHOWN_NODES, max_depth: int | None = None, node: int = 0) -> str:
     """Return a tree for Graphviz; options as for `to_svg`."""
-    return dot_text(_sketch(thing, max_nodes, max_depth, node))
+    return dot_text(_view(thing, max_nodes, max_depth, node))
 
 
 def to_mermaid(thing: Any, *, max_nodes: int | None = SHOWN_NODES, max_depth: int | None = None, node: int = 0) -> str:
     """Return a tree as a Mermaid flowchart; options as for `to_svg`."""
-    return mermaid_text(_sketch(thing, max_nodes, max_depth, node))
+    return mermaid_text(_view(thing, max_nodes, max_depth, node))
 
 
 def to_tikz(thing: Any, *, max_nodes: int | None = SHOWN_NODES, max_depth: int | None = None, node: int = 0) -> str:
     """Return a tree as a picture for LaTeX; options as for `to_svg`."""
-    placed = place(_sketch(thing, max_nodes, max_depth, node), heading="")
-    top = placed.boxes[0].y
-    return tikz_text(placed.sketch, [(box.x, box.y - top) for box in placed.boxes])
+    layout = lay_out(_view(thing, max_nodes, max_depth, node), heading="")
+    top = layout.boxes[0].y
+    return tikz_text(layout.view, [(box.x, box.y - top) for box in layout.boxes])
 
 
 def to_json(thing: Any) -> str:
@@ -227,7 +224,7 @@ def draw(thing: Any, path: str | os.PathLike[str], *, form: str | None = None, *
     ----------
     thing : Tree, TreeModel or fitted tree estimator
     path : path
-        The suffix says the form, unless `form` does.
+        The suffix determines the format, unless `form` is given.
     form : {"text", "svg", "html", "png", "pdf", "dot", "mermaid", "tikz", "json"}, optional
     **options
         As for `to_svg`.
@@ -237,13 +234,13 @@ def draw(thing: Any, path: str | os.PathLike[str], *, form: str | None = None, *
         from treewright.drawing.figure import save_figure
         from treewright.drawing.picture import tree_figure
 
-        save_figure(tree_figure(_placed(thing, **_options(options))), path, form=name)
+        save_figure(tree_figure(_layout(thing, **_options(options))), path, form=name)
         return
     write_atomically(path, written(thing, name, **options))
 
 
 def form_of(path: str | os.PathLike[str], form: str | None = None) -> str:
-    """Return the form that was asked for, by name or by the suffix of a file.
+    """Return the output format, by name or by the suffix of a file.
 
     Examples
     --------
@@ -256,13 +253,13 @@ def form_of(path: str | os.PathLike[str], form: str | None = None) -> str:
         return form
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in SUFFIXES:
-        said = repr(suffix) if suffix else "a name without suffix"
-        raise ParameterError(f"{said} says no form; there are {', '.join(SUFFIXES)}")
+        suffix_text = repr(suffix) if suffix else "a name without suffix"
+        raise ParameterError(f"{suffix_text} is not a known format; use one of {', '.join(SUFFIXES)}")
     return SUFFIXES[suffix]
 
 
 def written(thing: Any, form: str, **options: Any) -> str:
-    """Return a form that is text, with an end of line; options that it does not know are refused where they are set."""
+    """Return a text format, ending with a newline; options that it does not have are rejected."""
     match form:
         case "svg":
             return to_svg(thing, **options)
@@ -276,7 +273,7 @@ def written(thing: Any, form: str, **options: Any) -> str:
             make = {"dot": to_dot, "mermaid": to_mermaid, "tikz": to_tikz}[form]
             return make(thing, **_known(options, form, "max_nodes", "max_depth", "node")) + "\n"
         case _:
-            raise ParameterError(f"{form} is no text; write it into a file")
+            raise ParameterError(f"{form} is not a text format; write it into a file")
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -303,18 +300,18 @@ def _known(given: Mapping[str, Any], form: str, *names: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in names}
 
 
-def _sketch(thing: Any, max_nodes: int | None, max_depth: int | None, node: int) -> Sketch:
-    return sketch_tree(tree_of(thing), root=node, max_nodes=max_nodes, max_depth=max_depth)
+def _view(thing: Any, max_nodes: int | None, max_depth: int | None, node: int) -> TreeView:
+    return tree_view(tree_of(thing), root=node, max_nodes=max_nodes, max_depth=max_depth)
 
 
-def _placed(
+def _layout(
     thing: Any, max_nodes: int | None, max_depth: int | None, node: int, data: Any, y: Any, title: str | None
-) -> Placed:
-    sketch = _sketch(thing, max_nodes, max_depth, node)
+) -> TreeLayout:
+    view = _view(thing, max_nodes, max_depth, node)
     histograms = None
     if data is not None:
-        cases: Dataset = cases_for(sketch.tree, data, y)
-        histograms = node_histograms(sketch.tree, cases, [one.number for one in sketch.nodes])
+        cases: Dataset = cases_for(view.tree, data, y)
+        histograms = node_histograms(view.tree, cases, [one.number for one in view.nodes])
     elif y is not None:
-        raise ParameterError("y is the target of data, and there are none")
-    return place(sketch, histograms, title)
+        raise ParameterError("y needs data: it is the target of these cases")
+    return lay_out(view, histograms, title)

@@ -1,9 +1,7 @@
-"""Text in drawings: escaped for XML and HTML, and how wide it is.
+"""Text in drawings: escaping for XML and HTML, and its width.
 
-Words from the data inside XML and HTML: inert and legible.
-
-How wide words are when they are printed, without a font at hand. The widths are those of common sans-serif fonts,
-rounded up, so that words fit whichever of them the reader has.
+Widths are estimated without a font: they are those of common sans-serif fonts, rounded up, so that the text fits
+whichever of them the reader has.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def xml_text(text: str, limit: int | None = None) -> str:
-    r"""Escape a text for an element or an attribute in quotes; what XML cannot hold is spelled out.
+    r"""Escape a text for an element or a quoted attribute; characters not allowed in XML become escape sequences.
 
     Examples
     --------
@@ -33,7 +31,7 @@ def xml_text(text: str, limit: int | None = None) -> str:
 
 
 def spelled(text: str) -> str:
-    r"""Spell out what XML cannot hold, so that it can be measured as it will be seen.
+    r"""Replace characters not allowed in XML by escape sequences, so that the text is measured as it is shown.
 
     Examples
     --------
@@ -44,7 +42,7 @@ def spelled(text: str) -> str:
 
 
 def decimal(value: float) -> str:
-    """Write a length with one decimal, or none where it is whole.
+    """Format a length with one decimal, or none if it is whole.
 
     Examples
     --------
@@ -56,7 +54,7 @@ def decimal(value: float) -> str:
 
 
 def hundredth(value: float) -> str:
-    """Write a length with two decimals at most: parts of a bar must add up.
+    """Format a length with at most two decimals: parts of a bar must add up.
 
     Examples
     --------
@@ -72,7 +70,7 @@ _WIDE = frozenset("mwMW@%…—")
 _SIGNS = frozenset("<>=+~^#≤≥≠±")
 
 BOLD = 1.12
-"""Bold words are so much wider."""
+"""Width of bold text relative to regular text."""
 
 
 @lru_cache(maxsize=4096)
@@ -104,22 +102,22 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return size * sum(map(_em, text)) * (BOLD if bold else 1.0)
 
 
-def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """Shorten a line to the room there is; an ellipsis says that something was left out.
+def fitted(text: str, size: float, max_width: float, *, bold: bool = False) -> str:
+    """Shorten a line to a width; an ellipsis marks the cut.
 
     Examples
     --------
     >>> fitted("Humidity", 10, 60), fitted("Humidity in the afternoon", 10, 60)
     ('Humidity', 'Humidity …')
     """
-    if room < text_width("…", size, bold=bold):
-        raise ParameterError(f"there is no room for words in a width of {room}")
-    # No character that has a width is narrower than a third: what is far too long need not be measured to its end.
-    most = int(4 * room / size) + 8
-    if len(text) <= most and text_width(text, size, bold=bold) <= room:
+    if max_width < text_width("…", size, bold=bold):
+        raise ParameterError(f"a width of {max_width} is too small for text")
+    # No visible character is narrower than a third of the size: a text that is far too long is not measured to its end.
+    most = int(4 * max_width / size) + 8
+    if len(text) <= most and text_width(text, size, bold=bold) <= max_width:
         return text
     scale = size * (BOLD if bold else 1.0)
-    left = room / scale - _em("…")
+    left = max_width / scale - _em("…")
     kept = 0
     for character in text[:most]:
         left -= _em(character)

@@ -21,19 +21,19 @@ from treewright.tree.tree import Tree
 BINS = 16
 
 BESIDE = 0.15
-"""Share of the range that the number at its end needs."""
+"""Share of the range that the number at an end takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeHistogram:
-    """Cases along a number.
+    """Histogram of a numeric attribute at one node.
 
     Parameters
     ----------
     low, high : float
         Range of the values.
     cuts : tuple of float
-        Where the test divides them.
+        The thresholds of the test.
     counts : tuple of tuples
         Bins x classes; for regression there is one column.
     """
@@ -53,22 +53,22 @@ class NodeHistogram:
         }
 
     def share(self, value: float) -> float:
-        """Return where a value lies in the range, from 0 to 1.
+        """Return the position of a value in the range, from 0 to 1.
 
         Examples
         --------
-        >>> Histogram(2.0, 6.0, (3.0,), ((1.0,),)).share(3.0)
+        >>> NodeHistogram(2.0, 6.0, (3.0,), ((1.0,),)).share(3.0)
         0.25
         """
-        half = self.high / 2 - self.low / 2  # the difference itself may be too large for a number
+        half = self.high / 2 - self.low / 2  # the difference itself may overflow
         return min(1.0, max(0.0, (value / 2 - self.low / 2) / half)) if half > 0 else 0.5
 
     def ends(self) -> tuple[str, str]:
-        """Return the ends of the range as they are printed below it; one that is beside a cut makes room for its mark.
+        """Return the labels of both ends of the range; an end close to a cut has none.
 
         Examples
         --------
-        >>> Histogram(2.0, 6.0, (2.25,), ((1.0,),)).ends()
+        >>> NodeHistogram(2.0, 6.0, (2.25,), ((1.0,),)).ends()
         ('', '6')
         """
         shares = [self.share(cut) for cut in self.cuts]
@@ -77,16 +77,16 @@ class NodeHistogram:
 
 
 def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int = BINS) -> dict[int, NodeHistogram]:
-    """Return the histogram of every given node that divides a number and that cases with a value reach.
+    """Return the histogram of every given node that tests a number and is reached by cases with a value.
 
     Parameters
     ----------
     tree : Tree
     data : Dataset
-        Cases, encoded by the schema of the tree; without a target, or with a number as target, they are not told
-        apart by class.
+        Cases, encoded by the schema of the tree; without a target, or with a numeric one, they are not counted by
+        class.
     nodes : iterable of int
-        Others than tests of a number are passed over.
+        Nodes that do not test a number are skipped.
     bins : int
 
     Examples
@@ -99,29 +99,29 @@ def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int =
     >>> schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
     >>> data = Dataset(schema, (np.arange(4.0),), 4, np.array([0, 0, 1, 1], dtype=np.int32))
     >>> node_histograms(fit(data, CART()).tree, data, [0], bins=3)[0]
-    Histogram(low=0.0, high=3.0, cuts=(1.5,), counts=((1.0, 0.0), (1.0, 0.0), (0.0, 2.0)))
+    NodeHistogram(low=0.0, high=3.0, cuts=(1.5,), counts=((1.0, 0.0), (1.0, 0.0), (0.0, 2.0)))
     """
     if bins < 1:
         raise ParameterError(f"a histogram needs at least one bin, not {bins}")
     if data.schema.attributes != tree.schema.attributes:
         raise ParameterError("the data were not encoded by the schema of the tree")
     splits = {node: tree.split(node) for node in nodes}
-    wanted = sorted(node for node, split in splits.items() if split is not None and split.test in NUMERIC_TESTS)
-    places = np.full(tree.n_nodes, -1, dtype=np.intp)
-    places[wanted] = np.arange(len(wanted))
-    low, high = np.full(len(wanted), np.inf), np.full(len(wanted), -np.inf)
+    shown_nodes = sorted(node for node, split in splits.items() if split is not None and split.test in NUMERIC_TESTS)
+    index_of = np.full(tree.n_nodes, -1, dtype=np.intp)
+    index_of[shown_nodes] = np.arange(len(shown_nodes))
+    low, high = np.full(len(shown_nodes), np.inf), np.full(len(shown_nodes), -np.inf)
     for visits in all_visits(tree, data):
-        at, values, _ = _values(tree, data, visits, places)
+        at, values, _ = _values(tree, data, visits, index_of)
         np.minimum.at(low, at, values)
         np.maximum.at(high, at, values)
     classes = 1 if data.target is None or tree.is_regression else len(tree.schema.classes)
-    counts = np.zeros((len(wanted), bins, classes))
-    # Halves, because the difference of two large numbers may be none; that of two tiny ones may be nothing.
+    counts = np.zeros((len(shown_nodes), bins, classes))
+    # Halves, because the difference of two large numbers may overflow; that of two tiny ones may underflow to 0.
     reached = high >= low
     half = np.where(reached, high, 0.0) / 2 - np.where(reached, low, 0.0) / 2
     scale = np.where(half > 0, half, 1.0)
     for visits in all_visits(tree, data):
-        at, values, chosen = _values(tree, data, visits, places)
+        at, values, chosen = _values(tree, data, visits, index_of)
         shares = (values / 2 - low[at] / 2) / scale[at]
         into = np.minimum((shares * bins).astype(np.intp), bins - 1)
         rows = visits.rows[chosen]
@@ -131,20 +131,20 @@ def node_histograms(tree: Tree, data: Dataset, nodes: Iterable[int], bins: int =
         weights = visits.shares[chosen] * (1.0 if data.weights is None else data.weights[rows])
         np.add.at(counts, (at, into, codes), weights)
     found = {}
-    for place, node in enumerate(wanted):
+    for index, node in enumerate(shown_nodes):
         split = splits[node]
-        if low[place] <= high[place] and split is not None:
+        if low[index] <= high[index] and split is not None:
             cuts = split.bounds if split.cut is None else (split.cut,) if split.cut != KNOWN else ()
-            table = tuple(tuple(row) for row in counts[place].tolist())
-            found[node] = NodeHistogram(float(low[place]), float(high[place]), cuts, table)
+            table = tuple(tuple(row) for row in counts[index].tolist())
+            found[node] = NodeHistogram(float(low[index]), float(high[index]), cuts, table)
     return found
 
 
 def _values(
-    tree: Tree, data: Dataset, visits: Visits, places: npt.NDArray[np.intp]
+    tree: Tree, data: Dataset, visits: Visits, index_of: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    """Return place and value of the visits to the nodes that are wanted, and which visits these are."""
-    chosen = np.flatnonzero(places[visits.nodes] >= 0)
+    """Return index and value of the visits to the shown nodes, and the indices of these visits."""
+    chosen = np.flatnonzero(index_of[visits.nodes] >= 0)
     attributes = tree.attribute[visits.nodes[chosen]]
     values = np.full(len(chosen), np.nan)
     for attribute in np.unique(attributes):
@@ -152,4 +152,4 @@ def _values(
         values[here] = data.columns[attribute][visits.rows[chosen[here]]]
     known = ~np.isnan(values)
     chosen = chosen[known]
-    return places[visits.nodes[chosen]], values[known], chosen
+    return index_of[visits.nodes[chosen]], values[known], chosen

@@ -1,9 +1,7 @@
-"""Trees and rules in notebooks, and a tree on a page of its own.
+"""HTML of trees and rules: for notebooks, and a page with one tree.
 
-A page with one tree: the drawing, and the same as text for who cannot see it.
-
-HTML of trees and rules for notebooks: small, readable without scripts, and limited to the first levels. The output of a
-cell has at most `LARGEST` bytes.
+The page has the drawing and the same tree as text. The output of a notebook cell needs no scripts, shows the first
+levels, and has at most `LARGEST` bytes.
 """
 
 from __future__ import annotations
@@ -15,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from treewright.drawing.draw import tree_of
-from treewright.drawing.layout import place
+from treewright.drawing.layout import lay_out
 from treewright.drawing.markup import xml_text
 from treewright.drawing.svg import svg_text
-from treewright.export.view_model import sketch_tree
+from treewright.export.view_model import tree_view
 from treewright.tree.rules import Rule, RuleModel, RuleSet
 from treewright.tree.text import tree_text
 from treewright.tree.tree import Tree
 from treewright.wording import printable
 
 TEXT_NODES = 500
-"""Of a larger tree the text has the first levels; what is below is counted."""
+"""Nodes of the text; of a larger tree only the first levels are shown."""
 
 _STYLE = """\
 :root{color-scheme:light dark}
@@ -59,7 +57,7 @@ def tree_page(tree: Tree, svg: str, title: str | None = None) -> str:
 
 
 def page(title: str, body: str) -> str:
-    """Return a page that needs nothing else: no script, no link, nothing is loaded. The body is HTML already."""
+    """Return a self-contained page without script or link; `body` is HTML."""
     name = xml_text(printable(title, 200))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -70,16 +68,16 @@ def page(title: str, body: str) -> str:
 
 
 LARGEST = 50_000
-"""Bytes of a cell."""
+"""Most bytes of a cell."""
 
-ROOM = 40_000
-"""Bytes of the picture or the table in it."""
+LARGEST_BODY = 40_000
+"""Most bytes of the drawing or the table in a cell."""
 
 WIDEST = 1200.0
-"""A drawing wider than this shows fewer nodes."""
+"""Greatest width of a drawing; a wider one shows fewer nodes."""
 
 _STEPS = (30, 22, 16, 12, 8, 5, 1)
-"""Boxes to try, until width and size fit."""
+"""Numbers of boxes to try until width and size fit."""
 
 SHOWN_RULES = 50
 LONGEST_RULE = 500
@@ -87,7 +85,7 @@ LONGEST_TITLE = 300
 
 
 def notebook_html(thing: Any, parameters: Mapping[str, Any] | None = None) -> str:
-    """Return what a notebook shows of a tree, rules, a model, or an estimator with its parameters.
+    """Return the HTML that a notebook shows for a tree, rules, a model, or an estimator with its parameters.
 
     Examples
     --------
@@ -97,38 +95,38 @@ def notebook_html(thing: Any, parameters: Mapping[str, Any] | None = None) -> st
     ('<div ', True, True)
     """
     rules = thing.rules if isinstance(thing, RuleModel) else getattr(thing, "rules_", thing)
-    body = rules_table(rules, SHOWN_RULES, ROOM) if isinstance(rules, RuleSet) else _tree_cell(tree_of(thing))
-    told = "" if parameters is None else _parameters(repr(thing), parameters)
-    return f'<div class="treewright-cell">{told}{body}</div>'
+    body = rules_table(rules, SHOWN_RULES, LARGEST_BODY) if isinstance(rules, RuleSet) else _tree_cell(tree_of(thing))
+    header = "" if parameters is None else _parameters(repr(thing), parameters)
+    return f'<div class="treewright-cell">{header}{body}</div>'
 
 
 def _tree_cell(tree: Tree) -> str:
     svg = ""
     for most in _STEPS:
-        placed = place(sketch_tree(tree, max_nodes=most, max_branches=8))
-        svg = svg_text(placed, longest_title=LONGEST_TITLE)
-        if placed.width <= WIDEST and len(svg.encode()) <= ROOM:
+        layout = lay_out(tree_view(tree, max_nodes=most, max_branches=8))
+        svg = svg_text(layout, longest_title=LONGEST_TITLE)
+        if layout.width <= WIDEST and len(svg.encode()) <= LARGEST_BODY:
             break
     size = f"{tree.n_nodes:,} nodes, {tree.n_leaves:,} leaves, depth {tree.depth}."
     return f'<div style="overflow-x:auto">{svg}</div><p>{size}</p>'
 
 
-def rules_table(rules: RuleSet, most: int | None = None, room: float = math.inf) -> str:
-    """Return rules as a table: all of them, or as many as fit into so many rows and bytes; the others are counted."""
+def rules_table(rules: RuleSet, most: int | None = None, max_bytes: float = math.inf) -> str:
+    """Return rules as a table, at most so many rows and bytes; the number of the others is given."""
     head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in ("", "if", "then"))
     head += "".join(f'<th scope="col">{name}</th>' for name in ("covers", "used", "wrong", "accuracy"))
     rows, used = [], 0
     for number, rule in enumerate(rules.rules[:most], start=1):
         row = _rule_row(rules, rule, number)
         used += len(row.encode())
-        if used > room:
+        if used > max_bytes:
             break
         rows.append(row)
     left = len(rules) - len(rows)
     more = f"<p>… {left:,} more rule{'' if left == 1 else 's'}</p>" if left else ""
-    otherwise = xml_text(printable(rules.schema.classes[rules.default], LONGEST_TITLE))
+    default_class = xml_text(printable(rules.schema.classes[rules.default], LONGEST_TITLE))
     body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f"{body}{more}<p>Otherwise <strong>{otherwise}</strong></p>"
+    return f"{body}{more}<p>Otherwise <strong>{default_class}</strong></p>"
 
 
 def _rule_row(rules: RuleSet, rule: Rule, number: int) -> str:
@@ -137,16 +135,16 @@ def _rule_row(rules: RuleSet, rule: Rule, number: int) -> str:
     silent = "" if rules.fires(rule) else " (never fires)"
     cells = f"<td>{rule.covers:,}</td><td>{rule.used:,}</td><td>{rule.wrong:,}</td><td>{100 * rule.accuracy:.1f} %</td>"
     text = f'<td style="text-align:left">{xml_text(words, LONGEST_RULE)}{silent}</td>'
-    said = f'<td style="text-align:left"><strong>{xml_text(then)}</strong></td>'
-    return f'<tr><th scope="row">{number}</th>{text}{said}{cells}</tr>'
+    outcome = f'<td style="text-align:left"><strong>{xml_text(then)}</strong></td>'
+    return f'<tr><th scope="row">{number}</th>{text}{outcome}{cells}</tr>'
 
 
-def _parameters(told: str, parameters: Mapping[str, Any]) -> str:
-    """Return the parameters of an estimator, folded: the picture is what one wants to see."""
+def _parameters(text: str, parameters: Mapping[str, Any]) -> str:
+    """Return the parameters of an estimator, folded below a summary line."""
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{xml_text(key)}</th>'
         f'<td style="text-align:left">{xml_text(printable(repr(value), 200))}</td></tr>'
         for key, value in parameters.items()
     )
-    summary = xml_text(printable(" ".join(told.split()), 300))
+    summary = xml_text(printable(" ".join(text.split()), 300))
     return f"<details><summary><strong>{summary}</strong></summary><table>{rows}</table></details>"

@@ -39,18 +39,18 @@ def critical_difference_figure(result: ManyComparison) -> Any:
         axes.plot([tick, tick], [0, -0.15], color="black", linewidth=1.2)
         axes.text(tick, -0.22, str(tick), ha="center", va="bottom")
     _critical_difference(axes, result)
-    for place, (start, stop) in enumerate(group_spans(result)):
-        y = 0.4 + 0.25 * place
+    for index, (start, stop) in enumerate(group_spans(result)):
+        y = 0.4 + 0.25 * index
         axes.plot([start - 0.03, stop + 0.03], [y, y], color=COLOURS[1], linewidth=4, solid_capstyle="butt")
-    reach = 0.06 * max(k - 1, 1) + 0.05
+    overhang = 0.06 * max(k - 1, 1) + 0.05
     names = shown_names(result.learners, LONGEST)
-    for place, (name, rank) in enumerate(zip(names, result.average_ranks, strict=True)):
-        on_left = place < left
-        y = first_name + 0.45 * (place if on_left else k - 1 - place)
-        edge = 1 - reach if on_left else k + reach
+    for index, (name, rank) in enumerate(zip(names, result.average_ranks, strict=True)):
+        on_left = index < left
+        y = first_name + 0.45 * (index if on_left else k - 1 - index)
+        edge = 1 - overhang if on_left else k + overhang
         axes.plot([rank, rank, edge], [0, y, y], color=COLOURS[0], linewidth=1)
-        told = name.replace("$", r"\$")  # a dollar would begin a formula
-        text = f"{told}  {rank:.2f} " if on_left else f" {rank:.2f}  {told}"
+        label = name.replace("$", r"\$")  # a dollar sign would begin a formula
+        text = f"{label}  {rank:.2f} " if on_left else f" {rank:.2f}  {label}"
         axes.text(edge, y, text, ha="right" if on_left else "left", va="center")
     axes.set_ylim(depth, -1.5)
     return figure
@@ -67,7 +67,7 @@ def _critical_difference(axes: Any, result: ManyComparison) -> None:
 
 
 def group_spans(result: ManyComparison) -> list[tuple[float, float]]:
-    """Return the lowest and highest average rank of each group that is not told apart.
+    """Return the lowest and highest average rank of each group without significant differences.
 
     Examples
     --------
@@ -111,19 +111,19 @@ def critical_difference_text(result: ManyComparison, width: int = 80, *, lines: 
     unit = max(2, (width - label - 4 - 2 * len(result.groups)) // (k - 1))
     inner = unit * (k - 1)
 
-    def place(rank: float) -> int:
+    def column_of(rank: float) -> int:
         return round((rank - 1) * unit)
 
     numbers = "".join(str(rank).ljust(unit) for rank in range(1, k + 1)).rstrip()
     axis = left + (dash * (unit - 1) + cross) * (k - 2) + dash * (unit - 1) + right
-    drawn = ["rank".ljust(label) + "  " + numbers, " " * (label + 2) + axis]
+    rows = ["rank".ljust(label) + "  " + numbers, " " * (label + 2) + axis]
     for name, learner, rank in zip(names, result.learners, result.average_ranks, strict=True):
-        point = (" " * place(rank) + dot).ljust(inner + 1)
+        point = (" " * column_of(rank) + dot).ljust(inner + 1)
         bars = " ".join(beam if learner in group else " " for group in result.groups)
-        drawn.append(f"{name.ljust(label - 5)} {rank:4.2f}  {point}  {bars}".rstrip())
-    reach = min(place(1 + result.critical_difference), inner)
-    end = right if place(1 + result.critical_difference) <= inner else beyond
-    scale = " " * (label + 2) + left + dash * (reach - 1) + end
-    told = f"critical difference {result.critical_difference:.2f} (Nemenyi, {result.alpha:.0%}, "
-    told += f"{len(result.datasets)} tables)"
-    return "\n".join([*drawn, *([f"{scale} {told}"] if len(scale) + 1 + len(told) <= width else [scale, told])])
+        rows.append(f"{name.ljust(label - 5)} {rank:4.2f}  {point}  {bars}".rstrip())
+    end_column = min(column_of(1 + result.critical_difference), inner)
+    end = right if column_of(1 + result.critical_difference) <= inner else beyond
+    scale = " " * (label + 2) + left + dash * (end_column - 1) + end
+    caption = f"critical difference {result.critical_difference:.2f} (Nemenyi, {result.alpha:.0%}, "
+    caption += f"{len(result.datasets)} tables)"
+    return "\n".join([*rows, *([f"{scale} {caption}"] if len(scale) + 1 + len(caption) <= width else [scale, caption])])

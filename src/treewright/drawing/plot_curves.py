@@ -1,10 +1,8 @@
-"""Learning curves, complexity curves, and the error of a forest: figures and text.
+"""Plots of the learning curve, the complexity curve, and the error of a forest, by matplotlib and as text.
 
-Plots of the learning curve and the complexity curve, by matplotlib and as text. The band of the learning curve is one
-standard deviation over the repeats to either side. A line marks the lowest validation error, another the smallest tree
-within one standard error of it.
-
-The error of a forest against the number of its trees, and the importance of its attributes: text and paper.
+The band of the learning curve is one standard deviation over the repeats to either side. In the complexity curve a line
+marks the lowest validation error, another the smallest tree within one standard error of it. The error of a forest is
+plotted against the number of its trees; `importance_text` shows the importance of its attributes.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ def plot_learning(curve: LearningCurve) -> Any:
 
 
 def plot_complexity(curve: ComplexityCurve) -> Any:
-    """Return a matplotlib figure of both errors against leaves, the optimum marked (needs matplotlib)."""
+    """Return a matplotlib figure of both errors against leaves, with the optimum marked (needs matplotlib)."""
     figure, axes = new_figure()
     leaves = [point.leaves for point in curve.points]
     axes.plot(leaves, [point.training for point in curve.points], "s--", color=COLOURS[1], label="training")
@@ -113,7 +111,7 @@ def curve_text(curve: LearningCurve | ComplexityCurve, *, width: int = 72, brail
 
 
 def _optimum(curve: ComplexityCurve) -> list[Mark]:
-    """Point at the optimum, and at the smallest tree within one standard error of it."""
+    """Return marks for the optimum and for the smallest tree within one standard error of it."""
     best, simplest = curve.points[curve.best].leaves, curve.points[curve.simplest].leaves
     marks = [Mark(best, "^", f"least validation error: {_leaves(best)}")]
     if simplest != best:
@@ -130,17 +128,17 @@ CURVES = {
     "training_error": "training error",
     "error": "weighted error of a tree",
 }
-"""What a log can hold that is drawn against the number of trees."""
+"""Keys of a log that are plotted against the number of trees, with their labels."""
 
 
 def error_curves(forest: Forest) -> list[Series]:
-    """Return the errors that were noted while learning, against the number of trees; there may be none."""
+    """Return the errors recorded during training, against the number of trees; there may be none."""
     x = list(range(1, forest.n_trees + 1))
     return [Series(name, x, forest.log[key]) for key, name in CURVES.items() if key in forest.log]
 
 
 def errors_text(forest: Forest, *, width: int = 72, braille: bool = False) -> str:
-    """Return the error against the number of trees as a small text plot, empty if none was noted.
+    """Return the error against the number of trees as a small text plot, empty if none was recorded.
 
     Examples
     --------
@@ -163,7 +161,7 @@ def plot_errors(forest: Forest) -> Any:
     """Return a matplotlib figure of the error against the number of trees (needs matplotlib)."""
     curves = error_curves(forest)
     if not curves:
-        raise ParameterError("no error was noted for each tree while this forest was learned")
+        raise ParameterError("this forest has no error for each tree: none was recorded during training")
     figure, axes = new_figure()
     for curve, style in zip(curves, ("-", "--", ":"), strict=False):
         axes.plot(curve.x, curve.y, style, label=curve.name, drawstyle="default")
@@ -177,7 +175,7 @@ def plot_errors(forest: Forest) -> Any:
 def importance_text(forest: Forest, *, width: int = 72, blocks: bool = False, most: int = 20) -> str:
     """Return the attributes by their share in the decrease of impurity, the most important first."""
     shares = forest_importance(forest, str(forest.recipe.get("criterion"))).tolist()
-    order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
-    names = [forest.schema.attributes[place].name for place in order[:most]]
-    text = bars(names, [shares[place] for place in order[:most]], width=width, blocks=blocks)
+    order = sorted(range(len(shares)), key=lambda index: (-shares[index], index))
+    names = [forest.schema.attributes[index].name for index in order[:most]]
+    text = bars(names, [shares[index] for index in order[:most]], width=width, blocks=blocks)
     return text if len(order) <= most else f"{text}\n... and {len(order) - most} more"

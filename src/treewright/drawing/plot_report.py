@@ -1,12 +1,11 @@
-"""Figures of a report: ROC, precision-recall, reliability, confusion; on paper and in a terminal.
+"""Plots of a report: ROC, precision-recall, reliability, confusion matrix; by matplotlib and as text.
 
-Figures of a report: ROC, precision-recall, reliability, confusion matrix. The kind of a figure is ``roc``, ``pr``,
-``calibration`` or ``confusion``. The dashed line is random guessing or, for reliability, perfect calibration.
+The kind of a plot is ``roc``, ``pr``, ``calibration`` or ``confusion``. In a figure the dashed line is random guessing
+or, for reliability, perfect calibration.
 
-Small plots of a report for the terminal, without matplotlib. The canvas is a square from 0 to 1 in both directions, in
-characters; ``·`` (or ``.``) is random guessing, ``*`` the curve, and for several classes a digit for each, the most
-frequent first. A bar is a share from 0 to 1 in blocks of an eighth of a character, or in ``#``. Plain output is ASCII
-only.
+The canvas of a text plot is a square from 0 to 1 in both directions, in characters; ``·`` (or ``.``) is random
+guessing, ``*`` the curve, and for several classes a digit for each, the most frequent first. A bar is a share from 0 to
+1 in blocks of an eighth of a character, or in ``#``. Plain output is ASCII only.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from treewright.evaluation.report import Floats, Report, shown_names
 from treewright.wording import unknown_name
 
 MOST_CURVES = len(COLOURS)
-"""Of more classes only the most frequent are drawn: there are no more colours that can be told apart."""
+"""Most classes in a plot, the most frequent ones: there are no more distinguishable colours."""
 
 MOST_NUMBERS = 20
-"""A confusion matrix of more classes is drawn without numbers."""
+"""Most classes of a confusion matrix with numbers."""
 
 _CHANCE: dict[str, Any] = {"color": "#888888", "linewidth": 1, "linestyle": "--"}
 
@@ -44,7 +43,7 @@ def roc_figure(report: Report) -> Any:
 
 
 def precision_recall_figure(report: Report) -> Any:
-    """Draw precision against recall, in steps (a straight line between two points would promise too much)."""
+    """Draw precision against recall, in steps (a straight line between two points would be too optimistic)."""
     shown, more = shown_curves(report, "pr")
     figure, axes = new_figure(5.2, 4.8)
     for name, curves in shown:
@@ -63,15 +62,15 @@ def calibration_figure(report: Report) -> Any:
     for name, curves in shown:
         score = np.array([part.mean_score for part in curves.bins])
         seen = np.array([part.observed for part in curves.bins])
-        reach = np.array([[part.observed - part.low, part.high - part.observed] for part in curves.bins]).T
+        error_bars = np.array([[part.observed - part.low, part.high - part.observed] for part in curves.bins]).T
         label = f"{_label(name)} Brier {curves.brier:.3f}"
-        axes.errorbar(score, seen, yerr=np.maximum(reach, 0.0), marker="o", markersize=4, capsize=2, label=label)
+        axes.errorbar(score, seen, yerr=np.maximum(error_bars, 0.0), marker="o", markersize=4, capsize=2, label=label)
     _finish(axes, "mean predicted probability", "observed share", f"Reliability{more}", "best")
     return figure
 
 
 def confusion_figure(report: Report) -> Any:
-    """Draw the confusion matrix: shade is the share of the true class, the number its cases."""
+    """Draw the confusion matrix: the shade is the share of the actual class, the number its cases."""
     classes = _classification(report, "confusion")
     names = [_safe(name) for name in shown_names(classes.classes)]
     k = len(names)
@@ -80,15 +79,15 @@ def confusion_figure(report: Report) -> Any:
     support = classes.confusion.sum(axis=1, keepdims=True)
     shares = classes.confusion / np.where(support > 0, support, 1.0)
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    figure.colorbar(image, ax=axes, label="share of the true class", shrink=0.8)
+    figure.colorbar(image, ax=axes, label="share of the actual class", shrink=0.8)
     if k <= MOST_NUMBERS:
         for (row, column), weight in np.ndenumerate(classes.confusion):
             colour = "white" if shares[row, column] > 0.55 else "black"
             axes.text(column, row, f"{weight:,.6g}", ha="center", va="center", color=colour)
     axes.set_xticks(range(k), names, rotation=90 if k > 4 or max(map(len, names)) > 8 else 0)
     axes.set_yticks(range(k), names)
-    axes.set_xlabel("said")
-    axes.set_ylabel("truth")
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("actual")
     axes.set_title(f"Confusion of {classes.tested:,} cases")
     return figure
 
@@ -117,7 +116,7 @@ def report_figure(report: Report, kind: str = "roc") -> Any:
 
 
 def shown_curves(report: Report, kind: str) -> tuple[list[tuple[str, ClassCurves]], str]:
-    """Return the curves that can be drawn under their names, the most frequent first, and a word on those left out."""
+    """Return the curves with their names, the most frequent class first, and a note on those left out."""
     classes = _classification(report, kind)
     if classes.probabilities is None:
         raise ParameterError(f"a figure {kind!r} needs class probabilities, and there are none; confusion needs none")
@@ -132,7 +131,7 @@ def shown_curves(report: Report, kind: str) -> tuple[list[tuple[str, ClassCurves
 
 def _classification(report: Report, kind: str) -> ClassificationReport:
     if not isinstance(report, ClassificationReport):
-        raise ParameterError(f"a figure {kind!r} is of predicted classes, and these are numbers")
+        raise ParameterError(f"a figure {kind!r} needs predicted classes, and these are numbers")
     return report
 
 
@@ -187,7 +186,7 @@ def roc_text(report: Report, *, plain: bool = False) -> str:
     shown, more = shown_curves(report, "roc")
     lines = [(curves.fpr, curves.tpr) for _, curves in shown]
     legend = [f'"{name}" AUC {curves.auc:.3f}' for name, curves in shown]
-    return _drawn("true positive rate", "false positive rate", lines, legend, more, diagonal=True, plain=plain)
+    return _plot_text("true positive rate", "false positive rate", lines, legend, more, diagonal=True, plain=plain)
 
 
 def precision_recall_text(report: Report, *, plain: bool = False) -> str:
@@ -195,15 +194,15 @@ def precision_recall_text(report: Report, *, plain: bool = False) -> str:
     shown, more = shown_curves(report, "pr")
     lines = [_steps(curves) for _, curves in shown]
     legend = [f'"{name}" average precision {curves.average_precision:.3f}' for name, curves in shown]
-    return _drawn("precision", "recall", lines, legend, more, plain=plain)
+    return _plot_text("precision", "recall", lines, legend, more, plain=plain)
 
 
 def calibration_text(report: Report, *, plain: bool = False) -> str:
-    """Show for each reliability bin the observed share as a bar, and where it should end (``|``)."""
+    """Show the observed share of each reliability bin as a bar, and its mean predicted probability as ``|``."""
     shown, more = shown_curves(report, "calibration")
     parts = []
     for name, curves in shown:
-        rows = [f'"{name}" Brier score {curves.brier:.3f}{more}', " said   seen"]
+        rows = [f'"{name}" Brier score {curves.brier:.3f}{more}', "pred.   obs."]
         for part in curves.bins:
             cells = list(f"{bar(part.observed, 30, plain=plain):<31}")
             cells[round(30 * part.mean_score)] = "|"
@@ -213,7 +212,7 @@ def calibration_text(report: Report, *, plain: bool = False) -> str:
 
 
 def recall_bars(report: Report, *, plain: bool = False) -> str:
-    """Show the recall of each class as a bar: where an accuracy comes from.
+    """Show the recall of each class as a bar.
 
     Examples
     --------
@@ -224,7 +223,7 @@ def recall_bars(report: Report, *, plain: bool = False) -> str:
     b   50 %  ███████████████
     """
     if not isinstance(report, ClassificationReport):
-        raise ParameterError("recall is of predicted classes, and these are numbers")
+        raise ParameterError("recall needs predicted classes, and these are numbers")
     scores = [score for score in report.per_class if score.support > 0]
     name = dict(zip(report.classes, shown_names(report.classes), strict=True))
     width = max(len(name[score.label]) for score in scores)
@@ -244,19 +243,19 @@ PICTURES: dict[str, Callable[..., str]] = {
 
 
 def report_text_plot(report: Report, kind: str = "roc", *, plain: bool = False) -> str:
-    """Draw a picture of this kind; that of the confusion is the recall of each class. Plain is ASCII alone."""
+    """Draw a plot of this kind; ``confusion`` gives the recall of each class. With `plain` it is ASCII only."""
     if kind not in PICTURES:
         raise ParameterError(unknown_name("kind of picture", kind, PICTURES))
     return PICTURES[kind](report, plain=plain)
 
 
 def _steps(curves: ClassCurves) -> tuple[Floats, Floats]:
-    """Return precision over rising recall, as steps: the precision of a point holds back to the point before."""
+    """Return precision over increasing recall, as steps: each precision extends back to the previous point."""
     recall, precision = curves.recall[::-1], curves.precision[::-1]
     return np.repeat(recall, 2)[:-1], np.concatenate((precision[:1], np.repeat(precision[1:], 2)))
 
 
-def _drawn(
+def _plot_text(
     up: str,
     across: str,
     lines: Iterable[tuple[Floats, Floats]],
@@ -274,18 +273,22 @@ def _drawn(
         _trace(canvas, x, y, mark)
     labels = {0: "1.0", HEIGHT // 2: "0.5", HEIGHT - 1: "0.0"}
     beam, corner, dash = "|+-" if plain else "│└─"
-    rows = [f"{labels.get(place, ''):>3} {beam}{''.join(row)}".rstrip() for place, row in enumerate(canvas)]
-    half = WIDTH // 2
-    axis = [f"    {corner}{dash * WIDTH}", f"    0.0{'0.5':^{WIDTH - 4}}1.0", f"     {across:^{2 * half}}".rstrip()]
-    told = [f"{mark} {text}" for mark, text in zip(marks, legend, strict=False)]
-    return "\n".join([f"{up}{more}", *rows, *axis, *told])
+    rows = [f"{labels.get(row_number, ''):>3} {beam}{''.join(row)}".rstrip() for row_number, row in enumerate(canvas)]
+    half_width = WIDTH // 2
+    axis = [
+        f"    {corner}{dash * WIDTH}",
+        f"    0.0{'0.5':^{WIDTH - 4}}1.0",
+        f"     {across:^{2 * half_width}}".rstrip(),
+    ]
+    legend_lines = [f"{mark} {text}" for mark, text in zip(marks, legend, strict=False)]
+    return "\n".join([f"{up}{more}", *rows, *axis, *legend_lines])
 
 
 def _trace(canvas: list[list[str]], x: Floats, y: Floats, mark: str) -> None:
     """Mark every cell that a line through these points crosses."""
     for start in range(len(x) - 1):
-        reach = max(abs(x[start + 1] - x[start]) * WIDTH, abs(y[start + 1] - y[start]) * HEIGHT)
-        for part in np.linspace(0.0, 1.0, int(reach * 2) + 2).tolist():
+        length = max(abs(x[start + 1] - x[start]) * WIDTH, abs(y[start + 1] - y[start]) * HEIGHT)
+        for part in np.linspace(0.0, 1.0, int(length * 2) + 2).tolist():
             across = x[start] + part * (x[start + 1] - x[start])
             up = y[start] + part * (y[start + 1] - y[start])
             canvas[HEIGHT - 1 - round(up * (HEIGHT - 1))][round(across * (WIDTH - 1))] = mark

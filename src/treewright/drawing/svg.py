@@ -1,4 +1,4 @@
-"""A tree as SVG: one file without script or link, light or dark like the reader's system.
+"""A tree as SVG: one file without script or link, light or dark by the reader's system.
 
 A node is a box with its text and, below it, the bar of class shares, the histogram with the threshold, or the error
 bar. Every text from the data goes through `xml_text`. The same tree gives the same bytes.
@@ -8,68 +8,79 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treewright.drawing.figure import DARK, LIGHT, Ground, mixed
-from treewright.drawing.layout import BAR, HEADING, LINE, MARGIN, PADDING, PLOT_HEIGHT, SMALL, Box, Placed, edge_heights
+from treewright.drawing.figure import DARK, LIGHT, Ground, blended
+from treewright.drawing.layout import (
+    BAR,
+    HEADING,
+    LINE,
+    MARGIN,
+    PADDING,
+    PLOT_HEIGHT,
+    SMALL,
+    Box,
+    TreeLayout,
+    edge_heights,
+)
 from treewright.drawing.markup import decimal, hundredth, text_width, xml_text
-from treewright.export.view_model import OTHER, Shape, Sketched
+from treewright.export.view_model import OTHER, NodeView, Shape
 
 LONGEST_TITLE = 1000
-"""What is told of a node when a pointer rests on it is cut at so many characters."""
+"""Most characters of the tooltip of a node."""
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif"
 
 
-def svg_text(placed: Placed, *, background: bool = True, longest_title: int = LONGEST_TITLE) -> str:
+def svg_text(layout: TreeLayout, *, background: bool = True, longest_title: int = LONGEST_TITLE) -> str:
     """Return the text of an SVG file.
 
     Parameters
     ----------
-    placed : Placed
-        See `treewright.drawing.layout.place`.
+    layout : TreeLayout
+        See `treewright.drawing.layout.lay_out`.
     background : bool
-        Whether to paint the ground; without it the colours of the page shine through.
+        Paint the background; otherwise it is transparent.
     longest_title : int
-        Characters told of one node when a pointer rests on it.
+        Most characters of the tooltip of a node.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.export.view_model import tree_view
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> from treewright.drawing.layout import place
-    >>> text = svg_text(place(sketch_tree(fit(sample("play-tennis"), ID3()).tree)))
+    >>> from treewright.drawing.layout import lay_out
+    >>> text = svg_text(lay_out(tree_view(fit(sample("play-tennis"), ID3()).tree)))
     >>> text[:39], text.count('class="tw-node')
     ('<svg xmlns="http://www.w3.org/2000/svg"', 8)
     """
-    return "\n".join(_pieces(placed, background, longest_title)) + "\n"
+    return "\n".join(_fragments(layout, background, longest_title)) + "\n"
 
 
-def _pieces(placed: Placed, background: bool, longest_title: int) -> Iterator[str]:
-    width, height = decimal(placed.width), decimal(placed.height)
-    nodes = placed.sketch.nodes
-    name = xml_text(f"Decision tree. {placed.heading}", longest_title)
+def _fragments(layout: TreeLayout, background: bool, longest_title: int) -> Iterator[str]:
+    width, height = decimal(layout.width), decimal(layout.height)
+    nodes = layout.view.nodes
+    name = xml_text(f"Decision tree. {layout.heading}", longest_title)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="treewright" role="img" aria-label="{name}" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONTS}">'
     )
-    yield f"<style>{_style(placed)}</style>"
+    yield f"<style>{_style(layout)}</style>"
     if background:
         yield f'<rect class="tw-page" width="{width}" height="{height}"/>'
-    if placed.heading:
-        yield _words("head", MARGIN, MARGIN + 11, placed.heading)
-    for swatch in placed.legend:
+    if layout.heading:
+        yield _words("head", MARGIN, MARGIN + 11, layout.heading)
+    for swatch in layout.legend:
         yield _bar(swatch.colour, swatch.x, swatch.y, 11, 11) + _words(
             "small", swatch.x + 16, swatch.y + 9.5, swatch.text
         )
     yield '<g class="tw-edges" fill="none">'
-    for one, box in zip(nodes, placed.boxes, strict=True):
+    for one, box in zip(nodes, layout.boxes, strict=True):
         if one.parent >= 0:
-            yield _edge(placed.boxes[one.parent], box)
+            yield _edge(layout.boxes[one.parent], box)
     yield "</g>"
     yield '<g text-anchor="middle">'
-    for position, (one, box) in enumerate(zip(nodes, placed.boxes, strict=True)):
-        yield "".join(_card(placed, position, one, box, longest_title))
+    for position, (one, box) in enumerate(zip(nodes, layout.boxes, strict=True)):
+        yield "".join(_card(layout, position, one, box, longest_title))
     yield "</g>"
     yield "</svg>"
 
@@ -82,7 +93,7 @@ def _edge(above: Box, box: Box) -> str:
     return f'<path d="{curve}" stroke-width="{decimal(box.edge)}"/>'
 
 
-def _card(placed: Placed, position: int, one: Sketched, box: Box, longest_title: int) -> Iterator[str]:
+def _card(layout: TreeLayout, position: int, one: NodeView, box: Box, longest_title: int) -> Iterator[str]:
     left = box.x - box.width / 2
     yield f'<g class="tw-node tw-{one.shape}" data-node="{one.number}">'
     yield f"<title>{xml_text(box.title, longest_title)}</title>"
@@ -95,7 +106,7 @@ def _card(placed: Placed, position: int, one: Sketched, box: Box, longest_title:
         yield _words("branch", box.x, box.y - 10.5, box.branch)
     kind = "tw-box"
     if one.shape is Shape.LEAF:
-        kind = f"tw-box tw-l{placed.sketch.colours[int(one.outcome)] if one.counts else 0}"
+        kind = f"tw-box tw-l{layout.view.colours[int(one.outcome)] if one.counts else 0}"
     yield (
         f'<rect class="{kind}" x="{decimal(left)}" y="{decimal(box.y)}" '
         f'width="{decimal(box.width)}" height="{decimal(box.height)}" rx="7"/>'
@@ -108,16 +119,16 @@ def _card(placed: Placed, position: int, one: Sketched, box: Box, longest_title:
     top = box.picture
     inner = box.width - 2 * PADDING
     if box.histogram is not None:
-        yield from _histogram(placed, box, left + PADDING, top + 2, inner)
-    elif box.gauge:
-        yield from _gauge(box, left + PADDING, top, inner)
+        yield from _histogram(layout, box, left + PADDING, top + 2, inner)
+    elif box.error_bar:
+        yield from _error_bar(box, left + PADDING, top, inner)
     else:
-        yield from _mix(placed.sketch.colours, one.counts, left + PADDING, top, inner)
+        yield from _mix(layout.view.colours, one.counts, left + PADDING, top, inner)
     yield "</g>"
 
 
 def by_colour(colours: tuple[int, ...], counts: tuple[float, ...]) -> list[float]:
-    """Add up the weights of the classes that share a colour.
+    """Return the weight of each colour: the sum over its classes.
 
     Examples
     --------
@@ -140,8 +151,8 @@ def _mix(colours: tuple[int, ...], counts: tuple[float, ...], x: float, y: float
             x += part
 
 
-def _gauge(box: Box, x: float, y: float, width: float) -> Iterator[str]:
-    low, mean, high = (x + width * share for share in box.gauge)
+def _error_bar(box: Box, x: float, y: float, width: float) -> Iterator[str]:
+    low, mean, high = (x + width * share for share in box.error_bar)
     middle = decimal(y + BAR / 2)
     yield f'<path class="tw-axis" d="M{decimal(x)} {middle}h{decimal(width)}"/>'
     yield (
@@ -151,19 +162,19 @@ def _gauge(box: Box, x: float, y: float, width: float) -> Iterator[str]:
     )
 
 
-def _histogram(placed: Placed, box: Box, x: float, y: float, width: float) -> Iterator[str]:
+def _histogram(layout: TreeLayout, box: Box, x: float, y: float, width: float) -> Iterator[str]:
     plot = box.histogram
     assert plot is not None  # noqa: S101 - only called for boxes that have one
-    colours = placed.sketch.colours if len(plot.counts[0]) == len(placed.sketch.colours) else (0,)
+    colours = layout.view.colours if len(plot.counts[0]) == len(layout.view.colours) else (0,)
     highest = max(sum(row) for row in plot.counts)
     step, floor = width / len(plot.counts), y + PLOT_HEIGHT
-    for place, row in enumerate(plot.counts):
+    for column, row in enumerate(plot.counts):
         top = floor
         for colour, weight in enumerate(by_colour(colours, row)):
             if weight > 0:
                 part = PLOT_HEIGHT * weight / highest
                 top -= part
-                yield _bar(colour, x + place * step + 0.4, top, step - 0.8, part)
+                yield _bar(colour, x + column * step + 0.4, top, step - 0.8, part)
     yield f'<path class="tw-axis" d="M{decimal(x)} {decimal(floor)}h{decimal(width)}"/>'
     for cut in plot.cuts:
         at = decimal(x + width * plot.share(cut))
@@ -186,8 +197,8 @@ def _bar(colour: int, x: float, y: float, width: float, height: float) -> str:
     )
 
 
-def _style(placed: Placed) -> str:
-    used = sorted({swatch.colour for swatch in placed.legend} | {0})
+def _style(layout: TreeLayout) -> str:
+    used = sorted({swatch.colour for swatch in layout.legend} | {0})
     fixed = (
         f"svg.treewright text{{unicode-bidi:plaintext}}.tw-head{{font-size:{decimal(HEADING)}px;font-weight:600}}"
         f".tw-small,.tw-branch{{font-size:{decimal(SMALL)}px}}.tw-tick{{font-size:9px}}"
@@ -210,6 +221,6 @@ def _coloured(ground: Ground, used: list[int]) -> str:
     for number in used:
         colour = ground.classes[number]
         rules.append(
-            f".tw-c{number}{{fill:{colour}}}.tw-l{number}{{fill:{mixed(colour, ground.page)};stroke:{colour}}}"
+            f".tw-c{number}{{fill:{colour}}}.tw-l{number}{{fill:{blended(colour, ground.page)};stroke:{colour}}}"
         )
     return "".join(rules)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from treewright.wording import printable
 
 MARKS = "*+ox#%"
-"""The marks of the series in plain ASCII, in their order."""
+"""The marks of the series in plain ASCII, in order."""
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a Braille character, by row and column."""
@@ -24,7 +24,7 @@ BLANK = 0x2800
 
 
 class Series(NamedTuple):
-    """A line: a name, and as many x as y."""
+    """A line: a name, and x and y values of equal length."""
 
     name: str
     x: Sequence[float]
@@ -32,7 +32,7 @@ class Series(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A place on the x axis: one character that points at it, and what it means."""
+    """A mark on the x axis: its position, one character, and its meaning."""
 
     x: float
     sign: str
@@ -82,14 +82,14 @@ def line_plot(
     series : list of Series
         Points that are not finite are left out.
     width, height : int
-        Of the whole plot in characters; at least 20 times 5 are used.
+        Size of the whole plot in characters, at least 20 by 5.
     braille : bool
         Fine dots instead of ASCII marks.
     log_x, log_y : bool
         A logarithmic axis; points at or below 0 are left out.
     x_label, y_label : str
     marks : list of Mark
-        Places on the x axis that are pointed at, with their meaning below; of two at one place the first is seen.
+        Marks below the x axis, with their meaning below; of two at one position the first is shown.
 
     Examples
     --------
@@ -110,11 +110,11 @@ def line_plot(
     margin = max(map(len, ends)) + 2
     columns = max(width, 20) - margin
     rows = max(height, 5) - 2
-    drawn = _braille(points, frame, columns, rows) if braille else _ascii(points, frame, columns, rows)
+    canvas = _braille(points, frame, columns, rows) if braille else _ascii(points, frame, columns, rows)
     bar, corner, dash = ("\u2502", "\u2514", "\u2500") if braille else ("|", "+", "-")
     lines = [] if not y_label else [printable(y_label)]
-    for place, row in enumerate(drawn):
-        label = ends[1] if place == 0 else ends[0] if place == rows - 1 else ""
+    for row_number, row in enumerate(canvas):
+        label = ends[1] if row_number == 0 else ends[0] if row_number == rows - 1 else ""
         lines.append(f"{label:>{margin - 2}} {bar}{row}".rstrip())
     lines.append(f"{'':>{margin - 1}}{corner}{dash * columns}")
     if marks:
@@ -126,19 +126,19 @@ def line_plot(
     if len(series) > 1:
         dotted = ["\u2812\u2812\u2812", *(f"\u2802{' ' * at}\u2802" for at in range(1, len(series)))]
         signs = dotted if braille else [MARKS[at % len(MARKS)] for at in range(len(series))]
-        told = [f"{mark} {printable(one.name, 30)}" for mark, one in zip(signs, series, strict=True)]
-        lines.append(f"{'':>{margin}}{'   '.join(told)}")
+        legend = [f"{mark} {printable(one.name, 30)}" for mark, one in zip(signs, series, strict=True)]
+        lines.append(f"{'':>{margin}}{'   '.join(legend)}")
     lines += [f"{'':>{margin}}{one.sign} {printable(one.meaning)}" for one in marks]
     return "\n".join(lines)
 
 
 def _pointers(marks: Sequence[Mark], frame: _Frame, columns: int, log_x: bool) -> str:
-    """Return the line below the axis, with the signs under their places."""
+    """Return the line below the axis, with the marks at their positions."""
     cells = [" "] * columns
     for one in reversed(marks):
         at = log10(one.x) if log_x else one.x
-        place = round((at - frame.left) / (frame.right - frame.left) * (columns - 1))
-        cells[min(max(place, 0), columns - 1)] = one.sign
+        column = round((at - frame.left) / (frame.right - frame.left) * (columns - 1))
+        cells[min(max(column, 0), columns - 1)] = one.sign
     return "".join(cells)
 
 
@@ -150,7 +150,7 @@ def bars(
     blocks: bool = False,
     largest: float | None = None,
 ) -> str:
-    """Draw a bar for each value, none below 0.
+    """Draw a bar for each value; negative values have none.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def bars(
     values : list of float
         A value that is not finite has no bar.
     width : int
-        Of the whole plot in characters.
+        Width of the whole plot in characters.
     blocks : bool
         Block characters instead of ``#``.
     largest : float or None
@@ -175,13 +175,13 @@ def bars(
     names = [printable(label, 24) for label in labels]
     numbers = [_number(value) for value in values]
     name_width, number_width = max(map(len, names)), max(map(len, numbers))
-    room = max(width - name_width - number_width - 4, 5)
+    bar_width = max(width - name_width - number_width - 4, 5)
     full = max((value for value in values if isfinite(value)), default=0.0) if largest is None else largest
     lines = []
     for name, value, number in zip(names, values, numbers, strict=True):
         share = min(max(value / full, 0.0), 1.0) if full > 0 and isfinite(value) else 0.0
-        bar = ("\u2588" if blocks else "#") * round(share * room)
-        lines.append(f"{name:<{name_width}}  {bar:<{room}}  {number:>{number_width}}")
+        bar = ("\u2588" if blocks else "#") * round(share * bar_width)
+        lines.append(f"{name:<{name_width}}  {bar:<{bar_width}}  {number:>{number_width}}")
     return "\n".join(lines)
 
 
@@ -194,13 +194,13 @@ def _usable(one: Series, log_x: bool, log_y: bool) -> list[tuple[float, float]]:
 
 
 def _frame(points: Sequence[tuple[float, float]]) -> _Frame:
-    """Return the range of the points; where it is a single value the axis is widened around it."""
+    """Return the range of the points; a range of a single value is widened."""
     ends: list[float] = []
     for axis in (0, 1):
         low, high = min(point[axis] for point in points), max(point[axis] for point in points)
         if low == high:
-            half = abs(low) / 2 or 0.5
-            low, high = low - half, high + half
+            half_range = abs(low) / 2 or 0.5
+            low, high = low - half_range, high + half_range
         ends += [low, high]
     return _Frame(*ends)
 
@@ -221,9 +221,9 @@ def _ascii(
     points: Sequence[tuple[str, Sequence[tuple[float, float]]]], frame: _Frame, columns: int, rows: int
 ) -> list[str]:
     canvas = [[" "] * columns for _ in range(rows)]
-    for place, (_, line) in reversed(list(enumerate(points))):  # the first is on top
+    for index, (_, line) in reversed(list(enumerate(points))):  # the first is on top
         for row, column in _cells(line, frame, columns, rows):
-            canvas[row][column] = MARKS[place % len(MARKS)]
+            canvas[row][column] = MARKS[index % len(MARKS)]
     return ["".join(row) for row in canvas]
 
 
@@ -231,16 +231,16 @@ def _braille(
     points: Sequence[tuple[str, Sequence[tuple[float, float]]]], frame: _Frame, columns: int, rows: int
 ) -> list[str]:
     canvas = [[0] * columns for _ in range(rows)]
-    for place, (_, line) in enumerate(points):
+    for index, (_, line) in enumerate(points):
         for row, column in _cells(line, frame, 2 * columns, 4 * rows):
-            if column % (1 + 3 * place):
+            if column % (1 + 3 * index):
                 continue
             canvas[row // 4][column // 2] |= _DOTS[row % 4][column % 2]
     return ["".join(chr(BLANK + bits) if bits else " " for bits in row) for row in canvas]
 
 
 def _number(value: float) -> str:
-    """Print the end of an axis, short.
+    """Format the end of an axis, short.
 
     Examples
     --------

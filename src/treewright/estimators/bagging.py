@@ -1,16 +1,12 @@
-"""Bagged trees, and what all estimators of many trees share.
+"""Bagged trees as scikit-learn estimators, and the base classes of all ensemble estimators.
 
-The base of the ensemble estimators: fitting, and the methods of fitted forests. The estimators are in
-`treewright.estimators.bagging`, `treewright.estimators.forests` and `treewright.estimators.boosting`, the transformer
-is in `treewright.estimators.forests`.
-
-Bagged trees as scikit-learn estimators, and the code they share with random forests.
+Random forests are in `treewright.estimators.forests`, AdaBoost is in `treewright.estimators.boosting`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +17,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.ensembles.neighbours import Neighbours, neighbours, proximity
 from treewright.ensembles.out_of_bag import OutOfBag, out_of_bag, permutation_importance
-from treewright.ensembles.plan import EnsemblePlan, ForestPlan, bagging, tree_plan
+from treewright.ensembles.plan import ForestPlan, bagging, tree_plan
 from treewright.ensembles.random_forest import with_log
 from treewright.ensembles.running import Interrupted
 from treewright.errors import ParameterError
@@ -55,18 +51,18 @@ class EnsembleEstimator(TableEstimator):
 
     @property
     def _seed(self) -> int:
-        """The same data give the same forest unless a random state asks for another; a warm start keeps its seed."""
+        """Random seed: 0 unless a random state is given; a warm start keeps its seed."""
         if self.warm_start and hasattr(self, "_seed_"):
             return self._seed_
         self._seed_ = 0 if self.random_state is None else seed_of(self.random_state)
         return self._seed_
 
-    def _grown(self, dataset: Dataset, plan: EnsemblePlan) -> Forest:
-        """Grow; on Ctrl-C the estimator keeps the trees that were finished, and can be used."""
+    def _train(self, dataset: Dataset, plan: Any) -> Forest:
+        """Grow the trees; after Ctrl-C the estimator has the finished trees and can be used."""
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         if before is not None and before.n_trees > plan.trees:
             raise ParameterError(
-                f"n_estimators={plan.trees} is less than the {before.n_trees} trees there are, and warm_start only adds"
+                f"n_estimators={plan.trees} is less than the {before.n_trees} fitted trees; warm_start only adds trees"
             )
         try:
             grown: Forest = fit_model(
@@ -122,25 +118,6 @@ class EnsembleEstimator(TableEstimator):
 class EnsembleClassifier(EnsembleEstimator, TableClassifier):
     """Base of the classifiers of many trees."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-            Text, categories and missing values as they are.
-        y : array of labels
-        sample_weight : array or None
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _learned(self, dataset: Dataset, plan: EnsemblePlan) -> Forest:
-        return self._grown(dataset, plan)
-
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, columns in the order of `classes_`."""
         cases = self._cases(X)
@@ -156,47 +133,32 @@ class EnsembleClassifier(EnsembleEstimator, TableClassifier):
         cases = self._cases(X)
         back = np.zeros(len(self.schema_.classes), dtype=np.intp)
         back[self._columns] = np.arange(len(self._columns))
-        for answers in self.model_.staged_answers(cases):
-            yield self.classes_[back[self.model_.codes_of(answers)]]
+        for predictions in self.model_.staged_answers(cases):
+            yield self.classes_[back[self.model_.codes_of(predictions)]]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Yield the probabilities by the first tree, the first two, and so on."""
         cases = self._cases(X)
-        for answers in self.model_.staged_answers(cases):
-            yield answers[:, self._columns]
+        for predictions in self.model_.staged_answers(cases):
+            yield predictions[:, self._columns]
 
 
 class EnsembleRegressor(EnsembleEstimator, TableRegressor):
     """Base of the regressors of many trees."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-        y : array of numbers
-        sample_weight : array or None
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the predictions of the first tree, the first two, and so on."""
         cases = self._cases(X)
-        for answers in self.model_.staged_answers(cases):
-            yield answers[:, 0]
+        for predictions in self.model_.staged_answers(cases):
+            yield predictions[:, 0]
 
 
-def refuse_beside_tree(estimator: Any, usual: dict[str, Any]) -> None:
-    """Raise if options of CART's growing were given beside trees of another kind."""
-    given = [name for name, value in usual.items() if getattr(estimator, name) != value]
+def reject_tree_options(estimator: Any, defaults: dict[str, Any]) -> None:
+    """Raise if options of the default trees are given together with `tree`."""
+    given = [name for name, value in defaults.items() if getattr(estimator, name) != value]
     if given:
         raise ParameterError(
-            f"{', '.join(given)} are options of the usual trees; where `tree` is given, say them there, "
+            f"{', '.join(given)} are options of the default trees; with `tree`, set them there, "
             "as in tree=treewright.c45(max_depth=3)"
         )
 
@@ -224,50 +186,48 @@ class Bagging(EnsembleEstimator):
     def _balances_samples(self) -> bool:
         return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
 
-    def _with_out_of_bag(self, dataset: Dataset, plan: ForestPlan) -> Forest:
+    def _train(self, dataset: Dataset, plan: Any) -> Forest:
+        """Grow the trees, and compute the out-of-bag results."""
         if (self.oob_score or self.permutation_importance) and not self.bootstrap:
             raise ParameterError(
-                "oob_score and permutation_importance need bootstrap=True: else no case is out of a bag"
+                "oob_score and permutation_importance need bootstrap=True: without it no case is out of bag"
             )
-        model = self._grown(dataset, plan)
+        model = super()._train(dataset, plan)
         if self.permutation_importance:
             found = permutation_importance(model, dataset, plan)
             self.permutation_importances_ = found.mean
             self.permutation_importances_error_ = found.standard_error
         if self.oob_score:
-            judged = out_of_bag(model, dataset, plan)
-            self._keep_out_of_bag(judged, dataset)
-            return with_log(model, oob_error=judged.errors)
+            tested = out_of_bag(model, dataset, plan)
+            self._set_out_of_bag(tested, dataset)
+            return with_log(model, oob_error=tested.errors)
         return model
 
-    def _keep_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
+    def _set_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         raise NotImplementedError  # classes and numbers have their own
 
 
 class BaggingClassifier(Bagging, EnsembleClassifier):
-    """Base of the classifiers over bootstraps."""
+    """Base of the classifiers on bootstrap samples."""
 
     @property
     def _case_class_weight(self) -> Any:
         """None for "balanced_subsample": then each tree balances its own bootstrap sample."""
         return None if self._balances_samples else self.class_weight
 
-    def _learned(self, dataset: Dataset, plan: Any) -> Forest:
-        return self._with_out_of_bag(dataset, plan)
-
-    def _keep_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
+    def _set_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         self.oob_score_ = 1.0 - found.error
         self.oob_errors_ = np.array(found.errors)
         self.oob_decision_function_ = found.predictions[:, self._columns]
 
 
 class BaggingRegressor(Bagging, EnsembleRegressor):
-    """Base of the regressors over bootstraps."""
+    """Base of the regressors on bootstrap samples."""
 
     quantiles: bool
 
-    def _learned(self, dataset: Dataset, plan: Any) -> Forest:
-        model = self._with_out_of_bag(dataset, plan)
+    def _train(self, dataset: Dataset, plan: Any) -> Forest:
+        model = super()._train(dataset, plan)
         self._neighbours: Neighbours | None = neighbours(model, dataset, plan) if self.quantiles else None
         return model
 
@@ -297,13 +257,13 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         return self._neighbours.quantiles(cases, tuple(quantiles))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
-        """Return an interval for the target of each case that should hold this share of such cases.
+        """Return a prediction interval for the target of each case.
 
         Parameters
         ----------
         X : table
         coverage : float
-            Above 0 and below 1.
+            Share of such cases that the interval should contain, above 0 and below 1.
 
         Returns
         -------
@@ -317,24 +277,24 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
 
 
 class BaggedTreesClassifier(BaggingClassifier):
-    """Bagging (Breiman 1996): trees on bootstraps of the cases, their probabilities averaged.
+    """Bagging (Breiman 1996): trees on bootstrap samples of the cases, probabilities averaged.
 
     Parameters
     ----------
     n_estimators : int, default 100
         Number of trees.
     tree : None, "cart", "c45", "id3", "chaid", Recipe or Plan
-        The trees: None is C4.5 without pruning; any plan is as good, such as ``treewright.c45(confidence=0.1)``.
+        The trees: None is C4.5 without pruning; any plan is possible, such as ``treewright.c45(confidence=0.1)``.
     bootstrap : bool, default True
-        Whether each tree has a bootstrap of the cases, instead of all.
+        Train each tree on a bootstrap sample of the cases instead of all.
     max_samples : int, float or None
-        Cases drawn for each tree, as a number or share; None draws as many as there are.
+        Cases sampled for each tree, as a number or share; None samples as many as there are.
     balanced_bootstrap : bool
-        Whether as many of each class are drawn as the rarest has.
+        Sample as many cases of each class as the rarest class has.
     oob_score : bool
-        Whether the training cases are judged by the trees that have not seen them.
+        Evaluate the training cases with the trees that were not trained on them.
     permutation_importance : bool
-        Whether the importance of attributes is measured by shuffling their values, out of bag.
+        Measure the importance of attributes by shuffling their values, out of bag.
     class_weight : dict, "balanced", "balanced_subsample" or None
     smoothing : None, "laplace" or float
         How leaves estimate probabilities.
@@ -342,13 +302,13 @@ class BaggedTreesClassifier(BaggingClassifier):
         Threads; the result is the same for any number. ``joblib.parallel_config`` spreads trees over processes or a
         cluster.
     time_limit : float or None
-        Seconds after which no further tree is begun.
+        Seconds after which no further tree is started.
     progress : callable or None
-        Called with trees done and trees in all.
+        Called with the number of finished trees and of all trees.
     warm_start : bool
-        Whether fitting again keeps the trees and adds those that are missing (the same data are needed).
+        Fitting again keeps the trees and adds the missing ones (the data must be the same).
     random_state : int, RandomState or None
-        None is always the same forest.
+        None always gives the same forest.
     schema : Schema, dict or None
 
     Attributes
@@ -358,9 +318,9 @@ class BaggedTreesClassifier(BaggingClassifier):
         Sorted labels.
     feature_importances_ : array
     oob_score_, oob_decision_function_, oob_errors_
-        With `oob_score`: accuracy, probabilities (NaN for cases that were in every bag), error after each tree.
+        With `oob_score`: accuracy, probabilities (NaN for cases in every bootstrap sample), error after each tree.
     permutation_importances_, permutation_importances_error_
-        With `permutation_importance`: mean rise of the error of a tree and its standard error.
+        With `permutation_importance`: mean increase of the error of a tree and its standard error.
     schema_ : Schema
     model_ : Forest
         What `save` writes.
@@ -414,7 +374,7 @@ class BaggedTreesClassifier(BaggingClassifier):
 
 
 class BaggedTreesRegressor(BaggingRegressor):
-    """Bagging for numbers: trees on bootstraps of the cases, their answers averaged.
+    """Bagging for numbers: trees on bootstrap samples of the cases, predictions averaged.
 
     Parameters
     ----------
@@ -424,7 +384,7 @@ class BaggedTreesRegressor(BaggingRegressor):
     bootstrap, max_samples, oob_score, permutation_importance, n_jobs, time_limit, progress, warm_start, random_state
         As for `BaggedTreesClassifier`.
     quantiles : bool
-        Whether the training cases in the leaves are kept, for `predict_quantiles` and `predict_interval`.
+        Keep the training cases in the leaves, for `predict_quantiles` and `predict_interval`.
     schema : Schema, dict or None
 
     Attributes
@@ -432,7 +392,7 @@ class BaggedTreesRegressor(BaggingRegressor):
     trees_ : tuple of Tree
     feature_importances_ : array
     oob_score_, oob_prediction_, oob_errors_
-        With `oob_score`: share of variance explained, answers, mean squared error after each tree.
+        With `oob_score`: share of variance explained, predictions, mean squared error after each tree.
     model_ : Forest
 
     Examples

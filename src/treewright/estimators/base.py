@@ -1,9 +1,7 @@
-"""What all tree estimators share: arguments, fitting, and asking the fitted model.
+"""Base classes of all estimators: validation of arguments, data conversion, fitting, and prediction.
 
-Validation of estimator arguments in the forms that scikit-learn allows: tables, labels, weights, seeds, sizes.
-
-The base class of the tree estimators: data conversion, fitting, and the methods of the fitted model. The order of
-classes and categories in the schema breaks ties; `classes_` is sorted, as scikit-learn requires.
+Arguments may have all forms that scikit-learn allows: tables, labels, weights, seeds, sizes. The order of classes and
+categories in the schema breaks ties; `classes_` is sorted, as scikit-learn requires.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ def width_of(X: Any) -> int:
 
 
 def class_labels(estimator: BaseEstimator, y: Any) -> Labels:
-    """Return the labels of the cases; raise where one is missing, or where they are no classes."""
+    """Return the labels of the cases; raise if one is missing, or if they are not classes."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     labels: Labels = column_or_1d(y, warn=True)
@@ -83,7 +81,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def target_numbers(estimator: BaseEstimator, y: Any) -> npt.NDArray[np.float64]:
-    """Return the numbers to be predicted; raise where one is missing or infinite."""
+    """Return the numeric target; raise if a value is missing or infinite."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     given: Labels = column_or_1d(y, warn=True)
@@ -98,7 +96,7 @@ def target_numbers(estimator: BaseEstimator, y: Any) -> npt.NDArray[np.float64]:
 
 
 def case_weights(data: Dataset, sample_weight: Any) -> npt.NDArray[np.float64]:
-    """Return the weight of each case, one where none is given."""
+    """Return the weight of each case, 1 if none are given."""
     if sample_weight is None:
         return np.ones(data.n_rows)
     weights: npt.NDArray[np.float64] = _check_sample_weight(
@@ -108,7 +106,7 @@ def case_weights(data: Dataset, sample_weight: Any) -> npt.NDArray[np.float64]:
 
 
 def label_type(classes: Labels) -> LabelType:
-    """Return what labels were before they became text."""
+    """Return the type of labels before they became text."""
     return {
         "b": LabelType.BOOLEAN,
         "i": LabelType.INTEGER,
@@ -118,14 +116,14 @@ def label_type(classes: Labels) -> LabelType:
 
 
 def label_texts(classes: Labels) -> list[str]:
-    """Return labels as a schema declares them."""
+    """Return labels as the category texts of a schema."""
     if classes.dtype.kind == "f":
         return [number_text(label) for label in classes.tolist()]
     return [str(label) for label in classes.tolist()]
 
 
 def schema_with_target(attributes: tuple[Column, ...], target: Column) -> Schema:
-    """Return the schema of attributes and target, whose name is made different from theirs."""
+    """Return the schema of attributes and target; the target is renamed if an attribute has its name."""
     names = {column.name for column in attributes}
     while target.name in names:
         target = Column(f"{target.name}_", target.kind, target.values, target.labels)
@@ -140,20 +138,20 @@ def seed_of(random_state: Any) -> int:
     >>> seed_of(0), seed_of(np.random.RandomState(0))
     (209652396, 209652396)
     """
-    return _seed_of_number(random_state) if isinstance(random_state, int) else _drawn_seed(random_state)
+    return _seed_of_number(random_state) if isinstance(random_state, int) else _seed_from_generator(random_state)
 
 
-@lru_cache(maxsize=64)  # a generator takes as long to make as a small tree to grow
+@lru_cache(maxsize=64)  # making a generator takes as long as growing a small tree
 def _seed_of_number(random_state: int) -> int:
-    return _drawn_seed(random_state)
+    return _seed_from_generator(random_state)
 
 
-def _drawn_seed(random_state: Any) -> int:
+def _seed_from_generator(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def cases_from(value: Any, n_rows: int, name: str) -> int:
-    """Return a number of cases given as such or as a share of all.
+    """Return a number of cases, given as a number or as a share of all.
 
     Examples
     --------
@@ -196,7 +194,7 @@ class TableEstimator(BaseEstimator):
                 validate_data(self, X, skip_check_array=True)
             return raw_table(X)
         array = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)  # raw_table looks for infinity
-        names = self._declared.attribute_names if reset and self._declared is not None else None
+        names = self._given_schema.attribute_names if reset and self._given_schema is not None else None
         if not reset:
             names = self.schema_.attribute_names
         if names is not None and len(names) != array.shape[1]:
@@ -204,23 +202,21 @@ class TableEstimator(BaseEstimator):
         return raw_table(array, names=names)
 
     @property
-    def _declared(self) -> Schema | None:
+    def _given_schema(self) -> Schema | None:
         schema = self.schema
         return Schema.from_dict(schema) if isinstance(schema, Mapping) else schema
 
     def _encoded(self, X: Any, target: Column, nominal_limit: int) -> Dataset:
-        """Encode the attributes by the schema given, by the dataset's own, or by an inferred one."""
-        declared = self._declared
+        """Encode the attributes by the given schema, by that of the dataset, or by an inferred one."""
+        given = self._given_schema
         if isinstance(X, Dataset):
             self.n_features_in_ = len(X.columns)
             self.feature_names_in_ = np.array(X.schema.attribute_names, dtype=object)
-            if declared is None or declared.attributes == X.schema.attributes:
+            if given is None or given.attributes == X.schema.attributes:
                 return Dataset(schema_with_target(X.schema.attributes, target), X.columns, X.n_rows, source=X.source)
             raise DataError("the data were read with another schema than the estimator's")
         raw = self._raw(X, reset=True)
-        attributes = (
-            declared.attributes if declared is not None else infer_schema(raw, nominal_limit=nominal_limit).columns
-        )
+        attributes = given.attributes if given is not None else infer_schema(raw, nominal_limit=nominal_limit).columns
         return encode(raw, schema_with_target(attributes, target), with_target=False)
 
     def _cases(self, X: Any) -> Dataset:
@@ -231,7 +227,7 @@ class TableEstimator(BaseEstimator):
 
     @property
     def schema_(self) -> Schema:
-        """The schema the model was learned with."""
+        """The schema of the training data."""
         return self.model_.schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -241,13 +237,13 @@ class TableEstimator(BaseEstimator):
 
     # -- in a notebook -----------------------------------------------------------------------------------------------
 
-    def _drawn(self) -> bool:
-        """Whether there is something learned that a notebook can show: one tree, or rules."""
+    def _has_drawing(self) -> bool:
+        """Return True if the estimator has a tree or rules that a notebook can show."""
         return hasattr(self, "model_") and isinstance(self.model_, (TreeModel, RuleModel))
 
     def _repr_html_inner(self) -> Any:
-        """Show the fitted model with the parameters folded; before fitting, scikit-learn's own display."""
-        if not self._drawn():
+        """Return the fitted model with the parameters folded; before fitting, scikit-learn's display."""
+        if not self._has_drawing():
             return BaseEstimator._repr_html_inner(self)
         from treewright.drawing.notebook import notebook_html  # drawing is not needed to learn
 
@@ -255,7 +251,7 @@ class TableEstimator(BaseEstimator):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = BaseEstimator._repr_mimebundle_(self, **kwargs)
-        if "text/html" in bundle and self._drawn():
+        if "text/html" in bundle and self._has_drawing():
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
@@ -310,13 +306,26 @@ class TableClassifier(ClassifierMixin, TableEstimator):
 
     class_weight: Any = None
 
-    def _learned(self, dataset: Dataset, plan: Any) -> Predictor:
+    def _train(self, dataset: Dataset, plan: Any) -> Predictor:
         raise NotImplementedError  # every classifier has its own
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Any:
         raise NotImplementedError  # every classifier has its own
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the model.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text columns, categories and missing values work without preprocessing.
+        y : array of labels
+        sample_weight : array or None
+
+        Returns
+        -------
+        self
+        """
         labels = class_labels(self, y)
         name = str(getattr(y, "name", None) or "y")
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -325,22 +334,22 @@ class TableClassifier(ClassifierMixin, TableEstimator):
         data = self._encoded(X, target, recipe.nominal_limit)
         if data.n_rows != len(labels):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
-        to_declared = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
+        class_codes = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         weights = self._weights(data, labels, sample_weight)
         self.n_classes_ = len(self.classes_)
-        fitted = Dataset(data.schema, data.columns, data.n_rows, to_declared[codes], weights, data.source)
-        self._columns = to_declared
-        self.model_ = self._learned(fitted, recipe)
+        fitted = Dataset(data.schema, data.columns, data.n_rows, class_codes[codes], weights, data.source)
+        self._columns = class_codes
+        self.model_ = self._train(fitted, recipe)
         return self
 
     def _target(self, X: Any, name: str, classes: Labels) -> Column:
-        """Return the target column: the declared one if its classes are among these labels, else the sorted labels."""
+        """Return the target column of the schema if it has all these labels, else one with the sorted labels."""
         texts = label_texts(classes)
-        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        schema = self._given_schema or (X.schema if isinstance(X, Dataset) else None)
         if schema is not None and schema.target is not None:
             column = schema.target_column
             strange = [text for text in texts if text not in column.values]
-            if self._declared is not None and (column.is_numeric or strange):
+            if self._given_schema is not None and (column.is_numeric or strange):
                 raise DataError(f"classes {strange} of y are not declared: {list(column.values)}", column=column.name)
             if not strange:
                 return Column(column.name, Kind.NOMINAL, column.values, label_type(classes))
@@ -359,7 +368,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):
         if class_weight is not None:
             weights = weights * compute_sample_weight(class_weight, labels)
         if not np.any(weights > 0):
-            raise DataError("all weights are zero, so there is nothing to learn from")
+            raise DataError("all weights are zero, so there are no cases to train on")
         return weights
 
     def _in_order_of_classes(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -382,34 +391,18 @@ class TreeClassifier(TreeEstimator, TableClassifier):
     smoothing: str | float | None
     costs: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-            Text, categories and missing values as they are.
-        y : array of labels
-        sample_weight : array or None
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+    def _train(self, dataset: Dataset, plan: Plan) -> TreeModel:
         return fit_model(
             dataset,
             plan,
             smoothing=self.smoothing,
-            costs=self._declared_costs(dataset),
+            costs=self._costs_in_schema_order(dataset),
             engine=self.engine,
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
 
-    def _declared_costs(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
+    def _costs_in_schema_order(self, dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
         """Reorder costs from the order of `classes_` to the class order of the schema."""
         costs = costs_from(self.costs, label_texts(self.classes_))
         if costs is None:
@@ -427,7 +420,7 @@ class TreeClassifier(TreeEstimator, TableClassifier):
         return self._in_order_of_classes(self.model_.predict_proba(cases))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the logarithm of `predict_proba`; -inf for a class that the leaf has not."""
+        """Return the logarithm of `predict_proba`; -inf for a class of probability 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -435,15 +428,28 @@ class TreeClassifier(TreeEstimator, TableClassifier):
 class TableRegressor(RegressorMixin, TableEstimator):
     """Base of the regressors."""
 
-    def _learned(self, dataset: Dataset, plan: Any) -> Predictor:
+    def _train(self, dataset: Dataset, plan: Any) -> Predictor:
         raise NotImplementedError  # every regressor has its own
 
     def _recipe(self, n_rows: int, n_attributes: int) -> Any:
         raise NotImplementedError  # every regressor has its own
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the model.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
+            Text columns, categories and missing values work without preprocessing.
+        y : array of numbers
+        sample_weight : array or None
+
+        Returns
+        -------
+        self
+        """
         numbers = target_numbers(self, y)
-        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        schema = self._given_schema or (X.schema if isinstance(X, Dataset) else None)
         name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
         recipe = self._recipe(len(numbers), width_of(X))
         data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
@@ -451,9 +457,9 @@ class TableRegressor(RegressorMixin, TableEstimator):
             raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
         weights = None if sample_weight is None else case_weights(data, sample_weight)
         if weights is not None and not np.any(weights > 0):
-            raise DataError("all weights are zero, so there is nothing to learn from")
+            raise DataError("all weights are zero, so there are no cases to train on")
         fitted = Dataset(data.schema, data.columns, data.n_rows, numbers, weights, data.source)
-        self.model_ = self._learned(fitted, recipe)
+        self.model_ = self._train(fitted, recipe)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
@@ -465,20 +471,5 @@ class TableRegressor(RegressorMixin, TableEstimator):
 class TreeRegressor(TreeEstimator, TableRegressor):
     """Base of the regressors that are one tree."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-        y : array of numbers
-        sample_weight : array or None
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+    def _train(self, dataset: Dataset, plan: Plan) -> TreeModel:
         return fit_model(dataset, plan, engine=self.engine, n_jobs=self.n_jobs, progress=self.progress)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.schema import Schema
 from treewright.ensembles.plan import BoostPlan, adaboost, tree_plan
-from treewright.estimators.bagging import EnsembleClassifier, refuse_beside_tree
+from treewright.estimators.bagging import EnsembleClassifier, reject_tree_options
 from treewright.learners.recipe import Stopping
 from treewright.plans import cart
 
@@ -19,39 +19,39 @@ Floats = npt.NDArray[np.float64]
 
 
 class AdaBoostClassifier(EnsembleClassifier):
-    """AdaBoost (Freund and Schapire 1997; SAMME for several classes): trees on weights that mistakes have raised.
+    """AdaBoost (Freund and Schapire 1997; SAMME for several classes): trees on cases reweighted by their errors.
 
     Parameters
     ----------
     n_estimators : int, default 50
-        Rounds at most.
+        Most rounds.
     tree : None, "cart", "c45", "id3", "chaid", Recipe or Plan
         The trees: None is CART of `max_depth`; it must take case weights.
     max_depth : int or None, default 1
-        Depth of the usual trees: 1 are stumps, None are full trees.
+        Depth of the default trees: 1 gives stumps, None full trees.
     learning_rate : float, default 1.0
-        Share of alpha by which the weights of cases are changed; less is calmer where labels are noisy.
+        Share of alpha by which the weights of cases change; smaller values suit noisy labels.
     votes : {"class", "shares"}
-        Whether a tree votes for one class, as published, or divides its vote by the shares of the classes in the leaf.
+        A tree votes for one class, as published, or splits its vote by the class shares of the leaf.
     reweighting : {"factor", "midway"}
-        Whether the weights of cases are multiplied, as published, or moved half of the way, which is calmer where
-        labels are noisy; then all trees vote alike, so `votes` should be "shares".
+        The weights of cases are multiplied, as published, or moved halfway, which suits noisy labels; with "midway" all
+        trees have equal votes, so `votes` should be "shares".
     coarseness : float, default 0.0
-        How much a node of later trees must weigh to be divided, in mean leaves of the first tree; 1 to 2 where labels
-        are noisy, 0 sets no limit.
+        Minimum node weight for a split in later trees, in mean leaf weights of the first tree; 1 to 2 for noisy labels,
+        0 for no limit.
     smoothing : None, "laplace" or float
-        How leaves estimate these shares.
+        How leaves estimate the class shares.
     max_resets : int, default 10
-        How often in all the weights may go back to the start because a tree was no better than guessing; such a round
-        is repeated on a bootstrap.
+        How often the weights may be reset in total because a tree was no better than guessing; such a round is repeated
+        on a bootstrap sample.
     time_limit : float or None
-        Seconds after which no further round is begun.
+        Seconds after which no further round is started.
     progress : callable or None
-        Called with rounds done and rounds in all.
+        Called with the number of finished rounds and of all rounds.
     warm_start : bool
-        Whether fitting again goes on after the rounds there are (the same data are needed).
+        Fitting again adds rounds to the existing ones (the data must be the same).
     random_state : int, RandomState or None
-        Of the bootstraps after resets.
+        Seed of the bootstrap samples after resets.
     schema : Schema, dict or None
 
     Attributes
@@ -112,7 +112,7 @@ class AdaBoostClassifier(EnsembleClassifier):
 
     def _recipe(self, n_rows: int, n_attributes: int) -> BoostPlan:
         if self.tree is not None:
-            refuse_beside_tree(self, {"max_depth": 1})
+            reject_tree_options(self, {"max_depth": 1})
         plan = tree_plan(self.tree, cart(stopping=Stopping(max_depth=self.max_depth)))
         return adaboost(
             plan,

@@ -1,9 +1,4 @@
-"""The estimators ID3, C4.5 and C4.5rules.
-
-The tree estimators ID3 and C4.5; those of CART (`treewright.estimators.cart`) can be imported from here as well.
-
-The rule estimator: C4.5rules.
-"""
+"""The estimators of ID3, C4.5 and C4.5rules."""
 
 from __future__ import annotations
 
@@ -25,10 +20,10 @@ class ID3Classifier(TreeClassifier):
     Parameters
     ----------
     criterion : {"gain", "gini", "chi2"} or function, default "gain"
-        What the chosen attribute has most of; a function as for `CARTClassifier`.
+        Score that is maximised; a function as for `CARTClassifier`.
     max_depth, max_leaf_nodes : int or None
     min_samples_split : int or float, default 2
-        Cases (or share of all cases) that a node needs to be divided.
+        Cases (or share of all cases) that a node needs for a split.
     min_impurity_decrease : float
         Least score of the chosen test times the share of all cases in the node.
     grow_significance : float or None
@@ -41,15 +36,15 @@ class ID3Classifier(TreeClassifier):
     bonferroni : bool
         Whether chi-square pruning makes up for the choice among several attributes.
     ccp_alpha : float
-        Of cost-complexity pruning: the price of a leaf.
+        Alpha of cost-complexity pruning, the penalty per leaf.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
-        What the columns are; None infers it. Numeric columns are made nominal by entropy with the MDL stop;
+        Types of the columns; None infers them. Numeric columns are made nominal by entropy with the MDL stop;
         whole-number columns of at most 10 values are taken as nominal.
     engine : {"auto", "interpreted", "compiled"}
-        Who grows the tree; "auto" decides by the size of the data. The tree is the same.
+        Engine that grows the tree; "auto" chooses by the size of the data. The tree is the same.
     n_jobs : int or None
         Threads of the compiled engine; None and -1 for all processors that the process may use. The tree is the same
         for any number.
@@ -150,24 +145,24 @@ class C45Classifier(TreeClassifier):
     raising, mdl_correction, collapse : bool
         Subtree raising, the penalty for choosing among cuts, the collapsing of useless tests (dialects c45 and j48).
     bins : int or None
-        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        Bin the numbers of each attribute and try only bin borders as cuts; None, the default, tries
         every number (dialect c45).
     max_depth, max_leaf_nodes : int or None
         Limits of growing (dialect c45).
     grow_significance : float or None
         Growing stops where the best test is not significant at this level by chi-square (dialect c45).
     ccp_alpha : float
-        Of ``prune="cost_complexity"``: the price of a leaf.
+        Alpha of ``prune="cost_complexity"``, the penalty per leaf.
     costs : table or dict or None
-        Cost of saying class j of a case of class i, rows and columns in the order of `classes_`, or
+        Cost of predicting class j for a case of class i, rows and columns in the order of `classes_`, or
         ``{(true, predicted): cost}``; then the class of least expected cost is predicted.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
-        What the columns are; None infers it.
+        Types of the columns; None infers them.
     engine : {"auto", "interpreted", "compiled"}
-        Who grows the tree; "auto" decides by the size of the data. The tree is the same.
+        Engine that grows the tree; "auto" chooses by the size of the data. The tree is the same.
     n_jobs : int or None
         Threads of the compiled engine; None and -1 for all processors that the process may use. The tree is the same
         for any number.
@@ -267,7 +262,7 @@ class C45RulesClassifier(TableClassifier):
     Parameters
     ----------
     dialect : {"c45", "r8", "j48"}, default "c45"
-        Whose tree the rules come from. ``"r8"`` gives the lists of Quinlan's program rule by rule, its
+        The tree that the rules come from. ``"r8"`` gives the rules of Quinlan's program one by one, its
         pseudo-random search included; the others search with a seed of their own.
     criterion : {"gain_ratio", "gain"}, default "gain_ratio"
     min_objects : float, default 2
@@ -333,20 +328,20 @@ class C45RulesClassifier(TableClassifier):
         """The learned rules, in firing order."""
         return self.model_.rules
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the rules.
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # C4.5rules takes no case weights
+        """Induce the rules.
 
         Parameters
         ----------
         X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-            Text, categories and missing values as they are.
+            Text columns, categories and missing values work without preprocessing.
         y : array of labels
 
         Returns
         -------
         self
         """
-        return self._fit(X, y)
+        return super().fit(X, y)
 
     def _recipe(self, n_rows: int, n_attributes: int) -> RulePlan:
         return c45_rules(
@@ -359,5 +354,5 @@ class C45RulesClassifier(TableClassifier):
             validation=self.validation,
         )
 
-    def _learned(self, dataset: Dataset, plan: RulePlan) -> RuleModel:
+    def _train(self, dataset: Dataset, plan: RulePlan) -> RuleModel:
         return fit_model(dataset, plan)

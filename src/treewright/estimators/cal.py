@@ -1,8 +1,8 @@
-"""The estimators that learn case by case: CAL2 and CAL3.
+"""The incremental estimators: CAL2 and CAL3.
 
-The categories and classes that `schema` and `classes` declare at first are final. Without a schema the cases are kept:
-when a new case has an unknown category or class, all cases are presented again, in their order, to a learner that knows
-it. The tree is the same as if it had been known from the start.
+Categories and classes given by `schema` and `classes` are final. Without a schema the cases are stored: when a new case
+has an unknown category or class, all cases are presented again, in their order, to a learner that knows it. The tree is
+the same as if it had been known from the start.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from treewright.wording import quoted_list
 
 
 class _CAL(TreeClassifier):
-    """What CAL2 and CAL3 share: learning from all cases in turn, or from more cases as they come."""
+    """Base class of CAL2 and CAL3: training on all cases in turn, or on more cases as they arrive."""
 
     trace: bool
     prune: Any
-    _kept: list[tuple[RawTable, Labels]]
+    _stored_cases: list[tuple[RawTable, Labels]]
     _learner: CaseByCase
     _model: TreeModel | None
 
@@ -48,39 +48,43 @@ class _CAL(TreeClassifier):
     # -- learning ----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # a case is presented or not: it has no weight
-        """Present the cases in order, again and again, until the learner's end or `max_steps`.
+        """Present the cases in order, in passes, until the learner stops or `max_steps` is reached.
 
         Parameters
         ----------
         X : DataFrame (pandas, polars, Arrow), array, or the ``.X`` of `treewright.read`
-            Text, categories and missing values as they are; the columns are tested in this order.
+            Text columns, categories and missing values work without preprocessing; columns are tested in this order.
         y : array of labels
 
         Returns
         -------
         self
         """
-        return self._fit(X, y)
+        return super().fit(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Present one case or several ones, each of them once, and go on from what was learned before.
+        """Present one or more cases, each once, and update the tree.
 
         Parameters
         ----------
         X : DataFrame, array, or the ``.X`` of `treewright.read`
-            With a `schema`, values that it does not declare count as missing, with a warning. Without one the cases
-            are kept, and new values are learned as they come.
+            With a `schema`, unknown categories count as missing, with a warning. Without one the cases are stored, and
+            new categories are added as they occur.
         y : array of labels
         classes : array of labels or None
-            All classes that will come; only looked at in the first call. None: those of the schema, or those that come.
+            All classes; only used in the first call. None takes those of the schema, or those that occur.
 
         Returns
         -------
         self
         """
         labels = class_labels(self, y)
-        if self._declared is None and not isinstance(X, Dataset) and (not hasattr(self, "_learner") or self._kept):
-            return self._present_and_keep(X, y, labels, classes)
+        if (
+            self._given_schema is None
+            and not isinstance(X, Dataset)
+            and (not hasattr(self, "_learner") or self._stored_cases)
+        ):
+            return self._present_and_store(X, y, labels, classes)
         if hasattr(self, "_learner"):
             data = self._more_cases(X)
         else:
@@ -91,32 +95,32 @@ class _CAL(TreeClassifier):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
         cases = Dataset(data.schema, data.columns, data.n_rows, self._codes(labels), None, data.source)
         if not hasattr(self, "_learner"):
-            self._kept = []
+            self._stored_cases = []
             self._learner = begin_case_by_case(cases, self._plan(), keep_trace=self.trace)
         self._learner.learn_once(cases)
         self._model = None
         return self
 
-    def _present_and_keep(self, X: Any, y: Any, labels: Labels, classes: Any) -> Self:
-        """Present cases of which not everything is known yet."""
+    def _present_and_store(self, X: Any, y: Any, labels: Labels, classes: Any) -> Self:
+        """Present cases without a schema, and store them."""
         first = not hasattr(self, "_learner")
         raw = self._raw(X, reset=first)
         if raw.n_rows != len(labels):
             raise DataError(f"X has {raw.n_rows} rows, y has {len(labels)}")
         if first:
-            self._kept = [(raw, labels)]
+            self._stored_cases = [(raw, labels)]
             self._all_classes = None if classes is None else column_or_1d(classes)
         else:
-            self._kept.append((raw, labels))
-        if first or self._shows_news(raw, labels):
-            self._begin_again(y)
+            self._stored_cases.append((raw, labels))
+        if first or self._has_new_values(raw, labels):
+            self._restart(y)
         else:
             cases = encode(raw, self.schema_, unseen=Unseen.MISSING, with_target=False)
             self._learner.learn_once(replace(cases, target=self._codes(labels)))
         self._model = None
         return self
 
-    def _shows_news(self, raw: RawTable, labels: Labels) -> bool:
+    def _has_new_values(self, raw: RawTable, labels: Labels) -> bool:
         if self._all_classes is None and not set(labels.tolist()) <= set(self.classes_.tolist()):
             return True
         for attribute in self.schema_.attributes:
@@ -128,14 +132,14 @@ class _CAL(TreeClassifier):
                 return True
         return False
 
-    def _begin_again(self, y: Any) -> None:
-        """Present all cases that were kept, in their order, to a learner that knows all their values and classes."""
-        labels = np.concatenate([one for _, one in self._kept])
+    def _restart(self, y: Any) -> None:
+        """Present all stored cases, in their order, to a new learner that knows all their categories and classes."""
+        labels = np.concatenate([one for _, one in self._stored_cases])
         self.classes_ = np.unique(labels if self._all_classes is None else self._all_classes)
         self.n_classes_ = len(self.classes_)
         target = self._target(None, str(getattr(y, "name", None) or "y"), self.classes_)
         self._columns = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
-        raw = stacked([one for one, _ in self._kept])
+        raw = stacked([one for one, _ in self._stored_cases])
         attributes = infer_schema(raw, nominal_limit=self._plan().nominal_limit).columns
         cases = encode(raw, schema_with_target(attributes, target), with_target=False)
         known = replace(cases, target=self._codes(labels))
@@ -143,15 +147,15 @@ class _CAL(TreeClassifier):
         self._learner.learn_once(known)
 
     def _declared_classes(self, X: Any, labels: Labels) -> Labels:
-        """Return the classes of the schema if these labels are among them, else the labels."""
-        schema = self._declared or (X.schema if isinstance(X, Dataset) else None)
+        """Return the classes of the schema if it has all these labels, else the labels."""
+        schema = self._given_schema or (X.schema if isinstance(X, Dataset) else None)
         if schema is None or schema.target is None or schema.target_column.is_numeric:
             return labels
         declared = labels_of(schema.target_column)
         return declared if set(labels.tolist()) <= set(declared.tolist()) else labels
 
     def _first_cases(self, X: Any, y: Any, classes: Labels) -> Dataset:
-        """Fix classes and columns, and encode the cases by them."""
+        """Determine classes and columns from the first cases, and encode them."""
         self.classes_ = np.unique(classes)
         target = self._target(X, str(getattr(y, "name", None) or "y"), self.classes_)
         data = self._encoded(X, target, self._plan().nominal_limit)
@@ -170,15 +174,15 @@ class _CAL(TreeClassifier):
 
     def _codes(self, labels: Labels) -> Any:
         """Return the labels as class indices."""
-        place = {text: int(code) for text, code in zip(label_texts(self.classes_), self._columns, strict=True)}
+        code_of = {text: int(code) for text, code in zip(label_texts(self.classes_), self._columns, strict=True)}
         texts = label_texts(labels)
-        strange = sorted({text for text in texts if text not in place})
+        strange = sorted({text for text in texts if text not in code_of})
         if strange:
-            raise DataError(f"y has classes that were not declared at first: {quoted_list(strange)}")
-        return np.array([place[text] for text in texts], dtype=np.int32)
+            raise DataError(f"y has classes that the first call did not give: {quoted_list(strange)}")
+        return np.array([code_of[text] for text in texts], dtype=np.int32)
 
-    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        self._kept = []
+    def _train(self, dataset: Dataset, plan: Plan) -> TreeModel:
+        self._stored_cases = []
         model, self._learner = fit_case_by_case(dataset, plan, smoothing=self.smoothing, keep_trace=self.trace)
         return model
 
@@ -205,14 +209,14 @@ class _CAL(TreeClassifier):
     def notation_(self) -> str:
         """The tree on one line: attributes with a subtree for each value in brackets, classes, ``*`` for open leaves.
 
-        The intervals of a numeric column stand in ascending order.
+        The intervals of a numeric column are in ascending order.
         """
         check_is_fitted(self)
         return self._learner.notation
 
     @property
     def run_(self) -> Run | None:
-        """Why `fit` ended, after how many passes and steps; None before it was called."""
+        """Why `fit` stopped, after how many passes and steps; None before it was called."""
         check_is_fitted(self)
         return self._learner.run
 
@@ -221,12 +225,12 @@ class _CAL(TreeClassifier):
         """Every step so far, with the whole tree after it; only with ``trace=True``."""
         check_is_fitted(self)
         if not self.trace:
-            raise AttributeError(f"the steps are kept only by {type(self).__name__}(trace=True)")
+            raise AttributeError(f"the steps are recorded only by {type(self).__name__}(trace=True)")
         return self._learner.trace
 
 
 class CAL2Classifier(_CAL):
-    """CAL2 (Unger and Wysotzki 1981): cases one at a time, for classes that do not overlap.
+    """CAL2 (Unger and Wysotzki 1981): incremental, for classes that do not overlap.
 
     A leaf takes the class of its first case; a case of another class replaces it by a test of the next column.
 
@@ -235,13 +239,13 @@ class CAL2Classifier(_CAL):
     max_steps : int or None
         Cases that `fit` presents at most, over all passes; None: until a pass makes no error, or no column is left.
     trace : bool, default False
-        Whether every step is kept, with the whole tree after it; for small data.
+        Record every step with the whole tree after it; for small data.
     prune : str, pruning method or None
         As for `ID3Classifier`; the model is pruned, not the learner, which goes on from what it has.
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
-        What the columns are; None infers it from the (first) cases. Numeric columns are made nominal by entropy with
+        Types of the columns; None infers them from the (first) cases. Numeric columns are made nominal by entropy with
         the MDL stop, by the (first) cases; whole-number columns of at most 10 values are taken as nominal.
 
     Attributes
@@ -299,21 +303,21 @@ class CAL2Classifier(_CAL):
 
 
 class CAL3Classifier(_CAL):
-    """CAL3 (Unger and Wysotzki 1981): cases one at a time, for classes that overlap.
+    """CAL3 (Unger and Wysotzki 1981): incremental, for classes that overlap.
 
-    A leaf counts. From `s1` cases on it is closed with the class that has a share of at least `s2`, or, if none has,
-    replaced by a test of the next column.
+    A leaf counts its cases. With at least `s1` of them it becomes final if a class has a share of at least `s2`, else a
+    test of the next column replaces it.
 
     Parameters
     ----------
     s1 : int, default 4
-        Cases that a leaf counts before it is judged; at least 1.
+        Cases that a leaf counts before a decision; at least 1.
     s2 : float, default 0.7
-        Share from which on a class closes a leaf; above 0.5 and at most 1.
+        Class share that makes a leaf final; above 0.5 and at most 1.
     max_steps : int or None
         Cases that `fit` presents at most, over all passes; None: until a pass changes nothing.
     trace : bool, default False
-        Whether every step is kept, with the whole tree after it; for small data.
+        Record every step with the whole tree after it; for small data.
     prune : str, pruning method or None
         As for `ID3Classifier`; the model is pruned, not the learner, which goes on from what it has.
     smoothing : None, "laplace" or float
@@ -349,8 +353,8 @@ class CAL3Classifier(_CAL):
         self.schema = schema
 
     def __sklearn_tags__(self) -> Tags:
-        """Declare a poor score: by default a leaf closes after four cases, of which one may differ."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
+        """Declare a poor score: by default a leaf is final after four cases, of which one may differ."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn has no types
         if tags.classifier_tags is not None:
             tags.classifier_tags.poor_score = True
         return tags

@@ -1,6 +1,4 @@
-"""The base class of the CART estimators: their plan, and the methods of their trees.
-
-The estimators of CART: scikit-learn's tree by default, rpart's as soon as one of its options is used.
+"""The CART estimators: scikit-learn's tree by default, rpart's if one of its options is used.
 
 The options of rpart are ``missing="surrogate"``, `priors`, `loss`, `cp`, `choose` and `faults`. With any of them the
 tree is grown as in rpart, and options that rpart does not have (`max_leaf_nodes`, `max_features`, `monotonic`, ...) are
@@ -38,16 +36,33 @@ RPART: dict[str, Any] = {"min_samples_split": 20, "cp": 0.01, "max_depth": 30, "
 """The defaults of rpart."""
 
 
-class CARTEstimator(TreeEstimator):
-    """What CART's classifier and regressor share."""
+class GrowthLimits:
+    """The limits of CART's growth as estimator parameters; also for the trees of random forests."""
 
-    criterion: str | CriterionFunction
     max_depth: int | None
     min_samples_split: int | float
     min_samples_leaf: int | float
     min_weight_fraction_leaf: float
     max_leaf_nodes: int | None
     min_impurity_decrease: float
+    grow_significance: float | None = None
+
+    def _stopping(self, n_rows: int) -> Stopping:
+        return Stopping(
+            max_depth=self.max_depth,
+            max_leaves=self.max_leaf_nodes,
+            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
+            min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
+            min_share=self.min_weight_fraction_leaf,
+            min_decrease=self.min_impurity_decrease,
+            significance=self.grow_significance,
+        )
+
+
+class CARTEstimator(GrowthLimits, TreeEstimator):
+    """Base class of the CART estimators."""
+
+    criterion: str | CriterionFunction
     max_features: int | float | str | None
     random_state: Any
     missing: str | None
@@ -62,19 +77,18 @@ class CARTEstimator(TreeEstimator):
     monotonic: Any
     prune: Any
     ccp_alpha: float
-    grow_significance: float | None = None
 
     @classmethod
     def like_rpart(cls, **overrides: Any) -> Self:
         """Return an estimator with rpart's defaults, which grows the tree that rpart grows.
 
-        These are ``minsplit`` 20, ``minbucket`` a third of it, ``cp`` 0.01, ``maxdepth`` 30 and five surrogates; and
-        what is odd in the program is reproduced (`faults`).
+        These are ``minsplit`` 20, ``minbucket`` a third of it, ``cp`` 0.01, ``maxdepth`` 30 and five surrogates; the
+        peculiarities of the program are reproduced (`faults`).
 
         Parameters
         ----------
         **overrides
-            Parameters of the constructor that shall be different.
+            Parameters of the constructor with other values.
 
         Examples
         --------
@@ -91,22 +105,13 @@ class CARTEstimator(TreeEstimator):
         return cls(**chosen)
 
     def _cart(self, criterion: str | CriterionFunction, n_rows: int, n_attributes: int) -> Plan:
-        stopping = Stopping(
-            max_depth=self.max_depth,
-            max_leaves=self.max_leaf_nodes,
-            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
-            min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
-            min_share=self.min_weight_fraction_leaf,
-            min_decrease=self.min_impurity_decrease,
-            significance=self.grow_significance,
-        )
         draw = None
         if self.max_features is not None:
             draw = AttributeSampling(_attributes_drawn(self.max_features, n_attributes), self._seed)
         return cart(
             criterion=criterion,
             missing=self.missing,
-            stopping=stopping,
+            stopping=self._stopping(n_rows),
             draw=draw,
             monotonic=self.monotonic,
             bins=self.bins,
@@ -123,18 +128,18 @@ class CARTEstimator(TreeEstimator):
 
     @property
     def _seed(self) -> int:
-        """The same data give the same tree: nothing is left to chance unless a random state asks for it."""
+        """Random seed: 0 unless a random state is given."""
         return 0 if self.random_state is None else seed_of(self.random_state)
 
     def _of_classes(self) -> dict[str, Any]:
-        """Return what only classes have: priors and losses."""
+        """Return the options for classes only: priors and losses."""
         return {}
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
     @property
     def cp_table_(self) -> CpTable:
-        """The trees that pruning can give, and their errors: only where the tree was grown by rpart's options."""
+        """The sequence of pruned trees and their errors; only with rpart's options."""
         check_is_fitted(self)
         rows = self.model_.recipe.get("cp_table")
         if rows is None:
@@ -145,7 +150,7 @@ class CARTEstimator(TreeEstimator):
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Share of each attribute in the decrease of impurity; as rpart counts it, surrogates have their part."""
+        """Share of each attribute in the decrease of impurity; with rpart's options surrogates count, too."""
         check_is_fitted(self)
         shares = self.model_.recipe.get("importance")
         return super().feature_importances_ if shares is None else np.array(shares, dtype=np.float64)
@@ -170,18 +175,18 @@ class CARTEstimator(TreeEstimator):
         >>> path.ccp_alphas.round(4).tolist(), path.impurities.round(4).tolist()
         ([0.0, 0.4444], [0.0, 0.4444])
         """
-        whole = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight)
-        if "importance" in whole.model_.recipe:
+        full = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight)
+        if "importance" in full.model_.recipe:
             raise ParameterError(
-                "the path is by impurity, as scikit-learn has it: with rpart's options see cp_table_, "
-                "and with criterion='absolute_error' there is none"
+                "the path is by impurity, as in scikit-learn: with rpart's options see cp_table_, "
+                "and with criterion='absolute_error' there is no path"
             )
         measure: Impurity = "entropy" if self.criterion == "entropy" else "gini"
-        path = cost_complexity_path(whole.tree_, "impurity", measure)
+        path = cost_complexity_path(full.tree_, "impurity", measure)
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
 
 
-def _attributes_drawn(max_features: int | float | str, n_attributes: int) -> int:
+def _sampled_attributes(max_features: int | float | str, n_attributes: int) -> int:
     if max_features == "sqrt":
         return max(1, int(np.sqrt(n_attributes)))
     if max_features == "log2":
@@ -213,11 +218,11 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
     ----------
     criterion : {"gini", "entropy", "chi2"} or function, default "gini"
         A function takes the table of a test, branches x classes (doubles, classes in the order of the schema), and
-        returns a score: the test with the highest is taken, one of 0 or less is none. Both engines take it, the
+        returns a score: the highest score wins, a score of 0 or less rejects the test. Both engines take it, the
         compiled one compiles it. `feature_importances_` then go by entropy, `ccp_alpha` by Gini.
     max_depth : int or None
     min_samples_split, min_samples_leaf : int or float
-        Cases (or share of all cases) that a node needs to be divided, that each branch needs.
+        Cases (or share of all cases) that a node needs for a split, that each branch needs.
     min_weight_fraction_leaf : float
         Share of the weight of all cases that each branch needs.
     max_leaf_nodes : int or None
@@ -227,16 +232,16 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
     grow_significance : float or None
         Growing stops where the best test is not significant at this level by chi-square.
     max_features : int, float, "sqrt", "log2" or None
-        Attributes drawn at each node.
+        Attributes sampled at each node.
     missing : {"best_side", "majority", "surrogate"} or None
         Cases without a value go to the side where they fit best, to the side of the most cases, or where other
         attributes send them that agree with the test. None is "surrogate" with rpart's options, else "best_side".
     max_surrogates : int, default 5
-        How many attributes can stand in for a test.
+        Most surrogate splits of a test.
     priors : dict, array or None
         Share of each class where the tree will be used, by label or in the order of `classes_`; they sum to 1.
     loss : dict, table or None
-        Cost of saying class j of a case of class i: rows and columns in the order of `classes_`, or
+        Cost of predicting class j for a case of class i: rows and columns in the order of `classes_`, or
         ``{(true, predicted): cost}``. It guides growing, and the class of least expected loss is predicted.
     cp : float or None
         What a split must save, as a share of the root's risk; rpart's own default is 0.01. None grows fully.
@@ -245,9 +250,9 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
     xval : int, default 10
         Number of groups of that cross-validation.
     faults : bool
-        Reproduce what is odd in rpart (see `treewright.learners.rpart.growing.Rpart`).
+        Reproduce the peculiarities of rpart (see `treewright.learners.rpart.growing.Rpart`).
     bins : int or None
-        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        Bin the numbers of each attribute and try only bin borders as cuts; None, the default, tries
         every number.
     monotonic : dict, sequence or None
         By column name, or one for each column: 1 if the probability of the second class may only rise with the column,
@@ -255,7 +260,7 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
     prune : str, pruning method or None
         As for `ID3Classifier`.
     ccp_alpha : float
-        Price of a leaf in cost-complexity pruning by impurity, as scikit-learn has it.
+        Alpha of cost-complexity pruning by impurity, as in scikit-learn.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
     random_state : int, RandomState or None
@@ -269,7 +274,7 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
     Attributes
     ----------
     tree_ : Tree
-        Its ``surrogates`` are the tests that stand in.
+        With ``surrogates``, the surrogate splits of its nodes.
     cp_table_ : CpTable
         With rpart's options: the trees that pruning can give.
     schema_ : Schema
@@ -365,10 +370,10 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
         labels = self.classes_.tolist()
         return {"priors": priors_from(self.priors, labels), "loss": _loss_from(self.loss, labels)}
 
-    def _learned(self, dataset: Dataset, plan: Plan) -> TreeModel:
+    def _train(self, dataset: Dataset, plan: Plan) -> TreeModel:
         """Put what was said in the order of `classes_` into declared order."""
         declared = len(dataset.schema.classes)
-        return super()._learned(dataset, replace(plan, learner=plan.learner.for_class_order(self._columns, declared)))
+        return super()._train(dataset, replace(plan, learner=plan.learner.for_class_order(self._columns, declared)))
 
 
 class CARTRegressor(CARTEstimator, TreeRegressor):
@@ -396,7 +401,7 @@ class CARTRegressor(CARTEstimator, TreeRegressor):
     xval : int, default 10
     faults : bool
     bins : int or None
-        Put the numbers of each attribute into as many bins and try only their borders as cuts; None, the default, tries
+        Bin the numbers of each attribute and try only bin borders as cuts; None, the default, tries
         every number.
     monotonic : dict, sequence or None
         By column name, or one for each column: 1 if the prediction may only rise with the column, -1 if only fall.

@@ -14,11 +14,11 @@ from treewright.plans import Plan, chaid
 from treewright.wording import did_you_mean
 
 CHAID_DIALECTS = ("chaid", "r")
-"""Whose CHAID: the published procedure, or that of R's package."""
+"""The published procedure, or that of R's package."""
 
 
 class _CHAID:
-    """The parameters that CHAID's classifier and regressor share."""
+    """The parameters of CHAID's classifier and regressor."""
 
     alpha_merge: float
     alpha_split: float
@@ -46,20 +46,20 @@ class _CHAID:
 
 
 class CHAIDClassifier(_CHAID, TreeClassifier):
-    """CHAID (Kass 1980) for classes: values that do not differ share a branch, the most significant test divides.
+    """CHAID (Kass 1980) for classes: values that do not differ share a branch, the most significant test is chosen.
 
     Parameters
     ----------
     alpha_merge : float, default 0.05
         Values whose difference has a larger p are merged; 1 merges nothing. Exhaustive CHAID does not use it.
     alpha_split : float, default 0.05
-        Adjusted p up to which a node is divided.
+        Largest adjusted p of a split.
     resplit : bool, default False
-        Let a merged group of three or more values be divided again.
+        Allow a merged group of three or more values to be split again.
     exhaustive : bool, default False
         Merge down to two groups and take the best stage (Biggs, de Ville and Suen 1991).
     min_samples_split, min_samples_leaf : int or float, default 20 and 7
-        Cases (or share of all cases) that a node needs to be divided, that a branch needs. A case of weight three
+        Cases (or share of all cases) that a node needs for a split, that a branch needs. A case of weight three
         counts as three.
     max_depth : int or None
     bins : int, default 10
@@ -67,12 +67,12 @@ class CHAIDClassifier(_CHAID, TreeClassifier):
     dialect : {"chaid", "r"}, default "chaid"
         The published procedure, or that of R's package CHAID 0.1-2 (see `like_r`).
     prune : str, pruning method or None
-        CHAID stops by itself; a method, as for `ID3Classifier`, prunes what it has grown.
+        CHAID needs no pruning; a method, as for `ID3Classifier`, prunes the grown tree.
     class_weight : dict, "balanced" or None
     smoothing : None, "laplace" or float
         How `predict_proba` estimates: shares of the leaf, Laplace, or the m of the m-estimate.
     schema : Schema, dict or None
-        What the columns are; None infers it. Whole-number columns of at most 10 values are taken as nominal. Of
+        Types of the columns; None infers them. Whole-number columns of at most 10 values are taken as nominal. Of
         ordinal and numeric columns only neighbours are merged.
 
     Attributes

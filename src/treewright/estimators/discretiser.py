@@ -1,6 +1,6 @@
-"""A transformer that puts numbers into intervals.
+"""A transformer that discretises numbers into intervals.
 
-A number equal to the bound of two intervals lies in the lower one.
+A number equal to the bound of two intervals belongs to the lower one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Floats = npt.NDArray[np.float64]
 METHODS = ("mdl", "equal_width", "equal_frequency", "chi_merge")
 
 BY_CLASSES = ("mdl", "chi_merge")
-"""The methods that look at the classes."""
+"""The methods that use the classes."""
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Puts the numbers of each column into intervals.
+    """Discretises the numbers of each column into intervals.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Declare support for missing values, and whether a target is required."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn has no types
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self.method in BY_CLASSES
         return tags
@@ -97,7 +97,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : table of numbers
             A dataframe, an array, or the ``.X`` of `treewright.read`; NaN is missing.
         y : array of labels or None
-            Only looked at by the methods that need classes.
+            Only used by the methods that need classes.
 
         Returns
         -------
@@ -129,18 +129,18 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         numbers = self._numbers(X, reset=False)
         codes = np.empty_like(numbers)
-        for place, bounds in enumerate(self.bounds_):
-            codes[:, place] = np.searchsorted(bounds, numbers[:, place], side="left")
+        for column, bounds in enumerate(self.bounds_):
+            codes[:, column] = np.searchsorted(bounds, numbers[:, column], side="left")
         missing = np.isnan(numbers)
         codes[missing] = np.nan
         return self._texts(codes, missing) if self.labels else codes
 
     def _texts(self, codes: Floats, missing: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         texts = np.full(codes.shape, None, dtype=object)
-        for place, bounds in enumerate(self.bounds_):
+        for column, bounds in enumerate(self.bounds_):
             names = np.array(interval_labels(tuple(bounds.tolist())), dtype=object)
-            known = ~missing[:, place]
-            texts[known, place] = names[codes[known, place].astype(np.intp)]
+            known = ~missing[:, column]
+            texts[known, column] = names[codes[known, column].astype(np.intp)]
         return texts
 
     def _numbers(self, X: Any, *, reset: bool) -> Floats:
@@ -164,7 +164,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _array_of(data: Dataset) -> Floats:
     texts = [column.name for column in data.schema.attributes if not column.is_numeric]
     if texts:
-        raise DataError("intervals are made of numbers, and this column has none", column=texts[0])
+        raise DataError("discretisation needs numbers, and this column has none", column=texts[0])
     return np.column_stack(data.columns).astype(np.float64)
 
 
@@ -177,7 +177,7 @@ def _class_codes(y: Any, numbers: Floats) -> npt.NDArray[np.int32]:
 
 def _tables(numbers: Floats, codes: npt.NDArray[np.int32]) -> list[FrequencyTable]:
     """Count the classes of every number, column by column."""
-    names = tuple(f"x{place}" for place in range(numbers.shape[1]))
+    names = tuple(f"x{column}" for column in range(numbers.shape[1]))
     classes = tuple(map(str, range(int(codes.max()) + 1)))
     schema = Schema(
         (*(Column(name, Kind.NUMERIC) for name in names), Column("y", Kind.NOMINAL, classes)),

@@ -26,14 +26,13 @@ from treewright.estimators.bagging import (
     BaggingClassifier,
     BaggingRegressor,
     EnsembleEstimator,
-    refuse_beside_tree,
+    reject_tree_options,
 )
-from treewright.estimators.base import cases_from
+from treewright.estimators.cart import GrowthLimits
 from treewright.learners.criteria import CriterionFunction
-from treewright.learners.recipe import Stopping
-from treewright.plans import Plan, cart
+from treewright.plans import cart
 
-_GROWING: dict[str, Any] = {
+_GROWTH_DEFAULTS: dict[str, Any] = {
     "max_depth": None,
     "min_samples_split": 2,
     "min_samples_leaf": 1,
@@ -41,29 +40,23 @@ _GROWING: dict[str, Any] = {
     "max_leaf_nodes": None,
     "min_impurity_decrease": 0.0,
 }
-"""CART's limits of growing, as they usually are."""
+"""Defaults of the limits of CART's growth."""
 
 
-class _Drawing(Bagging):
+class _RandomForest(GrowthLimits, Bagging):
     """Base class of random forests: sampled attributes and thresholds, and the growth limits of CART."""
 
     criterion: str | CriterionFunction
-    max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
-    min_weight_fraction_leaf: float
-    max_leaf_nodes: int | None
-    min_impurity_decrease: float
     max_features: int | float | str | None
     features_per: str
     random_cuts: bool
 
-    def _forest(self, n_rows: int, criterion: str | CriterionFunction, usual_criterion: str) -> ForestPlan:
+    def _forest(self, n_rows: int, criterion: str | CriterionFunction, default_criterion: str) -> ForestPlan:
         if self.tree is not None:
-            refuse_beside_tree(self, {"criterion": usual_criterion, **_GROWING})
+            reject_tree_options(self, {"criterion": default_criterion, **_GROWTH_DEFAULTS})
             plan = tree_plan(self.tree, cart())
         else:
-            plan = self._cart(n_rows, criterion)
+            plan = cart(criterion=criterion, stopping=self._stopping(n_rows))
         return forest(
             plan,
             trees=self.n_estimators,
@@ -73,20 +66,9 @@ class _Drawing(Bagging):
             **self._bootstraps(),
         )
 
-    def _cart(self, n_rows: int, criterion: str | CriterionFunction) -> Plan:
-        stopping = Stopping(
-            max_depth=self.max_depth,
-            max_leaves=self.max_leaf_nodes,
-            min_cases=max(2, cases_from(self.min_samples_split, n_rows, "min_samples_split")),
-            min_leaf=cases_from(self.min_samples_leaf, n_rows, "min_samples_leaf"),
-            min_share=self.min_weight_fraction_leaf,
-            min_decrease=self.min_impurity_decrease,
-        )
-        return cart(criterion=criterion, stopping=stopping)
 
-
-class RandomForestClassifier(_Drawing, BaggingClassifier):
-    """Random forest (Breiman 2001): bagged trees that look at a few attributes at each node; probabilities averaged.
+class RandomForestClassifier(_RandomForest, BaggingClassifier):
+    """Random forest (Breiman 2001): bagged trees with a few sampled attributes at each node; probabilities averaged.
 
     Parameters
     ----------
@@ -102,11 +84,11 @@ class RandomForestClassifier(_Drawing, BaggingClassifier):
     min_weight_fraction_leaf, min_impurity_decrease : float
         Limits of CART's growing.
     max_features : "sqrt", "log2", int, float or None
-        Attributes looked at: the root of their number, ``floor(log2(n)) + 1``, a number, a share, or all.
+        Attributes sampled: the root of their number, ``floor(log2(n)) + 1``, a number, a share, or all.
     features_per : {"node", "tree"}
-        Whether they are drawn anew at each node, or once for each tree.
+        Sample them anew at each node, or once for each tree.
     random_cuts : bool
-        Whether the cuts of numbers are drawn, too (extremely randomised trees).
+        Sample the thresholds of numbers, too (extremely randomised trees).
     bootstrap, max_samples, balanced_bootstrap, oob_score, permutation_importance, class_weight, smoothing
         As for `BaggedTreesClassifier`.
     n_jobs, time_limit, progress, warm_start, random_state, schema
@@ -195,8 +177,8 @@ class RandomForestClassifier(_Drawing, BaggingClassifier):
         return self._forest(n_rows, self.criterion, "gini")
 
 
-class RandomForestRegressor(_Drawing, BaggingRegressor):
-    """Random forest for numbers: bagged trees that look at some attributes at each node; answers averaged.
+class RandomForestRegressor(_RandomForest, BaggingRegressor):
+    """Random forest for numbers: bagged trees with some sampled attributes at each node; predictions averaged.
 
     Parameters
     ----------
@@ -207,13 +189,13 @@ class RandomForestRegressor(_Drawing, BaggingRegressor):
     max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_impurity_decrease
         Limits of growing.
     max_features : "sqrt", "log2", int, float or None, default 1/3
-        Attributes looked at; a third is Breiman's advice for numbers.
+        Attributes sampled; Breiman recommends a third for numbers.
     features_per, random_cuts
         As for `RandomForestClassifier`.
     bootstrap, max_samples, oob_score, permutation_importance, n_jobs, time_limit, progress, warm_start, random_state
         As for `BaggedTreesClassifier`.
     quantiles : bool
-        Whether the training cases in the leaves are kept, for `predict_quantiles` and `predict_interval`.
+        Keep the training cases in the leaves, for `predict_quantiles` and `predict_interval`.
     schema : Schema, dict or None
 
     Attributes
@@ -221,7 +203,7 @@ class RandomForestRegressor(_Drawing, BaggingRegressor):
     trees_ : tuple of Tree
     feature_importances_ : array
     oob_score_, oob_prediction_, oob_errors_
-        With `oob_score`: share of variance explained, answers, mean squared error after each tree.
+        With `oob_score`: share of variance explained, predictions, mean squared error after each tree.
     model_ : Forest
 
     Examples
@@ -291,7 +273,7 @@ class RandomForestRegressor(_Drawing, BaggingRegressor):
 
 
 class ForestEmbedding(TransformerMixin, BaseEstimator):
-    """Cases as the leaves of a forest that they end in: sparse columns of ones, one for each leaf.
+    """Embedding of cases by the leaves of a forest: a sparse column for each leaf, 1 for the cases in it.
 
     A linear model on these columns is a kernel method whose kernel is the forest's proximity.
 
@@ -299,9 +281,9 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
     ----------
     forest : estimator or None
         A forest of this package, such as ``RandomForestClassifier(100, max_depth=5)``: it is fitted to the target. None
-        needs no target: trees with random cuts are fitted to noise, so that the leaves divide the cases by chance.
+        needs no target: trees with random cuts are fitted to noise, so that the leaves partition the cases at random.
     n_estimators : int, default 100
-        Trees, where no forest is given.
+        Number of trees, if no forest is given.
     max_depth : int or None, default 5
         Their depth.
     n_jobs : int or None
@@ -341,7 +323,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Declare support for strings, categories and missing values, and whether a target is required."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn tells no types
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[no-untyped-call]  # scikit-learn has no types
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
@@ -355,7 +337,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
         ----------
         X : table
         y : array or None
-            The target, where a forest is given; else it is not looked at.
+            The target if a forest is given, else ignored.
         sample_weight : array or None
 
         Returns
@@ -377,7 +359,7 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
             if not isinstance(self.forest, EnsembleEstimator):
                 raise ParameterError(f"forest must be a forest of this package or None, not {self.forest!r}")
             if y is None:
-                raise ParameterError("ForestEmbedding requires y to be passed where a forest is given, but y is None")
+                raise ParameterError("ForestEmbedding requires y to be passed if a forest is given, but y is None")
             self.forest_ = clone(self.forest)
         self.forest_.fit(X, y, sample_weight)
         self.n_features_in_ = self.forest_.n_features_in_
@@ -397,7 +379,11 @@ class ForestEmbedding(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         starts = self.forest_.model_.packed.leaf_starts
         return np.array(
-            [f"tree{tree}_leaf{leaf}" for tree, many in enumerate(np.diff(starts).tolist()) for leaf in range(many)],
+            [
+                f"tree{tree}_leaf{leaf}"
+                for tree, number in enumerate(np.diff(starts).tolist())
+                for leaf in range(number)
+            ],
             dtype=object,
         )
 

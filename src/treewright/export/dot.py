@@ -1,12 +1,12 @@
 """A tree for Graphviz: text in the DOT language.
 
-Draw it with ``dot -Tsvg tree.dot -o tree.svg``. Edges are as wide as the cases that pass them are many, leaves have the
+Draw it with ``dot -Tsvg tree.dot -o tree.svg``. The width of an edge is proportional to its cases, leaves have the
 colour of their class.
 """
 
 from __future__ import annotations
 
-from treewright.export.view_model import Shape, Sketch, lines_of, shortened
+from treewright.export.view_model import Shape, TreeView, lines_of, shortened
 
 FILLS = ("#cfe3f0", "#f7dfcc", "#cceae0", "#f5e4ed", "#faeccc", "#dbeffa", "#fcfad9", "#e4e6e8")
 """Light shades of the class colours, by colour number."""
@@ -15,16 +15,16 @@ THICKEST = 8.0
 """Width of an edge that all cases pass, in points."""
 
 
-def dot_text(sketch: Sketch) -> str:
+def dot_text(view: TreeView) -> str:
     r"""Return a directed graph.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.export.view_model import tree_view
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> print(dot_text(sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)))
+    >>> print(dot_text(tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=0)))
     digraph tree {
         node [shape=box, style="rounded,filled", fillcolor="#f7f8fa", color="#59616c", fontname="Helvetica"];
         edge [color="#8a8f98", fontname="Helvetica", fontsize=11];
@@ -36,12 +36,12 @@ def dot_text(sketch: Sketch) -> str:
         '    node [shape=box, style="rounded,filled", fillcolor="#f7f8fa", color="#59616c", fontname="Helvetica"];',
         '    edge [color="#8a8f98", fontname="Helvetica", fontsize=11];',
     ]
-    total = sketch.nodes[0].weight
-    for position, one in enumerate(sketch.nodes):
+    total = view.nodes[0].weight
+    for position, one in enumerate(view.nodes):
         label = r"\n".join(dot_escaped(line) for line in lines_of(one))
         look = ""
         if one.shape is Shape.LEAF:
-            look = f', fillcolor="{FILLS[sketch.colours[int(one.outcome)] if one.counts else 0]}"'
+            look = f', fillcolor="{FILLS[view.colours[int(one.outcome)] if one.counts else 0]}"'
         elif one.shape is not Shape.TEST:
             look = ', style="rounded,dashed"'
         lines.append(f'    n{position} [label="{label}"{look}];')
@@ -53,7 +53,7 @@ def dot_text(sketch: Sketch) -> str:
 
 
 def dot_escaped(text: str) -> str:
-    r"""Escape a text for a string in quotes: no quote ends it, no escape or entity of Graphviz is read from it.
+    r"""Escape a text for a quoted string of Graphviz: quotes, backslashes and entities have no effect.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A tree as a Mermaid flowchart, which GitHub, GitLab and many editors draw from a code block.
 
-Mermaid itself refuses charts of more than 50,000 characters or 500 edges: ask for fewer nodes then.
+Mermaid rejects charts of more than 50,000 characters or 500 edges: draw fewer nodes then.
 """
 
 from __future__ import annotations
@@ -8,25 +8,25 @@ from __future__ import annotations
 import re
 
 from treewright.export.dot import FILLS
-from treewright.export.view_model import Shape, Sketch, lines_of, shortened
+from treewright.export.view_model import Shape, TreeView, lines_of, shortened
 
 _PLAIN = frozenset(" .,:-+/()=·±…≤≠'%")
-"""What stands for itself, beside letters and digits of any script."""
+"""Characters that need no escaping, besides letters and digits of any script."""
 
 
 _LIST_ITEM = re.compile(r"(\s*(?:\d+[.)]|[-+]))(?:\s|$)")
 
 
-def mermaid_text(sketch: Sketch) -> str:
+def mermaid_text(view: TreeView) -> str:
     """Return a flowchart.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.export.view_model import tree_view
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> print(mermaid_text(sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=1)))
+    >>> print(mermaid_text(tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=1)))
     flowchart TD
         n0["Outlook<br/>n = 14"]
         n1["No<br/>n = 5 (60 %)<br/>… 2 more nodes"]:::folded
@@ -41,10 +41,10 @@ def mermaid_text(sketch: Sketch) -> str:
     lines = ["flowchart TD"]
     used: set[int] = set()
     folded = False
-    for position, one in enumerate(sketch.nodes):
+    for position, one in enumerate(view.nodes):
         label = "<br/>".join(mermaid_escaped(line) for line in lines_of(one))
         if one.shape is Shape.LEAF:
-            colour = sketch.colours[int(one.outcome)] if one.counts else 0
+            colour = view.colours[int(one.outcome)] if one.counts else 0
             used.add(colour)
             lines.append(f'    n{position}(["{label}"]):::class{colour}')
         else:
@@ -62,7 +62,7 @@ def mermaid_text(sketch: Sketch) -> str:
 
 
 def mermaid_escaped(text: str) -> str:
-    """Write everything that Mermaid, Markdown or HTML could read as its own as a numbered entity.
+    """Replace every character with a meaning in Mermaid, Markdown or HTML by a numbered entity.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 r"""A tree for LaTeX: a tikzpicture that needs nothing but TikZ.
 
 Put ``\usepackage{tikz}`` into the preamble and ``\input`` the text. Characters beyond the fonts of pdfLaTeX need
-LuaLaTeX or XeLaTeX. The places come from whoever lays the tree out; the nodes stand there by themselves, so that no
-nesting of TeX limits the depth.
+LuaLaTeX or XeLaTeX. The caller gives the positions; nodes are placed absolutely, so the nesting of TeX does not limit
+the depth.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from treewright.errors import ParameterError
 from treewright.export.dot import FILLS
-from treewright.export.view_model import Shape, Sketch, lines_of, shortened
+from treewright.export.view_model import Shape, TreeView, lines_of, shortened
 
 LARGEST = 550.0
 """TeX knows no lengths beyond 575 centimetres."""
 
 PER_CENTIMETRE = 40.0
-"""Units of the places in a centimetre."""
+"""Units of the positions in a centimetre."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -45,33 +45,33 @@ _SPECIAL = {
     "…": r"\ldots{}",
     "·": r"$\cdot$",
 }
-"""What TeX reads as its own, and signs that not every font of TeX has."""
+"""Special characters of TeX, and characters that not every font of TeX has."""
 
 
-def tikz_text(sketch: Sketch, places: Sequence[tuple[float, float]]) -> str:
+def tikz_text(view: TreeView, places: Sequence[tuple[float, float]]) -> str:
     r"""Return a tikzpicture.
 
     Parameters
     ----------
-    sketch : Sketch
+    view : TreeView
     places : sequence of pairs
         Middle and top of every box, y downwards, `PER_CENTIMETRE` units to the centimetre.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import sketch_tree
+    >>> from treewright.export.view_model import tree_view
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> sketch = sketch_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)
-    >>> print(tikz_text(sketch, [(80.0, 0.0)]).splitlines()[-2])
+    >>> view = tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=0)
+    >>> print(tikz_text(view, [(80.0, 0.0)]).splitlines()[-2])
       \node[tree folded] (n0) at (2.00,0.00) {Yes\\n = 14 (64 \%)\\\ldots{} 7 more nodes};
     """
     if any(abs(x) > LARGEST * PER_CENTIMETRE or abs(y) > LARGEST * PER_CENTIMETRE for x, y in places):
         raise ParameterError(
             "TeX cannot set a picture of more than 5.5 metres: show fewer nodes (max_nodes, max_depth)"
         )
-    used = sorted({_colour(sketch, position) for position, one in enumerate(sketch.nodes) if one.shape is Shape.LEAF})
+    used = sorted({_colour(view, position) for position, one in enumerate(view.nodes) if one.shape is Shape.LEAF})
     lines = [
         r"% Needs \usepackage{tikz}.",
         *(rf"\definecolor{{treeclass{colour}}}{{HTML}}{{{FILLS[colour][1:].upper()}}}" for colour in used),
@@ -83,9 +83,9 @@ def tikz_text(sketch: Sketch, places: Sequence[tuple[float, float]]) -> str:
         r"  tree edge/.style={draw=black!30, line cap=round},",
         r"  tree branch/.style={fill=white, inner sep=1.5pt, font=\scriptsize}]",
     ]
-    total = sketch.nodes[0].weight
-    for position, (one, (x, y)) in enumerate(zip(sketch.nodes, places, strict=True)):
-        style = f"tree leaf {_colour(sketch, position)}" if one.shape is Shape.LEAF else "tree folded"
+    total = view.nodes[0].weight
+    for position, (one, (x, y)) in enumerate(zip(view.nodes, places, strict=True)):
+        style = f"tree leaf {_colour(view, position)}" if one.shape is Shape.LEAF else "tree folded"
         style = "tree test" if one.shape is Shape.TEST else style
         words = r"\\".join(tex_escaped(line) for line in lines_of(one))
         at = f"{x / PER_CENTIMETRE:.2f},{_negative(y / PER_CENTIMETRE)}"
@@ -101,7 +101,7 @@ def tikz_text(sketch: Sketch, places: Sequence[tuple[float, float]]) -> str:
 
 
 def tex_escaped(text: str) -> str:
-    r"""Escape what TeX would read as its own.
+    r"""Escape the special characters of TeX.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def tex_escaped(text: str) -> str:
     return "".join(_SPECIAL.get(one, one) for one in text)
 
 
-def _colour(sketch: Sketch, position: int) -> int:
-    one = sketch.nodes[position]
-    return sketch.colours[int(one.outcome)] if one.counts else 0
+def _colour(view: TreeView, position: int) -> int:
+    one = view.nodes[position]
+    return view.colours[int(one.outcome)] if one.counts else 0
 
 
 def _negative(y: float) -> str:

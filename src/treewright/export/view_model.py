@@ -4,9 +4,8 @@ Visible nodes are listed depth first, a parent before its children. A folded nod
 not shown; `hidden` counts the nodes below it. One box stands for the lightest branches of a node that has too many. A
 tree that is too large is shown from the top, the nodes with the most weight first.
 
-The words in the box of a node, for forms that set them themselves.
-
-Names from the data may be of any length; here they are cut at `LONGEST` characters.
+`lines_of` returns the text of a box for formats that set it themselves; names from the data are cut at `LONGEST`
+characters.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ from treewright.tree.tree import LEAF, STOPS, Tree
 from treewright.wording import number, printable
 
 SHOWN_BRANCHES = 12
-"""Branches of one node, if nobody says otherwise; the lightest ones share a box."""
+"""Default limit on the branches of one node; the lightest ones share a box."""
 
 SHORT_NUMBER = 8
-"""Digits and signs of a number that is printed exactly."""
+"""Longest number that is printed exactly, in characters."""
 
 _LONG_NUMBER = re.compile(r"-?[0-9][0-9.e+-]{8,}")
 
 OTHER = 7
-"""Colour number of the classes that have none of their own."""
+"""Colour number shared by the classes without a colour of their own."""
 
 
 _BETWEEN = {Test.NOMINAL: " = ", Test.SUBSET: " in "}
-"""What stands between an attribute and the condition of a branch, where it is not a sign of its own."""
+"""Text between an attribute and the condition of a branch, for conditions without a relation sign."""
 
 
 class Shape(StrEnum):
-    """What a box stands for."""
+    """The kind of a box."""
 
     TEST = "test"
     LEAF = "leaf"
@@ -55,7 +54,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sketched:
+class NodeView:
     """One visible box.
 
     Parameters
@@ -66,9 +65,9 @@ class Sketched:
         Position of the box above, -1 for the first.
     shape : Shape
     name : str
-        Attribute of a test, else the class or number that is said; made printable, not shortened.
+        Attribute of a test, else the predicted class or number; made printable, not shortened.
     branch : str
-        The condition on the way from above; empty for the first box.
+        The condition of the branch that leads here; empty for the first box.
     weight : float
     counts : tuple of float
         Weight of each class; empty for regression.
@@ -99,40 +98,40 @@ class Sketched:
 
     @property
     def share(self) -> float | None:
-        """Share of the class that is said; None for regression and where no case was."""
+        """Share of the predicted class; None for regression and without cases."""
         total = sum(self.counts)
         return self.counts[int(self.outcome)] / total if total > 0 else None
 
     @property
     def hidden_text(self) -> str:
-        """What is not shown below, in words; empty where nothing is hidden."""
+        """The number of hidden nodes as text; empty if there are none."""
         if not self.hidden:
             return ""
         return f"… {self.hidden:,} more node{'' if self.hidden == 1 else 's'}"
 
     @property
     def hidden_line(self) -> str:
-        """The same for the box, unless its name says it already: branches that are leaves are as many nodes."""
-        said = self.shape is Shape.REST and self.name.startswith(f"… {self.hidden:,} more ")
-        return "" if said else self.hidden_text
+        """The same as a line of the box; empty if its name already has the number."""
+        is_counted = self.shape is Shape.REST and self.name.startswith(f"… {self.hidden:,} more ")
+        return "" if is_counted else self.hidden_text
 
 
 @dataclass(frozen=True)
-class Sketch:
+class TreeView:
     """The visible nodes of a tree.
 
     Parameters
     ----------
     tree : Tree
-    nodes : tuple of Sketched
+    nodes : tuple of NodeView
     """
 
     tree: Tree
-    nodes: tuple[Sketched, ...]
+    nodes: tuple[NodeView, ...]
 
     @cached_property
     def colours(self) -> tuple[int, ...]:
-        """Colour number of each class: the classes that weigh most have one, the others share `OTHER`."""
+        """Colour number of each class: the heaviest classes have one each, the others share `OTHER`."""
         weights = self.nodes[0].counts
         if len(weights) <= OTHER:
             return tuple(range(len(weights)))
@@ -140,7 +139,7 @@ class Sketch:
         return tuple(heaviest.index(code) if code in heaviest else OTHER for code in range(len(weights)))
 
     def describe(self, position: int) -> str:
-        """Return all about a box in one line, nothing shortened: what a pointer that rests on it is told."""
+        """Return the full description of a box in one line, for its tooltip."""
         one = self.nodes[position]
         words = [f"{self.condition(position)}: "] if one.parent >= 0 else []
         match one.shape:
@@ -156,7 +155,7 @@ class Sketch:
         return "".join(words) + self.cases(position)
 
     def condition(self, position: int) -> str:
-        """Return the attribute and the condition by which a box is reached."""
+        """Return the attribute and the condition of the branch that leads to a box."""
         one = self.nodes[position]
         above = self.nodes[one.parent]
         split = self.tree.split(above.number)
@@ -164,20 +163,20 @@ class Sketch:
         return f"{above.name}{between}{one.branch}"
 
     def cases(self, position: int) -> str:
-        """Return the cases of a box in words: how many, and of which classes or which mean."""
+        """Return the cases of a box as text: their number, and their classes or mean."""
         one = self.nodes[position]
-        told = f"{number(one.weight)} case{'' if one.weight == 1 else 's'}"
+        cases = f"{number(one.weight)} case{'' if one.weight == 1 else 's'}"
         if one.spread is not None:
-            return f"{told}, mean {one.outcome:.6g}, standard deviation {one.spread:.4g}"
+            return f"{cases}, mean {one.outcome:.6g}, standard deviation {one.spread:.4g}"
         names = self.tree.schema.classes
         present = [(count, code) for code, count in enumerate(one.counts) if count]
-        present.sort(key=lambda pair: (-pair[0], pair[1]))
+        present.sort(key=lambda entry: (-entry[0], entry[1]))
         listed = ", ".join(f"{printable(names[code], 40)} {number(count)}" for count, code in present[:OTHER])
         more = f" and {len(present) - OTHER} more" if len(present) > OTHER else ""
-        return f"{told}: {listed}{more}" if present else told
+        return f"{cases}: {listed}{more}" if present else cases
 
 
-def sketch_tree(
+def tree_view(
     tree: Tree,
     *,
     root: int = 0,
@@ -185,8 +184,8 @@ def sketch_tree(
     max_depth: int | None = None,
     max_branches: int | None = SHOWN_BRANCHES,
     folded: Collection[int] = (),
-) -> Sketch:
-    """Choose what of a tree is seen.
+) -> TreeView:
+    """Choose the visible nodes of a tree.
 
     Parameters
     ----------
@@ -194,13 +193,13 @@ def sketch_tree(
     root : int
         Node to begin with.
     max_nodes : int or None
-        Boxes at most; None shows all.
+        Most boxes; None shows all.
     max_depth : int or None
-        Levels below the root at most.
+        Most levels below the root.
     max_branches : int or None
-        Branches of one node at most, the box for the others included.
+        Most branches of one node, including the box for the others.
     folded : collection of int
-        Inner nodes that stay closed.
+        Inner nodes that stay folded.
 
     Examples
     --------
@@ -208,14 +207,14 @@ def sketch_tree(
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
     >>> tree = fit(sample("play-tennis"), ID3()).tree
-    >>> for one in sketch_tree(tree, max_depth=1).nodes:
+    >>> for one in tree_view(tree, max_depth=1).nodes:
     ...     print(one.shape, one.name, one.branch, one.hidden_text)
     test Outlook
     folded No Sunny … 2 more nodes
     leaf Yes Overcast
     folded Yes Rain … 2 more nodes
     """
-    tree.node(root)  # says which nodes there are
+    tree.node(root)  # raises if there is no such node
     for name, value, least in (
         ("max_nodes", max_nodes, 1),
         ("max_depth", max_depth, 0),
@@ -223,14 +222,14 @@ def sketch_tree(
     ):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least):
             raise ParameterError(f"{name} must be None or a whole number of at least {least}, not {value!r}")
-    room = math.inf if max_nodes is None else max_nodes
+    capacity = math.inf if max_nodes is None else max_nodes
     widest = math.inf if max_branches is None else max_branches
     deepest = math.inf if max_depth is None else max_depth
-    return _Sketcher(tree, root).sketch(room, widest, deepest, frozenset(folded))
+    return _ViewBuilder(tree, root).build(capacity, widest, deepest, frozenset(folded))
 
 
-class _Sketcher:
-    """Works on lists: single numbers are read from them many times faster than from arrays."""
+class _ViewBuilder:
+    """Chooses the visible nodes; uses lists, whose single numbers are read many times faster than those of arrays."""
 
     def __init__(self, tree: Tree, root: int) -> None:
         self.tree = tree
@@ -244,35 +243,35 @@ class _Sketcher:
         for node in range(tree.n_nodes - 1, 0, -1):
             self.size[parent[node]] += self.size[node]
 
-    def sketch(self, room: float, widest: float, deepest: float, folded: frozenset[int]) -> Sketch:
-        """Open the heaviest nodes as long as there is room, then write down what is seen."""
+    def build(self, capacity: float, widest: float, deepest: float, folded: frozenset[int]) -> TreeView:
+        """Unfold the heaviest nodes up to the capacity, then list the visible nodes."""
         self.shown: dict[int, list[int]] = {}
         used = 1
-        waiting = [(-self.weight[self.root], 0, self.root)]  # a node below another must be the heavier to be first
+        waiting = [(-self.weight[self.root], 0, self.root)]  # a deeper node must be heavier to come first
         while waiting:
             _, depth, node = heapq.heappop(waiting)
             if self.leaf[node] or depth >= deepest or node in folded:
                 continue
             branches = self._below(node)
-            limit = min(widest, room - used) if node == self.root else widest
+            limit = min(widest, capacity - used) if node == self.root else widest
             seen = branches if len(branches) <= limit else self._heaviest(branches, int(max(limit, 1)) - 1)
             needed = len(seen) + (len(seen) < len(branches))
-            if used + needed > room:
+            if used + needed > capacity:
                 continue
             used += needed
             self.shown[node] = seen
             for child in seen:
                 heapq.heappush(waiting, (-self.weight[child] / (depth + 2), depth + 1, child))
-        return Sketch(self.tree, tuple(self._written()))
+        return TreeView(self.tree, tuple(self._written()))
 
     def _below(self, node: int) -> list[int]:
         return self.children[self.start[node] : self.start[node + 1]]
 
-    def _heaviest(self, branches: list[int], many: int) -> list[int]:
-        return sorted(sorted(branches, key=lambda child: (-self.weight[child], child))[:many])
+    def _heaviest(self, branches: list[int], number: int) -> list[int]:
+        return sorted(sorted(branches, key=lambda child: (-self.weight[child], child))[:number])
 
-    def _written(self) -> list[Sketched]:
-        nodes: list[Sketched] = []
+    def _written(self) -> list[NodeView]:
+        nodes: list[NodeView] = []
         waiting: list[tuple[int, int, str, str]] = [(self.root, -1, "", "")]
         while waiting:
             node, parent, branch, label = waiting.pop()
@@ -289,19 +288,19 @@ class _Sketcher:
             if len(seen) < len(branches):
                 waiting.append((-1, position, "", ""))
             waiting += [
-                (branches[place], position, *_conditions(split, place, column))
-                for place in range(len(branches) - 1, -1, -1)
-                if branches[place] in seen
+                (branches[index], position, *_conditions(split, index, column))
+                for index in range(len(branches) - 1, -1, -1)
+                if branches[index] in seen
             ]
         return nodes
 
-    def _box(self, node: int, parent: int, branch: str, label: str) -> Sketched:
+    def _box(self, node: int, parent: int, branch: str, label: str) -> NodeView:
         tree = self.tree
         leaf, shown = self.leaf[node], node in self.shown
         counts = tuple(tree.counts[node].tolist())
         regression = tree.is_regression
         outcome = float(tree.outcome[node]) if regression else int(tree.outcome[node])
-        return Sketched(
+        return NodeView(
             node,
             parent,
             Shape.LEAF if leaf else Shape.TEST if shown else Shape.FOLDED,
@@ -318,15 +317,15 @@ class _Sketcher:
             label,
         )
 
-    def _rest(self, node: int, parent: int) -> Sketched:
-        """Put the branches together that found no room."""
+    def _rest(self, node: int, parent: int) -> NodeView:
+        """Return the box for the branches that are not shown."""
         tree = self.tree
         seen = set(self.shown[node])
         left = [child for child in self._below(node) if child not in seen]
         weight = sum(self.weight[child] for child in left)
         name = f"… {len(left):,} more branch{'' if len(left) == 1 else 'es'}"
         hidden = sum(self.size[child] for child in left)
-        box = Sketched(node, parent, Shape.REST, name, "other", weight, (), 0, hidden=hidden, label="other")
+        box = NodeView(node, parent, Shape.REST, name, "other", weight, (), 0, hidden=hidden, label="other")
         if tree.sse is None:
             counts = tree.counts[left].sum(axis=0)
             return replace(box, counts=tuple(counts.tolist()), outcome=int(counts.argmax()))
@@ -341,7 +340,7 @@ class _Sketcher:
 
 
 def _conditions(split: Split, branch: int, column: Column) -> tuple[str, str]:
-    """Return the condition of a branch with the signs of a drawing: exact, and with rounded numbers."""
+    """Return the condition of a branch with the signs used in drawings: exact, and with rounded numbers."""
     text = split.describe(branch, column)
     if split.test in NUMERIC_TESTS:
         text = text.replace("<=", "≤")
@@ -351,7 +350,7 @@ def _conditions(split: Split, branch: int, column: Column) -> tuple[str, str]:
 
 
 def rounded(value: float) -> str:
-    """Print a number for a drawing: exactly where that is short, else with five digits.
+    """Format a number for a drawing: exact if that is short, else with five digits.
 
     Examples
     --------
@@ -365,20 +364,20 @@ def rounded(value: float) -> str:
 LONGEST = 60
 
 
-def lines_of(one: Sketched) -> list[str]:
-    """Return the lines of a box: what it tests or says, and of how many cases.
+def lines_of(one: NodeView) -> list[str]:
+    """Return the lines of a box: its test or prediction, and its cases.
 
     Examples
     --------
-    >>> lines_of(Sketched(3, 0, Shape.LEAF, "Yes", "Overcast", 4.0, (3.0, 1.0), 0))
+    >>> lines_of(NodeView(3, 0, Shape.LEAF, "Yes", "Overcast", 4.0, (3.0, 1.0), 0))
     ['Yes', 'n = 4 (75 %)']
     """
     cases = f"n = {number(one.weight)}"
-    says = one.shape in (Shape.LEAF, Shape.FOLDED)
+    is_prediction = one.shape in (Shape.LEAF, Shape.FOLDED)
     if one.spread is not None:
-        mean = "" if says else f"mean {one.outcome:.5g} "
+        mean = "" if is_prediction else f"mean {one.outcome:.5g} "
         lines = [one.name, f"{mean}± {one.spread:.3g}", cases]
-    elif says and one.share is not None:
+    elif is_prediction and one.share is not None:
         lines = [one.name, f"{cases} ({percent(one.share)})"]
     else:
         lines = [one.name, cases]
@@ -386,7 +385,7 @@ def lines_of(one: Sketched) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """Print a share as a whole percentage; only what is certain is 0 or 100.
+    """Format a share as a whole percentage; only exact shares are shown as 0 % or 100 %.
 
     Examples
     --------

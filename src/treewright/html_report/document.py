@@ -1,14 +1,14 @@
-"""The HTML file: skeleton, style, modules, data, and the words of the page in four languages.
+"""The HTML file of the report: template, style, modules, data, and the texts in four languages.
 
-Texts of the page in the four languages of `treewright.explain.language`. The page has its own catalogue, `words.json`:
-a list of texts for each key, in the order of `LANGUAGES`. The texts of explanations (status of attributes, reasons to
-stop, notes) come from the catalogue of the explanations.
+The texts are in the languages of `treewright.explain.language`. The page has its own catalogue, `words.json`: a list of
+texts for each key, in the order of `LANGUAGES`. The texts of explanations (status of attributes, reasons to stop,
+notes) come from the catalogue of the explanations.
 
-One self-contained HTML file from a template, a style sheet, plain ES modules and data. The template is the HTML of the
-page, with ``{{word.key}}`` for each text of the language. Modules are the JavaScript files of `static/`; they import
-each other by name (``import { a } from "./other.js";``) and run as they are, but the page has all of them concatenated
-in import order. The data are JSON in a block that browsers do not execute, with the characters that could end the block
-escaped.
+The page is one self-contained file, built from a template, a style sheet, plain ES modules and data. The template is
+the HTML of the page, with ``{{word.key}}`` for each text of the language. Modules are the JavaScript files of
+`static/`; they import each other by name (``import { a } from "./other.js";``) and run as they are, but the page has
+all of them concatenated in import order. The data are JSON in a block that browsers do not execute, with the characters
+that could end the block escaped.
 
 Invariants: Data reach HTML only as JSON or as escaped text. The content security policy names the hashes of our own
 style and script: nothing else runs, and no request can leave the page.
@@ -40,13 +40,13 @@ def page_words(lang: str | None = None) -> dict[str, str]:
     >>> page_words("de")["leaves"], page_words("en")["status.chosen"]
     ('Blätter', 'chosen')
     """
-    say = words(lang)
-    place = LANGUAGES.index(say.lang)
-    told = {key: texts[place] for key, texts in page_catalogue().items()}
-    keys = [f"status.{verdict.name.lower()}" for verdict in SplitStatus]
+    message = words(lang)
+    index = LANGUAGES.index(message.lang)
+    texts_of_page = {key: texts[index] for key, texts in page_catalogue().items()}
+    keys = [f"status.{status.name.lower()}" for status in SplitStatus]
     keys += [f"stop.{stop.name.lower()}" for stop in STOPS]
     keys += [key for key in catalogue() if key.startswith("note.")]
-    return told | {key: say(key) for key in keys}
+    return texts_of_page | {key: message(key) for key in keys}
 
 
 @cache
@@ -75,9 +75,9 @@ def document(title: str, words: Mapping[str, str], data: Mapping[str, Any], lang
     title : str
         Shown by the browser; any text.
     words : dict of str to str
-        Texts of the skeleton.
+        Texts of the template.
     data : dict
-        What the modules draw; plain data without NaN.
+        Data of the modules; plain data without NaN.
     lang : str
         Language tag of the page.
 
@@ -116,7 +116,7 @@ def document(title: str, words: Mapping[str, str], data: Mapping[str, Any], lang
 
 
 def json_block(data: Mapping[str, Any]) -> str:
-    r"""Return JSON that can stand inside a script element, whatever the texts in it.
+    r"""Return JSON that is safe inside a script element, whatever its texts contain.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def json_block(data: Mapping[str, Any]) -> str:
     '{"name":"\\u003c/script\\u003e \\u0026 \\u2028"}'
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # Half a pair of surrogates is no character and could not be written as UTF-8.
+    # A lone surrogate is not a character and cannot be encoded as UTF-8.
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text.translate(_ESCAPES))
 
 
@@ -136,7 +136,7 @@ def asset(name: str) -> str:
 
 @cache
 def bundle(entry: str = ENTRY) -> str:
-    """Return all modules as one, each after those that it imports, without the words `import` and `export`."""
+    """Return all modules as one, each after those that it imports, without `import` and `export` statements."""
     order: list[str] = []
     _visit(entry, order, ())
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", asset(name))) for name in order)

@@ -1,4 +1,4 @@
-"""Make the report page from a model and its data, and leave out the parts that cannot be computed.
+"""Make the report page from a model and its data; parts that cannot be computed are left out.
 
 The training cases give the data profile, the typical values of the "what if" form, the folds and the learning curve. If
 there are test cases, the model is evaluated on them and nothing is trained again. The plan trains in the same way on
@@ -18,13 +18,13 @@ import numpy as np
 
 from treewright.atomic_file import write_atomically
 from treewright.data.dataset import Dataset
-from treewright.drawing.layout import tidy
+from treewright.drawing.layout import x_positions
 from treewright.errors import ParameterError
 from treewright.evaluation.learners import Learn
 from treewright.explain.growth_steps import GrowthStep, growth_steps
 from treewright.explain.language import words
 from treewright.explain.training_data import KNOWN_LEARNERS, learner_name, learner_of
-from treewright.export.view_model import Shape, sketch_tree
+from treewright.export.view_model import Shape, tree_view
 from treewright.fitting.algorithms import Learner
 from treewright.html_report.document import document, page_words
 from treewright.html_report.node_panel import explanations, node_plots, pruning_lines
@@ -33,7 +33,7 @@ from treewright.html_report.pruning_slider import PruningSteps, pruning_data, pr
 from treewright.html_report.quality import (
     LEAST_ROWS,
     UnseenResults,
-    cross_examined,
+    cross_validated,
     learning_data,
     measured_on,
     quality_data,
@@ -46,16 +46,16 @@ from treewright.tree.tree import LEAF, Tree
 from treewright.version import __version__
 
 FIRST_NODES = (60, 45, 35, 28, 22, 17, 13, 10)
-"""Nodes that are seen when the page is opened: as many as fit into the first width, the fewest at last."""
+"""Numbers of nodes to try for the first view, until the drawing fits into the first width."""
 
 FIRST_WIDTH = 1150.0
-"""Width of a drawing that can be read without moving it."""
+"""Width of a drawing that is readable without panning."""
 
 MOST_STEPPED = 5_000
-"""Nodes of a tree whose own order of growth is told; larger ones are played level by level."""
+"""Most nodes of a tree with its own order of growth; the steps of larger ones are played level by level."""
 
 BOX_WIDTH, GAP = 140.0, 16.0
-"""Of the drawing; `tree.js` has the same."""
+"""Sizes in the drawing; the same as in `boxes.js` and `tree.js`."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -79,7 +79,7 @@ class ReportPage:
         return f"<ReportPage: {len(self.html.encode()):,} bytes; save(path) writes it>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file; at any moment the old one is there or the new one."""
+        """Write the file atomically: it is always complete, the old one or the new one."""
         write_atomically(path, self.html)
 
 
@@ -96,28 +96,28 @@ def report(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> ReportPage:
-    """Make a report of a model: one HTML file that can be handed over.
+    """Make a report of a model: one self-contained HTML file.
 
     Parameters
     ----------
-    model : TreeModel, RuleModel or a fitted estimator of ours
+    model : TreeModel, RuleModel or a fitted estimator of Treewright
     data : Dataset or None
-        The training cases; without them the page has the tree and its working alone.
+        The training cases; without them the page has only the tree and its split traces.
     test : Dataset or None
-        Cases that were kept apart, to measure the quality on.
+        Test cases to evaluate the model on.
     plan : Plan or RulePlan or None
-        How the model was learned; None takes it from the model, where it tells.
+        The plan of the model; None takes it from the model, if that stores it.
     title : str or None
     lang : {"en", "de", "it", "zh"} or None
         None takes the environment variable TREEWRIGHT_LANG, or English.
     folds : int
-        Of the estimate; 0 for none.
+        Folds of the cross-validation; 0 for none.
     curve : bool
-        Whether a learning curve is made, which learns some forty times.
+        Make a learning curve, which trains about forty models.
     seed : int
-        Deals the cases out.
+        Random seed for folds and samples.
     progress : callable or None
-        Called with what is being done, parts done and parts in all.
+        Called with the name of the current task, finished parts and all parts.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def report(
     """
     model = getattr(model, "model_", model)
     if not isinstance(model, (TreeModel, RuleModel)):
-        raise ParameterError(f"a report is of one tree or of rules, not of {type(model).__name__}")
+        raise ParameterError(f"a report needs a model of one tree or of rules, not {type(model).__name__}")
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
         raise ParameterError(f"folds must be 0 or a whole number of at least 2, not {folds!r}")
     for what, cases in (("the training data", data), ("the test data", test)):
@@ -140,13 +140,13 @@ def report(
         if cases is not None and (cases.target is None or cases.schema.attributes != model.schema.attributes):
             raise ParameterError(f"{what} are not of the model's schema, or lack its target")
     known_plan = plan if plan is not None else plan_of(model)
-    say = words(lang)
-    told = page_words(lang)
+    message = words(lang)
+    texts = page_words(lang)
     steps = pruning_steps(model.tree) if isinstance(model, TreeModel) and model.tree.n_nodes > 1 else None
     unseen = _unseen(model, data, test, known_plan, steps, folds, seed, progress)
     payload: dict[str, Any] = {
-        "words": told,
-        "about": _about(model, data, known_plan, told, title),
+        "words": texts,
+        "about": _about(model, data, known_plan, texts, title),
         "target": shown(model.schema.target or ""),
         "classes": None if model.schema.target_column.is_numeric else [shown(name) for name in model.schema.classes],
         "stops": stop_codes(),
@@ -155,18 +155,18 @@ def report(
     if unseen is not None:
         payload["quality"] = quality_data(unseen)
     cases = data if data is not None else test
-    payload["usual"] = {} if cases is None else usual_values(cases, _asked(model))
+    payload["typical"] = {} if cases is None else typical_values(cases, _tested_attributes(model))
     if cases is not None:
         payload["profile"] = profile(cases)
     if curve and data is not None and known_plan is not None and data.n_rows >= LEAST_ROWS:
         learn = _learn(model, known_plan)
         payload["learning"] = learning_data(data, learn, seed=seed, progress=_part(progress, "learning curve"))
     heading = payload["about"]["title"]
-    return ReportPage(document(f"{heading} · Treewright", told, payload, say.html_lang))
+    return ReportPage(document(f"{heading} · Treewright", texts, payload, message.html_lang))
 
 
 def plan_of(model: TreeModel | RuleModel) -> Plan | None:
-    """Return the plan that a model tells of itself, None where it keeps too little.
+    """Return the plan of a model, None if the model stores too little to train again.
 
     Examples
     --------
@@ -194,8 +194,8 @@ def _learn(model: TreeModel | RuleModel, plan: Learner) -> Learn:
     if isinstance(model, RuleModel):
         return Learn(plan)
     weights = model.provenance.get("class_weights")
-    own = weights if isinstance(weights, Mapping) else None
-    return Learn(plan, class_weights=own, smoothing=model.smoothing, costs=model.costs)
+    class_weights = weights if isinstance(weights, Mapping) else None
+    return Learn(plan, class_weights=class_weights, smoothing=model.smoothing, costs=model.costs)
 
 
 def _part(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
@@ -212,14 +212,14 @@ def _unseen(
     seed: int,
     progress: Progress | None,
 ) -> UnseenResults | None:
-    """Measure on the best cases there are: kept apart, else by folds, else (it is said) on the training cases."""
+    """Evaluate on the test cases, else by cross-validation, else on the training cases."""
     if test is not None:
         return measured_on(model, test, steps)
     if data is None:
         return None
     if plan is None or folds == 0 or data.n_rows < LEAST_ROWS:
         return measured_on(model, data, None, kind="training")
-    return cross_examined(
+    return cross_validated(
         data,
         _learn(model, plan),
         steps,
@@ -234,7 +234,7 @@ def _about(
     model: TreeModel | RuleModel,
     data: Dataset | None,
     plan: Learner | None,
-    told: Mapping[str, str],
+    texts: Mapping[str, str],
     title: str | None,
 ) -> dict[str, Any]:
     kind = "title_tree" if isinstance(model, TreeModel) else "title_rules"
@@ -243,10 +243,10 @@ def _about(
     if plan is not None:
         parts.append(plan.for_schema(model.schema).describe())
     if source:
-        parts.append(told["learned_from"].replace("{source}", PurePath(str(source)).name))
+        parts.append(texts["learned_from"].replace("{source}", PurePath(str(source)).name))
     rows = model.provenance.get("rows")
     return {
-        "title": shown(title or told[kind].replace("{target}", model.schema.target or "")),
+        "title": shown(title or texts[kind].replace("{target}", model.schema.target or "")),
         "subtitle": shown(" · ".join(part for part in parts if part)),
         "rows": rows if isinstance(rows, int) else None if data is None else data.n_rows,
         "depth": model.tree.depth if isinstance(model, TreeModel) else 0,
@@ -254,28 +254,28 @@ def _about(
     }
 
 
-def _asked(model: TreeModel | RuleModel) -> set[int]:
-    """Return the attributes that a case is asked for."""
+def _tested_attributes(model: TreeModel | RuleModel) -> set[int]:
+    """Return the attributes that the model tests."""
     if isinstance(model, RuleModel):
         return {condition.attribute for rule in model.rules.rules for condition in rule.conditions}
     tree = model.tree
-    stand_ins = {one.split.attribute for found in tree.surrogates.values() for one in found}
-    return {*tree.attribute[tree.attribute != LEAF].tolist(), *stand_ins}
+    surrogate_attributes = {one.split.attribute for found in tree.surrogates.values() for one in found}
+    return {*tree.attribute[tree.attribute != LEAF].tolist(), *surrogate_attributes}
 
 
-def usual_values(data: Dataset, attributes: set[int]) -> dict[str, Any]:
-    """Return the median or the most frequent value of attributes, with which the "what if" form begins."""
-    usual: dict[str, Any] = {}
-    for place in sorted(attributes):
-        cells = data.columns[place]
-        if data.schema.attributes[place].is_numeric:
+def typical_values(data: Dataset, attributes: set[int]) -> dict[str, Any]:
+    """Return the median or the most frequent value of attributes, the initial values of the "what if" form."""
+    typical: dict[str, Any] = {}
+    for attribute in sorted(attributes):
+        cells = data.columns[attribute]
+        if data.schema.attributes[attribute].is_numeric:
             known = cells[~np.isnan(cells)]
             middle = np.sort(known)[len(known) // 2] if len(known) else None
-            usual[str(place)] = short_number(None if middle is None else float(middle))
+            typical[str(attribute)] = short_number(None if middle is None else float(middle))
         else:
             counts = np.bincount(cells[cells >= 0], minlength=1)
-            usual[str(place)] = int(np.argmax(counts)) if counts.any() else None
-    return usual
+            typical[str(attribute)] = int(np.argmax(counts)) if counts.any() else None
+    return typical
 
 
 def _tree_part(
@@ -284,7 +284,7 @@ def _tree_part(
     tree = model.tree
     criterion = str(model.recipe.get("criterion", ""))
     part: dict[str, Any] = {
-        "columns": columns_of(model.schema, _asked(model)),
+        "columns": columns_of(model.schema, _tested_attributes(model)),
         "tree": tree_arrays(tree),
         "measure": {"gini": "gini", "variance": "variance"}.get(criterion, "entropy"),
         "voting": str(model.voting),
@@ -298,7 +298,7 @@ def _tree_part(
         part["plots"] = node_plots(tree, data)
     if tree.n_nodes <= MOST_STEPPED:
         growth = growth_steps(model)
-        if growth.order != "levels":  # that order the page finds by itself
+        if growth.order != "levels":  # the page computes that order itself
             part["growth"] = [step.node for step in growth.steps if isinstance(step, GrowthStep)]
     if steps is not None:
         part["pruning"] = pruning_data(tree, steps, None if unseen is None else unseen.losses)
@@ -306,30 +306,30 @@ def _tree_part(
 
 
 def first_view(tree: Tree) -> dict[str, Any]:
-    """Return which nodes are open at first, where the visible ones stand, and the colours of the classes.
+    """Return the nodes that are unfolded at first, the positions of the visible ones, and the colours of the classes.
 
-    A tree that does not fit is opened as far as it does, the heaviest nodes first.
+    A tree that does not fit is unfolded as far as it does, the heaviest nodes first.
     """
-    fewest = int(np.diff(tree.child_start)[0]) + 1  # the root is always open
+    fewest = int(np.diff(tree.child_start)[0]) + 1  # the root is always unfolded
     for most in sorted({max(fewest, some) for some in FIRST_NODES}, reverse=True):
-        sketch = sketch_tree(tree, max_nodes=most, max_branches=None)
-        parents = [one.parent for one in sketch.nodes]
-        middles = tidy(parents, [BOX_WIDTH] * len(parents), GAP)
+        view = tree_view(tree, max_nodes=most, max_branches=None)
+        parents = [one.parent for one in view.nodes]
+        middles = x_positions(parents, [BOX_WIDTH] * len(parents), GAP)
         if max(middles) + BOX_WIDTH / 2 <= FIRST_WIDTH:
             break
     return {
         "view": {
-            "open": [one.number for one in sketch.nodes if one.shape is Shape.TEST],
+            "open": [one.number for one in view.nodes if one.shape is Shape.TEST],
             "x": [round(middle, 1) for middle in middles],
         },
-        "colours": list(sketch.colours),
+        "colours": list(view.colours),
     }
 
 
 def _rules_part(model: RuleModel) -> dict[str, Any]:
     limit = model.rules.error_limit
     return {
-        "columns": columns_of(model.schema, _asked(model)),
+        "columns": columns_of(model.schema, _tested_attributes(model)),
         "colours": [min(code, 7) for code in range(len(model.schema.classes))],
         "ruleset": {
             "rules": [

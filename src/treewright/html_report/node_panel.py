@@ -1,10 +1,8 @@
-"""What the page says about nodes: explanations and histograms.
+"""The node panel of the page: explanations and histograms of nodes.
 
-Explanations of nodes for the page, as short lists, within a limit on their size. Nodes are explained level by level
-until the JSON reaches its limit, so the top of a large tree is always explained. For the other nodes the page shows
-what follows from the counts of the tree, and says so.
-
-Histograms of the numbers that nodes test, for the panel: where the cases lie, and where the cut is.
+Explanations are short lists, within a limit on their size. Nodes are explained level by level until the JSON reaches
+its limit, so the top of a large tree is always explained. For the other nodes the page shows what follows from the
+counts of the tree, and says so. Nodes that test a number have a histogram with the thresholds.
 """
 
 from __future__ import annotations
@@ -27,26 +25,26 @@ from treewright.html_report.quality import sampled
 from treewright.tree.model import TreeModel
 from treewright.tree.tree import LEAF, Tree
 
-ROOM = 700_000
-"""Characters of all explanations together."""
+MOST_CHARACTERS = 700_000
+"""Most characters of all explanations together."""
 
 RECOUNTED_CELLS = 8_000_000
-"""Cells of data that are looked at for nodes whose working the model did not keep."""
+"""Most cells of data that are counted for nodes without a split trace."""
 
-PRUNING_ROOM = 150_000
-"""Characters of all pruning decisions together."""
+MOST_PRUNING_CHARACTERS = 150_000
+"""Most characters of all pruning decisions together."""
 
 PRUNED_AGAIN = 3_000
-"""Rows times nodes up to which pruning is done again, to tell what was cut off."""
+"""Rows times nodes up to which the tree is grown and pruned again, to show the pruned subtrees."""
 
 MOST_ATTRIBUTES = 60
-"""Attributes of one node that are listed; the best come first."""
+"""Most attributes of one node; the best come first."""
 
 MOST_TABLES = 25
-"""Attributes of one node whose tables are kept."""
+"""Most attributes of one node with a table."""
 
 MOST_BRANCHES = 60
-"""Rows of one table that are kept."""
+"""Most rows of one table."""
 
 NUMBERS = (
     "decrease",
@@ -63,13 +61,15 @@ NUMBERS = (
     "tries",
     "correction",
 )
-"""The numbers of an attribute, in the order in which the page reads them."""
+"""The numbers of an attribute, in the order of `NUMBER_NAMES` in `panel.js`."""
 
 
-def explanations(model: TreeModel, data: Dataset | None = None, room: int = ROOM) -> dict[str, Any]:
-    """Return the explanations of the nodes whose working the model kept, by node.
+def explanations(
+    model: TreeModel, data: Dataset | None = None, most_characters: int = MOST_CHARACTERS
+) -> dict[str, Any]:
+    """Return the explanations of the nodes with a split trace, by node.
 
-    With the training cases some of the upper nodes without are counted again, as many as that is quick for.
+    With the training cases some upper nodes without a split trace are counted again, within a limit on their cost.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def explanations(model: TreeModel, data: Dataset | None = None, room: int = ROOM
     >>> from treewright.fitting.learn import fit
     >>> from treewright.plans import c45
     >>> found = explanations(fit(sample("play-tennis"), c45()))
-    >>> [(place, numbers[0]) for place, verdict, numbers, *table in found["0"]["attributes"]]
+    >>> [(attribute, numbers[0]) for attribute, status, numbers, *table in found["0"]["attributes"]]
     [(0, 0.24675), (2, 0.151836), (3, 0.048127), (1, 0.029223)]
     """
     result: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def explanations(model: TreeModel, data: Dataset | None = None, room: int = ROOM
         room -= len(json.dumps(told, ensure_ascii=False))
         if room < 0:
             break
-        result[str(node)] = told
+        result[str(node)] = plain
     return result
 
 
@@ -96,8 +96,8 @@ def _from_the_top(model: TreeModel, nodes: Iterable[int]) -> list[int]:
     return sorted(nodes, key=lambda node: (int(depths[node]), node))
 
 
-def _counted_again(model: TreeModel, data: Dataset | None) -> set[int]:
-    """Choose upper nodes without working that can be counted again."""
+def _nodes_to_retrace(model: TreeModel, data: Dataset | None) -> set[int]:
+    """Return the upper nodes without a split trace that are counted again."""
     if data is None:
         return set()
     lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.trace))
@@ -107,35 +107,37 @@ def _counted_again(model: TreeModel, data: Dataset | None) -> set[int]:
 
 def _node(model: TreeModel, node: int, data: Dataset | None) -> dict[str, Any]:
     explanation = explain_node(model, node, data)
-    place = {name: index for index, name in enumerate(model.schema.attribute_names)}
+    index_of = {name: position for position, name in enumerate(model.schema.attribute_names)}
     listed = explanation.attributes[:MOST_ATTRIBUTES]
-    told: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "measure": explanation.measure,
         "impurity": _precise(explanation.impurity),
-        "worth": explanation.worth,
-        "attributes": [_attribute(place[one.name], one, with_table=at < MOST_TABLES) for at, one in enumerate(listed)],
+        "score": explanation.worth,
+        "attributes": [
+            _attribute(index_of[one.name], one, with_table=at < MOST_TABLES) for at, one in enumerate(listed)
+        ],
     }
     if len(explanation.attributes) > len(listed):
-        told["more"] = len(explanation.attributes) - len(listed)
+        plain["more"] = len(explanation.attributes) - len(listed)
     if explanation.average_gain is not None:
-        told["average"] = _precise(explanation.average_gain)
+        plain["average"] = _precise(explanation.average_gain)
     if explanation.runner_up is not None and explanation.margin is not None:
-        told["runner_up"] = [place[explanation.runner_up], _precise(explanation.margin)]
+        plain["runner_up"] = [index_of[explanation.runner_up], _precise(explanation.margin)]
     if explanation.notes:
-        told["notes"] = list(explanation.notes)
-    return told
+        plain["notes"] = list(explanation.notes)
+    return plain
 
 
-def _attribute(place: int, one: AttributeExplanation, *, with_table: bool) -> list[Any]:
+def _attribute(attribute: int, one: AttributeExplanation, *, with_table: bool) -> list[Any]:
     numbers = [_precise(getattr(one, name)) for name in NUMBERS]
-    while numbers and not numbers[-1]:  # nothing and none at the end need no room
+    while numbers and not numbers[-1]:  # zeros and missing numbers at the end are left out
         numbers.pop()
-    told: list[Any] = [place, one.verdict.name.lower(), numbers]
+    plain: list[Any] = [attribute, one.verdict.name.lower(), numbers]
     if with_table and one.branches:
-        told.append([_branch(branch) for branch in one.branches[:MOST_BRANCHES]])
+        plain.append([_branch(branch) for branch in one.branches[:MOST_BRANCHES]])
         if len(one.branches) > MOST_BRANCHES:
-            told.append(len(one.branches) - MOST_BRANCHES)
-    return told
+            plain.append(len(one.branches) - MOST_BRANCHES)
+    return plain
 
 
 def _branch(branch: Branch) -> list[Any]:
@@ -145,7 +147,7 @@ def _branch(branch: Branch) -> list[Any]:
 
 
 def _precise(value: float | None) -> float | int | None:
-    """Return a number with so many digits that what the page shows of it is what `explain` shows."""
+    """Return a number rounded to the digits that make the page show the same as `explain`."""
     if value is None or not math.isfinite(value):
         return None
     if value == int(value):
@@ -155,11 +157,14 @@ def _precise(value: float | None) -> float | int | None:
 
 
 def pruning_lines(
-    model: TreeModel, data: Dataset | None = None, lang: str | None = None, room: int = PRUNING_ROOM
+    model: TreeModel,
+    data: Dataset | None = None,
+    lang: str | None = None,
+    most_characters: int = MOST_PRUNING_CHARACTERS,
 ) -> dict[str, list[str]]:
-    """Return what pruning compared at the nodes, line by line.
+    """Return the pruning decisions at the nodes, line by line.
 
-    For a few training cases the tree is grown and pruned again, else it is told what the finished tree still tells.
+    With few training cases the tree is grown and pruned again, else the numbers follow from the finished tree.
 
     Examples
     --------
@@ -178,22 +183,24 @@ def pruning_lines(
         told = replace(explain_pruning(model, node, again), notes=())  # notes are about the command line
         if not any(stage.estimates for stage in told.stages):
             continue
-        lines = [line for line in told.to_text(lang).splitlines() if line.strip()][1:]  # the page has its own heading
-        room -= sum(map(len, lines))
-        if room < 0:
+        lines = [line for line in explanation.to_text(lang).splitlines() if line.strip()][
+            1:
+        ]  # the page has its own heading
+        most_characters -= sum(map(len, lines))
+        if most_characters < 0:
             break
         result[str(node)] = lines
     return result
 
 
 MOST_ROWS = 50_000
-"""Rows that are looked at; of more a sample is taken."""
+"""Most rows of a histogram; of more rows a sample is taken."""
 
 MOST_NODES = 150
-"""Nodes that have a histogram, the upper ones first."""
+"""Most nodes with a histogram, the upper ones first."""
 
 MOST_CLASSES = 12
-"""With more classes the bars are not divided by class."""
+"""Most classes of a histogram by class."""
 
 
 def node_plots(tree: Tree, data: Dataset) -> dict[str, Any]:
@@ -213,13 +220,13 @@ def node_plots(tree: Tree, data: Dataset) -> dict[str, Any]:
     """
     nodes = np.argsort(tree.depths, kind="stable")[:MOST_NODES].tolist()
     found = node_histograms(tree, sampled(data, MOST_ROWS, 0), nodes)
-    apart = len(data.schema.classes) <= MOST_CLASSES
+    by_class = len(data.schema.classes) <= MOST_CLASSES
     return {
         str(node): [
             short_number(one.low),
             short_number(one.high),
             list(one.cuts),
-            [short(row if apart else [sum(row)]) for row in one.counts],
+            [short(row if by_class else [sum(row)]) for row in one.counts],
         ]
         for node, one in found.items()
     }

@@ -9,7 +9,7 @@ one value against the others, ``["s", text]`` for the branch of each value as a 
 
 Sparse counts list only the classes that occur at a node: how many, which ones, and their weights.
 
-The data in a few numbers for each column: kind, distinct values, missing ones, and the shape of its distribution.
+The profile of a column has a few numbers: kind, distinct values, missing ones, and its distribution.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def tree_arrays(tree: Tree) -> dict[str, Any]:
 
 
 def _sparse_counts(tree: Tree) -> dict[str, Any]:
-    places = np.nonzero(tree.counts)
+    cells = np.nonzero(tree.counts)
     counted = {
-        "some": np.bincount(places[0], minlength=tree.n_nodes).tolist(),
-        "classes": places[1].tolist(),
-        "counts": short(tree.counts[places]),
+        "some": np.bincount(cells[0], minlength=tree.n_nodes).tolist(),
+        "classes": cells[1].tolist(),
+        "counts": short(tree.counts[cells]),
     }
-    # A node without cases keeps the counts of those it was made from, and fractions may not add up: then it is said.
+    # Weights may differ from the counts: an empty node has the counts of its parent, and fractions are rounded.
     if not np.array_equal(tree.weight, tree.counts.sum(axis=1)):
         counted["weight"] = short(tree.weight)
     return counted
@@ -96,8 +96,8 @@ def _test(split: Split | None) -> Any:
     return ["s", "".join("-" if branch < 0 else _DIGITS[branch] for branch in split.branch_of)]
 
 
-def columns_of(schema: Schema, wanted: set[int]) -> list[list[Any]]:
-    """Return name, kind and, for the wanted nominal attributes, the declared values.
+def columns_of(schema: Schema, with_values: set[int]) -> list[list[Any]]:
+    """Return name, kind and, for the chosen nominal attributes, the categories.
 
     Examples
     --------
@@ -109,19 +109,19 @@ def columns_of(schema: Schema, wanted: set[int]) -> list[list[Any]]:
         [
             shown(column.name),
             KINDS.index(column.kind),
-            *([[shown(value) for value in column.values]] if place in wanted and not column.is_numeric else []),
+            *([[shown(value) for value in column.values]] if index in with_values and not column.is_numeric else []),
         ]
-        for place, column in enumerate(schema.attributes)
+        for index, column in enumerate(schema.attributes)
     ]
 
 
 def stop_codes() -> list[str]:
-    """Return the reasons to stop, in the order of their codes, as keys of the words."""
+    """Return the reasons to stop, in the order of their codes, as keys of the catalogue."""
     return [stop.name.lower() for stop in STOPS]
 
 
 def shown(text: str) -> str:
-    """Return a name from the data as the page shows it: no character that turns or breaks a line, and not too long."""
+    """Return a name from the data as the page shows it: printable, in one line, and not too long."""
     return printable(text, LONGEST_TEXT)
 
 
@@ -149,10 +149,10 @@ BINS = 16
 """Bars of a histogram."""
 
 MOST_VALUES = 8
-"""Values of a nominal column that are told; the others are one bar."""
+"""Most values of a nominal column; the others share one bar."""
 
 MOST_COLUMNS = 2_000
-"""Columns that are told at all."""
+"""Most columns of the profile."""
 
 
 def profile(data: Dataset) -> dict[str, Any]:
@@ -166,20 +166,20 @@ def profile(data: Dataset) -> dict[str, Any]:
     (14, 'PlayTennis', ['Yes', 9])
     """
     schema = data.schema
-    told = []
+    described = []
     if data.target is not None:
-        told.append({**_column(schema.target_column, data.target), "role": "target"})
-    pairs = zip(schema.attributes, data.columns, strict=True)
-    told += [_column(column, cells) for column, cells in list(pairs)[:MOST_COLUMNS]]
-    result: dict[str, Any] = {"rows": data.n_rows, "columns": told}
+        described.append({**_column(schema.target_column, data.target), "role": "target"})
+    columns = zip(schema.attributes, data.columns, strict=True)
+    described += [_column(column, cells) for column, cells in list(columns)[:MOST_COLUMNS]]
+    result: dict[str, Any] = {"rows": data.n_rows, "columns": described}
     if len(schema.attributes) > MOST_COLUMNS:
         result["more"] = len(schema.attributes) - MOST_COLUMNS
     return result
 
 
 def _column(column: Column, cells: npt.NDArray[Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": shown(column.name), "kind": KINDS.index(column.kind)}
-    return told | (_numeric(cells) if column.is_numeric else _nominal(column, cells))
+    plain: dict[str, Any] = {"name": shown(column.name), "kind": KINDS.index(column.kind)}
+    return plain | (_numeric(cells) if column.is_numeric else _nominal(column, cells))
 
 
 def _nominal(column: Column, codes: npt.NDArray[Any]) -> dict[str, Any]:
@@ -187,25 +187,25 @@ def _nominal(column: Column, codes: npt.NDArray[Any]) -> dict[str, Any]:
     counts = np.bincount(known, minlength=len(column.values))
     order = np.argsort(-counts, kind="stable") if len(counts) > MOST_VALUES else np.arange(len(counts))
     top = order[:MOST_VALUES].tolist()
-    told: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "distinct": int(np.count_nonzero(counts)),
         "missing": int(len(codes) - len(known)),
         "values": [[shown(column.values[code]), int(counts[code])] for code in top],
     }
     if len(counts) > len(top):
-        told["others"] = int(len(known) - counts[top].sum())
-    return told
+        plain["others"] = int(len(known) - counts[top].sum())
+    return plain
 
 
 def _numeric(values: npt.NDArray[Any]) -> dict[str, Any]:
     known = np.sort(values[~np.isnan(values)])
-    told: dict[str, Any] = {"distinct": 0, "missing": int(len(values) - len(known))}
+    plain: dict[str, Any] = {"distinct": 0, "missing": int(len(values) - len(known))}
     if len(known) == 0:
-        return told
-    told["distinct"] = int(1 + np.count_nonzero(known[1:] != known[:-1]))
+        return plain
+    plain["distinct"] = int(1 + np.count_nonzero(known[1:] != known[:-1]))
     quarters = [known[min(len(known) - 1, int(share * len(known)))] for share in (0.25, 0.5, 0.75)]
     low, high = float(known[0]), float(known[-1])
-    told["range"] = short([low, *quarters, high])
-    if low < high and high - low < float("inf"):  # the range of very large numbers is no number
-        told["bins"] = np.histogram(known, BINS, (low, high))[0].tolist()
-    return told
+    plain["range"] = short([low, *quarters, high])
+    if low < high and high - low < float("inf"):  # the range of very large numbers overflows
+        plain["bins"] = np.histogram(known, BINS, (low, high))[0].tolist()
+    return plain

@@ -28,7 +28,7 @@ from treewright.tree.tree import LEAF, Tree
 Floats = npt.NDArray[np.float64]
 
 MOST_STEPS = 300
-"""Steps of a long sequence that the slider has, evenly on a logarithmic scale of leaves."""
+"""Most steps of the slider; of a longer sequence they are even on a logarithmic scale of leaves."""
 
 SAME = 1e-9
 """Strengths that differ by less than this share are one step."""
@@ -36,9 +36,9 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class PruningSteps:
-    """The nested trees: price of a leaf, cut nodes and number of leaves of each step after the first."""
+    """The nested trees: alpha, pruned nodes and number of leaves of each step after the first."""
 
-    prices: tuple[float, ...]
+    alphas: tuple[float, ...]
     cuts: tuple[tuple[int, ...], ...]
     leaves: tuple[int, ...]
 
@@ -62,9 +62,9 @@ def pruning_steps(tree: Tree, most: int = MOST_STEPS) -> PruningSteps:
         if at + 1 == len(path.alphas) or path.alphas[at + 1] > path.alphas[at] * (1 + SAME)
     ]
     if len(ends) > most:
-        wanted = np.geomspace(path.leaves[ends[0]], 1, most)
+        sizes_shown = np.geomspace(path.leaves[ends[0]], 1, most)
         sizes = path.leaves[ends]
-        ends = [ends[place] for place in sorted({int(np.argmin(np.abs(sizes - size))) for size in wanted})]
+        ends = [ends[index] for index in sorted({int(np.argmin(np.abs(sizes - size))) for size in sizes_shown})]
     starts = [0, *ends[:-1]]
     return PruningSteps(
         tuple(float(path.alphas[at]) for at in ends),
@@ -77,20 +77,20 @@ def _path(tree: Tree) -> PruningPath:
     return cost_complexity_path(tree, "impurity" if tree.is_regression else "errors")
 
 
-def losses_along(model: TreeModel, cases: Dataset, prices: Sequence[float]) -> Floats:
-    """Return the mean loss on cases of the whole tree and of those pruned at ascending prices.
+def losses_along(model: TreeModel, cases: Dataset, alphas: Sequence[float]) -> Floats:
+    """Return the mean loss on cases of the full tree and of the trees pruned with ascending alphas.
 
     Parameters
     ----------
     model : TreeModel
     cases : Dataset
         With a target.
-    prices : sequence of float
+    alphas : sequence of float
 
     Returns
     -------
     array
-        One more than there are prices.
+        One more than there are alphas.
     """
     tree = model.tree
     own, staying = _losses_at_nodes(tree, cases)
@@ -101,9 +101,9 @@ def losses_along(model: TreeModel, cases: Dataset, prices: Sequence[float]) -> F
     path = _path(tree)
     total, at = float(below[0]), 1
     result = [total]
-    gone = np.zeros(tree.n_nodes)  # what cuts below a node have added to its losses
-    for price in prices:
-        while at < len(path.alphas) and path.alphas[at] <= price * (1 + SAME):
+    gone = np.zeros(tree.n_nodes)  # losses added by pruning below a node
+    for alpha in alphas:
+        while at < len(path.alphas) and path.alphas[at] <= alpha * (1 + SAME):
             node = int(path.nodes[at])
             change = float(own[node] - below[node] - gone[node])
             while node >= 0:
@@ -117,44 +117,44 @@ def losses_along(model: TreeModel, cases: Dataset, prices: Sequence[float]) -> F
 
 
 def _losses_at_nodes(tree: Tree, cases: Dataset) -> tuple[Floats, Floats]:
-    """Return for each node the loss of all cases that come there, and of those that go no further."""
-    truth = np.zeros(0) if cases.target is None else cases.target
+    """Return the loss of all cases that reach each node, and of those that end there."""
+    target = np.zeros(0) if cases.target is None else cases.target
     weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
     own, staying = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     for visits in all_visits(tree, cases):
-        said = tree.outcome[visits.nodes]
-        true = truth[visits.rows]
-        loss = (said - true) ** 2 if tree.is_regression else (said != true).astype(np.float64)
+        predicted = tree.outcome[visits.nodes]
+        actual = target[visits.rows]
+        loss = (predicted - actual) ** 2 if tree.is_regression else (predicted != actual).astype(np.float64)
         amounts = loss * visits.shares * weights[visits.rows]
         own += np.bincount(visits.nodes, amounts, tree.n_nodes)
         staying += np.bincount(visits.nodes[visits.final], amounts[visits.final], tree.n_nodes)
     return own, staying
 
 
-def between(prices: Sequence[float]) -> list[float]:
-    """Return for each step a price inside its range: the geometric middle, which suits the trees of the folds best."""
-    following = [*prices[1:], 2 * prices[-1]] if prices else []
-    return [sqrt(price * after) for price, after in zip(prices, following, strict=True)]
+def between(alphas: Sequence[float]) -> list[float]:
+    """Return an alpha inside the range of each step: the geometric mean, which suits the trees of the folds best."""
+    following = [*alphas[1:], 2 * alphas[-1]] if alphas else []
+    return [sqrt(alpha * after) for alpha, after in zip(alphas, following, strict=True)]
 
 
 def pruning_data(tree: Tree, steps: PruningSteps, validation: Floats | None = None) -> dict[str, Any]:
-    """Return the slider as plain data; errors have one entry more than there are steps."""
-    told: dict[str, Any] = {
-        "prices": short(steps.prices),
+    """Return the data of the slider; errors have one entry more than there are steps."""
+    plain: dict[str, Any] = {
+        "alphas": short(steps.alphas),
         "cuts": [list(cut) for cut in steps.cuts],
         "leaves": [tree.n_leaves, *steps.leaves],
-        "training": short(own_errors(tree, steps)),
+        "training": short(training_errors(tree, steps)),
     }
     if validation is not None:
         smallest = len(validation) - 1 - int(np.argmin(validation[::-1]))  # of equally good trees
-        told |= {"validation": short(validation), "best": smallest}
-    return told
+        plain |= {"validation": short(validation), "best": smallest}
+    return plain
 
 
-def own_errors(tree: Tree, steps: PruningSteps) -> Floats:
+def training_errors(tree: Tree, steps: PruningSteps) -> Floats:
     """Return the training error of each step from the counts in the tree."""
     path = _path(tree)
-    prices = np.array([-1.0, *steps.prices])
-    last = [int(np.searchsorted(path.alphas[1:], price * (1 + SAME), side="right")) for price in prices]
+    alphas = np.array([-1.0, *steps.alphas])
+    last = [int(np.searchsorted(path.alphas[1:], alpha * (1 + SAME), side="right")) for alpha in alphas]
     errors: Floats = path.risks[last]
     return errors

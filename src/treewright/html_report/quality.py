@@ -31,38 +31,38 @@ Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 ALL_FOLDS_UP_TO = 5_000
-"""Beyond so many rows one part of the cases is held out instead of ten in turn."""
+"""With more rows a single hold-out replaces the cross-validation."""
 
 MOST_ROWS = 30_000
-"""Rows that are learned from again for an estimate; of more a sample is taken."""
+"""Most rows of an estimate; of more rows a sample is taken."""
 
 MOST_CURVE_ROWS = 6_000
-"""The same for a learning curve, which learns some forty times."""
+"""The same for a learning curve, which trains about forty models."""
 
 LEAST_ROWS = 8
-"""With fewer there is nothing to hold out."""
+"""Fewest rows for an estimate."""
 
 ROC_POINTS = 120
 """Points of each curve."""
 
 SCATTER = 600
-"""Cases that are shown, predicted against true."""
+"""Most cases of the scatter plot, predicted against actual."""
 
 LARGEST_MATRIX = 60
-"""With more classes only the most frequent confusions are kept."""
+"""Most classes of a confusion matrix; with more only the most frequent errors are listed."""
 
 
 @dataclass(frozen=True)
 class UnseenResults:
-    """What was found on unseen cases: the report, pairs for a scatter plot, and the losses along the pruning steps."""
+    """Results on unseen cases: the report, points of a scatter plot, losses along the pruning steps, and the method."""
 
     report: ClassificationReport | RegressionReport
-    pairs: tuple[Floats, Floats] | None
+    scatter: tuple[Floats, Floats] | None
     losses: Floats | None
-    way: dict[str, Any]
+    method: dict[str, Any]
 
 
-def cross_examined(
+def cross_validated(
     data: Dataset,
     learn: Fit,
     steps: PruningSteps | None,
@@ -72,95 +72,95 @@ def cross_examined(
     costs: Any = None,
     progress: Progress | None = None,
 ) -> UnseenResults:
-    """Learn from parts of the cases and predict the others.
+    """Evaluate by cross-validation, or by a hold-out if there are many cases.
 
     Parameters
     ----------
     data : Dataset
     learn : callable
-        Learns a model from cases.
+        Trains a model on cases.
     steps : PruningSteps or None
-        Of the whole tree; None for rules.
+        Steps of the full tree; None for rules.
     folds, seed : int
     costs : table or None
-        Of mistakes.
+        Misclassification costs.
     progress : callable or None
-        Called with parts done and parts in all.
+        Called with the number of finished folds and of all folds.
     """
     cases = sampled(data, MOST_ROWS, seed)
-    many = cases.n_rows > ALL_FOLDS_UP_TO
+    is_large = cases.n_rows > ALL_FOLDS_UP_TO
     parts = stratified_folds(cases, min(folds, cases.n_rows), seed)
-    rounds = 1 if many else int(parts.max()) + 1
-    rows, said, shares, losses, weights = [], [], [], [], []
-    prices = [] if steps is None else between(steps.prices)
+    rounds = 1 if is_large else int(parts.max()) + 1
+    rows, predicted, shares, losses, weights = [], [], [], [], []
+    alphas = [] if steps is None else between(steps.alphas)
     for done, (train, test) in enumerate(fold_splits(parts, rounds)):
         model = learn(cases.take(train))
         unseen = cases.take(test)
         rows.append(test)
-        said.append(predictions(model, unseen))
+        predicted.append(predictions(model, unseen))
         if isinstance(model, TreeModel):
             if not model.tree.is_regression:
                 shares.append(model.predict_proba(unseen))
-            losses.append(losses_along(model, unseen, prices))
+            losses.append(losses_along(model, unseen, alphas))
         weights.append(float(len(test) if unseen.weights is None else unseen.weights.sum()))
         if progress is not None:
             progress(done + 1, rounds)
     seen = cases.take(np.concatenate(rows))
-    way = {"kind": "holdout" if rounds == 1 else "folds", "folds": rounds, "rows": cases.n_rows, "of": data.n_rows}
+    method = {"kind": "holdout" if rounds == 1 else "folds", "folds": rounds, "rows": cases.n_rows, "of": data.n_rows}
     return UnseenResults(
-        _report(seen, np.concatenate(said), np.concatenate(shares) if shares else None, costs),
-        _pairs(seen, np.concatenate(said)),
+        _report(seen, np.concatenate(predicted), np.concatenate(shares) if shares else None, costs),
+        _scatter_points(seen, np.concatenate(predicted)),
         np.average(losses, axis=0, weights=weights) if losses and steps is not None else None,
-        way | {"tested": seen.n_rows},
+        method | {"tested": seen.n_rows},
     )
 
 
 def measured_on(model: Predictor, test: Dataset, steps: PruningSteps | None, *, kind: str = "test") -> UnseenResults:
-    """Let the model itself predict cases that were kept apart (or, of that kind, its training cases)."""
+    """Evaluate the model on test cases or, with that `kind`, on its training cases."""
     report = evaluate_model(model, test)
     losses = None
-    pairs = None
+    scatter = None
     if isinstance(model, TreeModel):
         cases = sampled(test, 10 * MOST_ROWS, 0)
         if steps is not None:
-            losses = losses_along(model, cases, steps.prices)
-        pairs = _pairs(cases, model.predict(cases)) if model.tree.is_regression else None
-    return UnseenResults(report, pairs, losses, {"kind": kind, "tested": test.n_rows, "of": test.n_rows})
+            losses = losses_along(model, cases, steps.alphas)
+        scatter = _scatter_points(cases, model.predict(cases)) if model.tree.is_regression else None
+    return UnseenResults(report, scatter, losses, {"kind": kind, "tested": test.n_rows, "of": test.n_rows})
 
 
 def sampled(data: Dataset, most: int, seed: int) -> Dataset:
-    """Return the cases, or so many of them, every class in proportion."""
+    """Return the cases, or a stratified sample of at most `most` of them."""
     return data if data.n_rows <= most else split_off(data, most / data.n_rows, seed)[1]
 
 
 def _report(
-    cases: Dataset, said: npt.NDArray[Any], shares: Floats | None, costs: Any
+    cases: Dataset, predicted: npt.NDArray[Any], shares: Floats | None, costs: Any
 ) -> ClassificationReport | RegressionReport:
-    truth = np.zeros(0) if cases.target is None else cases.target
+    actual = np.zeros(0) if cases.target is None else cases.target
     if cases.schema.task is Task.REGRESSION:
-        return regression_report(truth, said, cases.weights)
-    return report_of_codes(truth.astype(np.intp), said, shares, cases.schema.classes, cases.weights, costs)
+        return regression_report(actual, predicted, cases.weights)
+    return report_of_codes(actual.astype(np.intp), predicted, shares, cases.schema.classes, cases.weights, costs)
 
 
-def _pairs(cases: Dataset, said: npt.NDArray[Any]) -> tuple[Floats, Floats] | None:
+def _scatter_points(cases: Dataset, predicted: npt.NDArray[Any]) -> tuple[Floats, Floats] | None:
     if cases.schema.task is not Task.REGRESSION or cases.target is None:
         return None
     chosen = np.unique(np.linspace(0, cases.n_rows - 1, SCATTER).astype(np.intp))
-    return cases.target[chosen].astype(np.float64), said[chosen].astype(np.float64)
+    return cases.target[chosen].astype(np.float64), predicted[chosen].astype(np.float64)
 
 
 def quality_data(unseen: UnseenResults) -> dict[str, Any]:
-    """Return what was found as plain data."""
+    """Return the results as plain data."""
     report = unseen.report
-    told: dict[str, Any] = {"way": unseen.way, "warnings": [shown(sentence) for sentence in report.warnings]}
+    plain: dict[str, Any] = {"method": unseen.method, "warnings": [shown(sentence) for sentence in report.warnings]}
     if isinstance(report, RegressionReport):
         for name in ("r2", "rmse", "mae"):
             measure = getattr(report, name)
-            told[name] = short([measure.value, measure.low, measure.high, measure.baseline])
-        if unseen.pairs is not None:
-            told["pairs"] = [short(unseen.pairs[0]), short(unseen.pairs[1])]
-        return told
-    told |= {
+            plain[name] = short([measure.value, measure.low, measure.high, measure.baseline])
+        if unseen.scatter is not None:
+            plain["scatter"] = [short(unseen.scatter[0]), short(unseen.scatter[1])]
+        return plain
+    plain |= {
         "classes": [shown(name) for name in report.classes],
         "accuracy": short([report.accuracy, report.low, report.high, report.baseline]),
         "balanced": short_number(report.balanced_accuracy),
@@ -169,7 +169,7 @@ def quality_data(unseen: UnseenResults) -> dict[str, Any]:
         "roc": list(_curves(report)),
         **_confusion(report),
     }
-    return told
+    return plain
 
 
 def _confusion(report: ClassificationReport) -> dict[str, Any]:
@@ -178,34 +178,38 @@ def _confusion(report: ClassificationReport) -> dict[str, Any]:
     wrong = report.confusion.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:40]
-    places = [divmod(int(place), len(report.classes)) for place in order if wrong.flat[place] > 0]
-    return {"confusions": [[true, said, short_number(float(wrong[true, said]))] for true, said in places]}
+    cells = [divmod(int(index), len(report.classes)) for index in order if wrong.flat[index] > 0]
+    return {
+        "confusions": [
+            [actual, predicted, short_number(float(wrong[actual, predicted]))] for actual, predicted in cells
+        ]
+    }
 
 
 def _curves(report: ClassificationReport) -> Iterator[dict[str, Any]]:
-    """Yield for each class the curve as shares of the class and of the rest, with the weights of both."""
+    """Yield the ROC curve of each class, with the weights of the class and of the rest."""
     if report.probabilities is None:
         return
     total = float(report.confusion.sum())
     for curve in report.probabilities.curves:
         if not curve.is_defined:
             continue
-        places = np.unique(np.linspace(0, len(curve.fpr) - 1, ROC_POINTS).astype(np.intp))
+        points = np.unique(np.linspace(0, len(curve.fpr) - 1, ROC_POINTS).astype(np.intp))
         yield {
             "class": report.classes.index(curve.label),
             "auc": short_number(curve.auc),
             "positive": short_number(curve.prevalence * total),
             "negative": short_number((1 - curve.prevalence) * total),
-            "fpr": short(curve.fpr[places]),
-            "tpr": short(curve.tpr[places]),
-            "thresholds": short(curve.roc_thresholds[places]),
+            "fpr": short(curve.fpr[points]),
+            "tpr": short(curve.tpr[points]),
+            "thresholds": short(curve.roc_thresholds[points]),
         }
 
 
 def learning_data(
     data: Dataset, learn: Fit, *, seed: int = 0, progress: Progress | None = None
 ) -> dict[str, Any] | None:
-    """Return the learning curve as plain data, None where there are too few cases."""
+    """Return the learning curve as plain data, None if there are too few cases."""
     cases = sampled(data, MOST_CURVE_ROWS, seed)
     if cases.n_rows < LEAST_ROWS:
         return None

@@ -1,4 +1,4 @@
-// One box and one edge of the drawing. A view says what is drawn and in which state: see tree.js.
+// Draws one box and one edge. The view has the nodes and their state: see tree.js.
 
 import { svgEl } from "./dom.js";
 import { attributeName, childrenOf, conditionText, countsOf, edgeText, outcomeText } from "./model.js";
@@ -8,7 +8,7 @@ import { t } from "./words.js";
 
 export const BOX_WIDTH = 140;
 export const BOX_HEIGHT = 50;
-export const LEGIBLE = 0.4; // at a smaller scale words are left out
+export const LEGIBLE = 0.4; // at a smaller scale text is left out
 const THICKEST = 16;
 const BAR_HEIGHT = 6;
 
@@ -29,7 +29,7 @@ function clipped(text, width, font) {
   return letters.slice(0, low).join("") + "…";
 }
 
-// The edge from a box at (px, py) to one at (x, y), as wide as its cases are many.
+// The edge from a box at (px, py) to one at (x, y), its width in proportion to its cases.
 export function drawEdge(view, node, x, y, px, py) {
   const { tree } = view;
   const share = tree.weight[0] > 0 ? tree.weight[node] / tree.weight[0] : 0;
@@ -84,14 +84,14 @@ export function drawBox(view, node, position, x, y) {
       role: "treeitem",
       transform: `translate(${(x - BOX_WIDTH / 2).toFixed(1)} ${y})`,
       "aria-level": tree.depth[node] + 1,
-      "aria-posinset": tree.place[node] + 1,
+      "aria-posinset": tree.branchOfParent[node] + 1,
       "aria-setsize": siblings,
       "aria-selected": node === view.current ? "true" : "false",
       "aria-expanded": expandable ? String(shape === "test") : null,
-      "aria-label": saidOf(view, node, shape),
+      "aria-label": labelOf(view, node, shape),
       "data-node": node,
     },
-    far ? null : svgEl("title", {}, saidOf(view, node, shape)),
+    far ? null : svgEl("title", {}, labelOf(view, node, shape)),
     svgEl("rect", { class: "frame", width: BOX_WIDTH, height: BOX_HEIGHT, rx: shape === "leaf" ? 12 : 6 }),
     far ? null : svgEl(
       "text",
@@ -136,8 +136,8 @@ function casesLine(view, node, shape) {
   return share === null ? "n 0" : `n ${n} · ${percent(share)}`;
 }
 
-// What a screen reader says of a box.
-function saidOf(view, node, shape) {
+// The label of a box for screen readers.
+function labelOf(view, node, shape) {
   const { tree, report } = view;
   const where = node === 0 ? t("root") : conditionText(report, node);
   const what =
@@ -145,7 +145,7 @@ function saidOf(view, node, shape) {
       ? t("tests", { name: attributeName(report, node) })
       : shape === "waiting"
         ? t("not_decided")
-        : t("says", { name: outcomeText(report, node) });
+        : t("predicts", { name: outcomeText(report, node) });
   const mix = countsOf(tree, node)
     .slice(0, 7)
     .map(([code, weight]) => `${report.classes[code]} ${count(weight)}`)
@@ -161,10 +161,10 @@ function mixBar(view, node) {
   const wide = BOX_WIDTH - 16;
   if (!report.classes) {
     const [low, high] = tree.range;
-    const place = high > low ? ((tree.outcome[node] - low) / (high - low)) * (wide - 4) : 0;
+    const offset = high > low ? ((tree.outcome[node] - low) / (high - low)) * (wide - 4) : 0;
     group.append(
       svgEl("rect", { class: "scale", y: BAR_HEIGHT / 2 - 1, width: wide, height: 2 }),
-      svgEl("rect", { class: "mean", x: place.toFixed(1), width: 4, height: BAR_HEIGHT, rx: 1 }),
+      svgEl("rect", { class: "mean", x: offset.toFixed(1), width: 4, height: BAR_HEIGHT, rx: 1 }),
     );
     return group;
   }

@@ -5,10 +5,10 @@ import { significant } from "./numbers.js";
 
 const FRAME = { width: 460, height: 230, left: 52, right: 24, top: 12, bottom: 38 };
 
-// Round steps over a range, about so many.
-export function ticks(low, high, wanted = 5) {
+// Round tick values over a range, about `number` of them.
+export function ticks(low, high, number = 5) {
   if (!(high > low)) return [low];
-  const rough = (high - low) / wanted;
+  const rough = (high - low) / number;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
   const found = [];
@@ -101,17 +101,17 @@ export class Chart {
     this.svg.append(group);
   }
 
-  points(pairs) {
-    return pairs.map(([x, y]) => `${this.px(x).toFixed(1)},${this.py(y).toFixed(1)}`).join(" ");
+  points(points) {
+    return points.map(([x, y]) => `${this.px(x).toFixed(1)},${this.py(y).toFixed(1)}`).join(" ");
   }
 
-  line(pairs, kind) {
-    this.svg.append(svgEl("polyline", { class: `line ${kind}`, points: this.points(pairs) }));
+  line(points, kind) {
+    this.svg.append(svgEl("polyline", { class: `line ${kind}`, points: this.points(points) }));
     return this;
   }
 
-  dots(pairs, kind, radius = 3) {
-    for (const [x, y] of pairs) {
+  dots(points, kind, radius = 3) {
+    for (const [x, y] of points) {
       this.svg.append(
         svgEl("circle", { class: `dot ${kind}`, cx: this.px(x).toFixed(1), cy: this.py(y).toFixed(1), r: radius }),
       );
@@ -142,7 +142,7 @@ export class Chart {
   }
 }
 
-// What the lines of a chart mean.
+// The key of a chart.
 export function key(entries) {
   return el(
     "ul",

@@ -1,8 +1,8 @@
-// Making elements. Text from the data only ever becomes a text node or an attribute, never HTML.
+// Element builders. Text from the data only ever becomes a text node or an attribute, never HTML.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
-function furnish(node, attributes, children) {
+function assemble(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -13,14 +13,14 @@ function furnish(node, attributes, children) {
 }
 
 export function el(tag, attributes = {}, ...children) {
-  return furnish(document.createElement(tag), attributes, children);
+  return assemble(document.createElement(tag), attributes, children);
 }
 
 export function svgEl(tag, attributes = {}, ...children) {
-  return furnish(document.createElementNS(SVG_SPACE, tag), attributes, children);
+  return assemble(document.createElementNS(SVG_SPACE, tag), attributes, children);
 }
 
-// A name from the data: isolated, so that right-to-left text does not reorder what stands around it.
+// A name from the data: isolated, so that right-to-left text does not reorder the text around it.
 export function name(text) {
   return el("bdi", {}, text);
 }
@@ -34,11 +34,11 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-export function fill(place, ...children) {
-  place.replaceChildren(
+export function fill(container, ...children) {
+  container.replaceChildren(
     ...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false),
   );
-  return place;
+  return container;
 }
 
 // rows: lists of cells (text or element); head: labels; numeric: which columns are numbers.

@@ -1,8 +1,8 @@
-// Where the nodes of the visible tree stand: the same tidy tree as in Python (treewright.show.layout), which draws the
-// first view; after a fold is opened or closed the page lays out again by itself.
+// The positions of the visible nodes: the same tidy layout as in Python (treewright.drawing.layout), which draws the
+// first view; after a node is folded or unfolded the page computes the layout itself.
 //
-// Subtrees are as close as their outlines allow; a parent stands over the middle of its children; small subtrees
-// between large ones are spread evenly. An outline says for each level, the lowest first, how far a subtree reaches.
+// Subtrees are as close as their outlines allow; a parent is centred over its children; small subtrees between large
+// ones are spread evenly. An outline holds for each level, the lowest first, how far a subtree extends.
 
 class Outline {
   constructor(levels, offset = 0) {
@@ -19,51 +19,51 @@ class Outline {
   }
 }
 
-class Forest {
+class JoinedSubtrees {
   constructor(gap) {
     this.gap = gap;
-    this.places = [];
-    this.spread = []; // second differences of what neighbours between are moved afterwards
+    this.positions = [];
+    this.spread = []; // second differences of the shifts of the subtrees in between
     this.left = new Outline([]);
     this.right = this.left;
-    this.owners = []; // [levels, child]: whose right side is seen, the top ones last
+    this.owners = []; // [levels, child]: the subtree on the right contour, the top ones last
   }
 
   join(left, right) {
-    const child = this.places.length;
-    this.places.push(0);
+    const child = this.positions.length;
+    this.positions.push(0);
     this.spread.push(...(child === 0 ? [0, 0, 0] : [0]));
     const height = left.levels.length;
     if (child === 0) {
       [this.left, this.right, this.owners] = [left, right, [[height, 0]]];
       return;
     }
-    const place = this.nearest(child, left);
-    this.places[child] = place;
-    left.offset += place;
-    right.offset += place;
+    const position = this.nearest(child, left);
+    this.positions[child] = position;
+    left.offset += position;
+    right.offset += position;
     this.cover(child, height, left, right);
   }
 
   nearest(child, left) {
     const common = Math.min(left.levels.length, this.right.levels.length);
-    let place = -Infinity;
+    let position = -Infinity;
     let run = this.owners.length - 1;
     for (let level = 1; level <= common; level += 1) {
       while (this.owners[run][0] < level) run -= 1;
       const needed = this.right.at(level) + this.gap - left.at(level);
-      if (needed > place) {
+      if (needed > position) {
         const owner = this.owners[run][1];
         if (level > 1 && child - owner > 1) {
-          const step = (needed - place) / (child - owner);
+          const step = (needed - position) / (child - owner);
           this.spread[owner + 1] += step;
           this.spread[child] -= (child - owner) * step;
           this.spread[child + 1] += (child - owner - 1) * step;
         }
-        place = needed;
+        position = needed;
       }
     }
-    return place;
+    return position;
   }
 
   cover(child, height, left, right) {
@@ -78,21 +78,21 @@ class Forest {
     this.owners.push([height, child]);
   }
 
-  settled() {
+  centredPositions() {
     let slope = 0;
     let moved = 0;
-    const places = this.places.map((place, at) => {
+    const positions = this.positions.map((position, at) => {
       slope += this.spread[at];
       moved += slope;
-      return place + moved;
+      return position + moved;
     });
-    const middle = (places[0] + places.at(-1)) / 2;
-    return places.map((place) => place - middle);
+    const middle = (positions[0] + positions.at(-1)) / 2;
+    return positions.map((position) => position - middle);
   }
 }
 
 // x (the middle) of every node of a tree given by parents, which come before their children; the leftmost side is at 0.
-export function tidy(parents, breadths, gap) {
+export function xPositions(parents, breadths, gap) {
   const n = parents.length;
   const below = Array.from({ length: n }, () => []);
   for (let node = 1; node < n; node += 1) below[parents[node]].push(node);
@@ -101,22 +101,22 @@ export function tidy(parents, breadths, gap) {
   for (let node = n - 1; node >= 0; node -= 1) {
     let [left, right] = [new Outline([]), new Outline([])];
     if (below[node].length) {
-      const forest = new Forest(gap);
+      const forest = new JoinedSubtrees(gap);
       for (const child of below[node]) {
         forest.join(...outlines[child]);
         outlines[child] = null;
       }
-      const places = forest.settled();
+      const positions = forest.centredPositions();
       [left, right] = [forest.left, forest.right];
-      left.offset += places[0];
-      right.offset += places[0];
+      left.offset += positions[0];
+      right.offset += positions[0];
       below[node].forEach((child, at) => {
-        middles[child] = places[at];
+        middles[child] = positions[at];
       });
     }
-    const half = breadths[node] / 2;
-    left.levels.push(-half - left.offset);
-    right.levels.push(half - right.offset);
+    const halfWidth = breadths[node] / 2;
+    left.levels.push(-halfWidth - left.offset);
+    right.levels.push(halfWidth - right.offset);
     outlines[node] = [left, right];
   }
   let leftmost = Infinity;

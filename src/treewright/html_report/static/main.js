@@ -1,4 +1,4 @@
-// Starts the page: reads the data, makes the parts, and lets them know of each other.
+// Starts the page: reads the data, creates the parts and connects them.
 
 import { byId, fill, name } from "./dom.js";
 import { decodeReport } from "./model.js";
@@ -88,7 +88,7 @@ function treeParts(report) {
   paper.addEventListener("change", () => view.printed(paper.matches));
 }
 
-// A section without data says so in one line and takes no more room.
+// Sections without data are hidden.
 function sections(report) {
   if (report.quality) new Quality(report);
   if (report.learning) learningCurve(report);

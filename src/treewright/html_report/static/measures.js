@@ -1,4 +1,4 @@
-// Impurities from counts, as on the blackboard.
+// Impurity measures from counts.
 
 export function total(counts) {
   return counts.reduce((sum, one) => sum + one, 0);
@@ -20,12 +20,12 @@ export function impurityOf(measure, counts) {
   return measure === "gini" ? gini(counts) : entropy(counts);
 }
 
-// The numbers of one test from the counts of its branches.
-export function judged(measure, rows) {
+// The scores of one test from the counts of its branches.
+export function scoreSplit(measure, rows) {
   const sizes = rows.map(total);
   const n = total(sizes);
-  const whole = rows[0].map((_, code) => total(rows.map((row) => row[code])));
-  const before = impurityOf(measure, whole);
+  const sums = rows[0].map((_, code) => total(rows.map((row) => row[code])));
+  const before = impurityOf(measure, sums);
   const after = n > 0 ? total(rows.map((row, at) => (sizes[at] / n) * impurityOf(measure, row))) : 0;
   const splitInformation = entropy(sizes);
   const gain = before - after;

@@ -7,7 +7,7 @@ export const FRACTIONAL = -1;
 export const STAY = -2;
 const KNOWN = Number.MAX_VALUE;
 
-// Test of an inner node: what kind, and how its branches are told.
+// The test of an inner node: its kind and its parameters.
 function decodeTest(plain) {
   if (plain === null) return { kind: "nominal" };
   if (typeof plain === "number") return { kind: "threshold", cut: plain };
@@ -26,7 +26,7 @@ export function decodeTree(data) {
     n,
     branches: data.branches,
     parent: new Int32Array(n).fill(-1),
-    place: new Int32Array(n), // which branch of its parent
+    branchOfParent: new Int32Array(n), // index of its branch
     depth: new Int32Array(n),
     size: new Int32Array(n).fill(1), // nodes of the subtree
     start: new Int32Array(n + 1), // of the children in childList
@@ -49,7 +49,7 @@ export function decodeTree(data) {
     if (node > 0) {
       const above = open.at(-1);
       tree.parent[node] = above;
-      tree.place[node] = filled[above];
+      tree.branchOfParent[node] = filled[above];
       tree.depth[node] = tree.depth[above] + 1;
       tree.childList[tree.start[above] + filled[above]] = node;
       filled[above] += 1;
@@ -103,15 +103,15 @@ export function childrenOf(tree, node) {
   return tree.childList.subarray(tree.start[node], tree.start[node + 1]);
 }
 
-// Pairs of class and weight, in the order of the classes; empty for numbers and for nodes without cases.
+// Class and weight, in the order of the classes; empty for numbers and for nodes without cases.
 export function countsOf(tree, node) {
-  const pairs = [];
-  if (!tree.countStart || tree.weight[node] <= 0) return pairs;
-  for (let at = tree.countStart[node]; at < tree.countStart[node + 1]; at += 1) pairs.push([
+  const entries = [];
+  if (!tree.countStart || tree.weight[node] <= 0) return entries;
+  for (let at = tree.countStart[node]; at < tree.countStart[node + 1]; at += 1) entries.push([
     tree.countClass[at],
     tree.countWeight[at],
   ]);
-  return pairs;
+  return entries;
 }
 
 export function denseCounts(tree, node, classes) {
@@ -159,14 +159,14 @@ export function branchText(report, test, branch, attribute, missing) {
 export function edgeText(report, node) {
   const { tree } = report;
   const above = tree.parent[node];
-  return branchText(report, tree.test[above], tree.place[node], tree.attribute[above], tree.missing[above]);
+  return branchText(report, tree.test[above], tree.branchOfParent[node], tree.attribute[above], tree.missing[above]);
 }
 
-// What stands between the attribute and the condition of a branch: a value may itself begin with any sign.
-function jointOf(test, branch) {
+// The text between the attribute and the condition of a branch: a value may itself begin with any sign.
+function relationOf(test, branch) {
   if (test.kind === "nominal") return " = ";
   if (test.kind !== "subset") return " ";
-  const own = test.branchOf.filter((home) => home === branch).length;
+  const own = test.branchOf.filter((assigned) => assigned === branch).length;
   return own === 1 ? " = " : own > 1 ? " ∈ " : " ";
 }
 
@@ -174,8 +174,8 @@ function jointOf(test, branch) {
 export function conditionText(report, node) {
   const { tree } = report;
   const above = tree.parent[node];
-  const joint = jointOf(tree.test[above], tree.place[node]);
-  return report.columns[tree.attribute[above]].name + joint + edgeText(report, node);
+  const relation = relationOf(tree.test[above], tree.branchOfParent[node]);
+  return report.columns[tree.attribute[above]].name + relation + edgeText(report, node);
 }
 
 export function outcomeText(report, node) {

@@ -1,8 +1,8 @@
-// The panel of one node: its cases, every attribute that was compared, the formulas, and what pruning made of it.
+// The panel of one node: its cases, the attributes compared, the formulas, and the pruning decision.
 
 import { byId, el, fill, name, phrase, scrolling, svgEl, table } from "./dom.js";
 import { gainFormulas, impurityFormula, symbolOf } from "./formula.js";
-import { impurityOf, judged, total } from "./measures.js";
+import { impurityOf, scoreSplit, total } from "./measures.js";
 import {
   ancestorsOf,
   attributeName,
@@ -37,20 +37,20 @@ export class Panel {
   constructor(report, go) {
     this.report = report;
     this.go = go;
-    this.place = byId("node-panel");
+    this.container = byId("node-panel");
   }
 
   show(node) {
     const { report } = this;
     this.node = node;
-    const told = report.explain[node] ?? null;
+    const explanation = report.explain[node] ?? null;
     fill(
-      this.place,
+      this.container,
       this.heading(node),
       this.path(node),
-      this.cases(node, told),
+      this.cases(node, explanation),
       this.plot(node),
-      told ? this.compared(node, told) : this.fromCounts(node),
+      explanation ? this.compared(node, explanation) : this.fromCounts(node),
       this.ending(node),
       this.pruning(node),
     );
@@ -72,7 +72,7 @@ export class Panel {
       el(
         "h3",
         { tabindex: "-1" },
-        tree.branches[node] > 0 ? `${t("tests_short")} ` : `${t("says_short")} `,
+        tree.branches[node] > 0 ? `${t("tests_short")} ` : `${t("predicts_short")} `,
         name(what),
       ),
     );
@@ -100,7 +100,7 @@ export class Panel {
     );
   }
 
-  cases(node, told) {
+  cases(node, explanation) {
     const { report } = this;
     const { tree } = report;
     const target = report.target;
@@ -117,25 +117,25 @@ export class Panel {
         el(
           "p",
           { class: "formula" },
-          impurityFormula("variance", target, [], told ? told.impurity : spread, tree.outcome[node]),
+          impurityFormula("variance", target, [], explanation ? explanation.impurity : spread, tree.outcome[node]),
         ),
       );
     }
-    const pairs = countsOf(tree, node).sort((a, b) => b[1] - a[1]);
-    const listed = pairs.slice(0, MOST_CLASS_COLUMNS);
+    const entries = countsOf(tree, node).sort((a, b) => b[1] - a[1]);
+    const listed = entries.slice(0, MOST_CLASS_COLUMNS);
     const rows = listed.map(([code, weight]) => [
       [el("span", { class: `swatch class-${report.colours[code]}` }), name(report.classes[code])],
       count(weight),
       percent(weight / tree.weight[node]),
     ]);
-    if (pairs.length > listed.length) rows.push([
-      t("other_classes", { n: pairs.length - listed.length }),
-      count(total(pairs.slice(MOST_CLASS_COLUMNS).map((pair) => pair[1]))),
+    if (entries.length > listed.length) rows.push([
+      t("other_classes", { n: entries.length - listed.length }),
+      count(total(entries.slice(MOST_CLASS_COLUMNS).map((entry) => entry[1]))),
       "",
     ]);
-    const measure = told ? told.measure : report.measure;
+    const measure = explanation ? explanation.measure : report.measure;
     const counts = denseCounts(tree, node, report.classes.length);
-    const impurity = told ? told.impurity : impurityOf(measure, counts);
+    const impurity = explanation ? explanation.impurity : impurityOf(measure, counts);
     if (!rows.length) return el("p", { class: "quiet" }, t("no_cases"));
     return el(
       "div",
@@ -145,7 +145,7 @@ export class Panel {
     );
   }
 
-  // How the cases lie along the number that is tested, and where it is cut.
+  // Histogram of the tested number, with its thresholds.
   plot(node) {
     const { report } = this;
     const found = report.plots?.[node];
@@ -163,8 +163,8 @@ export class Panel {
         const tall = (weight / most) * (height - 4);
         top -= tall;
         const colour = bin.length > 1 ? `class-${report.colours[code]}` : "class-0";
-        const place = { x: at * wide + 0.5, y: top.toFixed(2), width: wide - 1, height: tall.toFixed(2) };
-        if (tall > 0) drawing.append(svgEl("rect", { class: colour, ...place }));
+        const bar = { x: at * wide + 0.5, y: top.toFixed(2), width: wide - 1, height: tall.toFixed(2) };
+        if (tall > 0) drawing.append(svgEl("rect", { class: colour, ...bar }));
       });
     });
     for (const cut of cuts) {
@@ -175,20 +175,20 @@ export class Panel {
     return el("figure", {}, drawing, el("p", { class: "ends quiet num" }, ends));
   }
 
-  // All that was weighed, best first; each attribute opens to its table and its sum.
-  compared(node, told) {
+  // All attributes compared, best first; each unfolds to its table and its formulas.
+  compared(node, explanation) {
     const { report } = this;
-    const entries = told.attributes.map(([place, verdict, numbers, branches, hidden]) => {
-      const one = { place, verdict, branches: branches ?? null, truncated: (hidden ?? 0) > 0, hidden: hidden ?? 0 };
+    const entries = explanation.attributes.map(([attribute, status, numbers, branches, hidden]) => {
+      const one = { attribute, status, branches: branches ?? null, truncated: (hidden ?? 0) > 0, hidden: hidden ?? 0 };
       NUMBER_NAMES.forEach((key, at) => {
         one[key] = numbers[at] ?? null;
       });
       return one;
     });
-    const columns = this.columnsFor(told.measure, entries);
+    const columns = this.columnsFor(explanation.measure, entries);
     const rows = entries.map(
       (one) => [
-        [name(report.columns[one.place].name), this.verdict(one, told)],
+        [name(report.columns[one.attribute].name), this.status(one, explanation)],
         ...columns.map((column) => column.show(one)),
       ],
     );
@@ -197,30 +197,30 @@ export class Panel {
       head: [t("attribute"), ...columns.map((column) => column.head)],
       numeric: columns.map((_, at) => at + 1),
       rows,
-      marked: (at) => entries[at].verdict === "chosen",
+      marked: (at) => entries[at].status === "chosen",
     });
     const parts = [el("h4", {}, t("compared")), scrolling(summary, t("compared"))];
-    if (told.more) parts.push(el("p", { class: "quiet" }, t("more_attributes", { n: count(told.more) })));
-    if (told.runner_up) {
-      const [place, margin] = told.runner_up;
-      const how = margin > 0 ? t("runner_up_after", { margin: this.margin(told) }) : t("tied_after");
-      parts.push(el("p", {}, t("runner_up_before"), " ", name(report.columns[place].name), " ", how));
+    if (explanation.more) parts.push(el("p", { class: "quiet" }, t("more_attributes", { n: count(explanation.more) })));
+    if (explanation.runner_up) {
+      const [attribute, margin] = explanation.runner_up;
+      const how = margin > 0 ? t("runner_up_after", { margin: this.margin(explanation) }) : t("tied_after");
+      parts.push(el("p", {}, t("runner_up_before"), " ", name(report.columns[attribute].name), " ", how));
     }
-    for (const note of told.notes ?? []) parts.push(el("p", { class: "quiet" }, t(`note.${note}`)));
+    for (const note of explanation.notes ?? []) parts.push(el("p", { class: "quiet" }, t(`note.${note}`)));
     parts.push(el("h4", {}, t("tables")));
     const withTables = entries.filter((one) => one.branches);
     parts.push(
-      ...withTables.map((one) => this.details(told, one, one.verdict === "chosen" || withTables.length === 1)),
+      ...withTables.map((one) => this.details(explanation, one, one.status === "chosen" || withTables.length === 1)),
     );
     return el("div", {}, parts);
   }
 
-  margin(told) {
-    const value = told.runner_up[1];
-    return told.measure === "variance" ? significant(
+  margin(explanation) {
+    const value = explanation.runner_up[1];
+    return explanation.measure === "variance" ? significant(
       value,
       4,
-    ) : told.worth === "adjusted_p" ? significant(value, 3) : fixed(value);
+    ) : explanation.score === "adjusted_p" ? significant(value, 3) : fixed(value);
   }
 
   columnsFor(measure, entries) {
@@ -237,20 +237,22 @@ export class Panel {
     return all.filter((column) => !column.skip && entries.some((one) => one[column.key] !== null));
   }
 
-  verdict(one, told) {
-    if (one.verdict === "chosen") return el("span", { class: "verdict chosen" }, `✓ ${t("status.chosen")}`);
-    if (one.verdict === "considered") return null;
-    const words = t(`status.${one.verdict}`);
+  status(one, explanation) {
+    if (one.status === "chosen") return el("span", { class: "status chosen" }, `✓ ${t("status.chosen")}`);
+    if (one.status === "considered") return null;
+    const words = t(`status.${one.status}`);
     return el(
       "span",
-      { class: "verdict" },
-      one.verdict === "below_average" && told.average !== undefined ? `${words} ${fixed(told.average)}` : words,
+      { class: "status" },
+      one.status === "below_average" && explanation.average !== undefined
+        ? `${words} ${fixed(explanation.average)}`
+        : words,
     );
   }
 
-  details(told, one, open) {
+  details(explanation, one, open) {
     const { report } = this;
-    const { measure } = told;
+    const { measure } = explanation;
     const body = el("div", {}, scrolling(this.frequencies(measure, one), t("tables")), this.formulas(measure, one));
     const gained = t(measure === "entropy" ? "gain" : "decrease");
     const shown = measure === "variance" ? significant(one.decrease, 4) : fixed(one.decrease);
@@ -260,7 +262,7 @@ export class Panel {
       el(
         "summary",
         {},
-        name(report.columns[one.place].name),
+        name(report.columns[one.attribute].name),
         one.decrease === null ? "" : ` · ${gained} ${shown}`,
       ),
       body,
@@ -273,7 +275,7 @@ export class Panel {
     let rows;
     let head;
     if (measure === "variance") {
-      head = [name(report.columns[one.place].name), "n", t("mean"), symbol];
+      head = [name(report.columns[one.attribute].name), "n", t("mean"), symbol];
       rows = one.branches.map(
         ([label, [weight, mean], impurity]) => [
           name(label),
@@ -285,7 +287,7 @@ export class Panel {
     } else {
       const classes = this.shownClasses(one.branches);
       head = [
-        name(report.columns[one.place].name),
+        name(report.columns[one.attribute].name),
         ...classes.map((code) => name(report.classes[code])),
         ...(classes.length < report.classes.length ? ["…"] : []),
         "n",
@@ -350,7 +352,7 @@ export class Panel {
     return lines;
   }
 
-  // A node whose working was not kept: its own test can still be judged from the counts of its branches.
+  // A node without a split trace: the score of its test follows from the counts of its branches.
   fromCounts(node) {
     const { report } = this;
     const { tree } = report;
@@ -360,7 +362,7 @@ export class Panel {
     const labels = children.map(
       (child, branch) => name(branchText(report, tree.test[node], branch, attribute, tree.missing[node])),
     );
-    const parts = [el("h4", {}, t("own_test")), el("p", { class: "quiet" }, t("not_kept"))];
+    const parts = [el("h4", {}, t("own_test")), el("p", { class: "quiet" }, t("no_split_trace"))];
     if (!report.classes) {
       const rows = children.map(
         (child, at) => [labels[at], count(tree.weight[child]), significant(tree.outcome[child], 6)],
@@ -379,10 +381,10 @@ export class Panel {
       return el("div", {}, parts);
     }
     const counts = children.map((child) => denseCounts(tree, child, report.classes.length));
-    const found = judged(report.measure, counts);
+    const found = scoreSplit(report.measure, counts);
     const branches = counts.map((row, at) => [labels[at].textContent, row, impurityOf(report.measure, row)]);
     const one = {
-      place: attribute,
+      attribute,
       branches,
       known: found.n,
       unknown: 0,
@@ -412,9 +414,9 @@ export class Panel {
         el("p", {}, `${t("why_leaf")} ${t(`stop.${report.stops[tree.stop[node]]}`)}.`),
       );
     }
-    const stand = tree.surrogates.get(node);
-    if (stand) {
-      const rows = stand.map(
+    const surrogates = tree.surrogates.get(node);
+    if (surrogates) {
+      const rows = surrogates.map(
         (one) => [
           name(report.columns[one.attribute].name),
           name(branchText(report, one.test, one.reversed ? 1 : 0, one.attribute, 0)),

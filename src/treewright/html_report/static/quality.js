@@ -1,4 +1,4 @@
-// How good the model is on cases it has not seen: confusion matrix, ROC curve with a handle, scores of the classes.
+// Evaluation on unseen cases: confusion matrix, ROC curve with a threshold handle, scores of the classes.
 
 import { byId, el, fill, name, scrolling, svgEl, table } from "./dom.js";
 import { Chart, key } from "./charts.js";
@@ -8,11 +8,11 @@ import { t } from "./words.js";
 
 const MOST_CELLS = 14; // classes whose matrix is shown with all names
 
-export function howMeasured(way) {
-  const parts = [t(`way.${way.kind}`, { folds: way.folds, n: count(way.tested) })];
-  if (way.rows !== undefined && way.rows < way.of) {
+export function howMeasured(method) {
+  const parts = [t(`method.${method.kind}`, { folds: method.folds, n: count(method.tested) })];
+  if (method.rows !== undefined && method.rows < method.of) {
     parts.push(
-      t("way.sample", { rows: count(way.rows), n: count(way.of) }),
+      t("method.sample", { rows: count(method.rows), n: count(method.of) }),
     );
   }
   return parts.join(" ");
@@ -25,20 +25,20 @@ export function cellsAt(curve, at) {
   return { tp: found, fn: curve.positive - found, fp: wrong, tn: curve.negative - wrong };
 }
 
-// The place on the curve where a class is said from a threshold on.
-export function placeOf(curve, threshold) {
-  let place = 0;
+// The point of the curve where a class is predicted from a threshold on.
+export function pointAt(curve, threshold) {
+  let point = 0;
   curve.thresholds.forEach((one, at) => {
-    if (one !== null && one >= threshold - 1e-12) place = at;
+    if (one !== null && one >= threshold - 1e-12) point = at;
   });
-  return place;
+  return point;
 }
 
 export class Quality {
   constructor(report) {
     this.report = report;
     this.data = report.quality;
-    fill(byId("quality-way"), howMeasured(this.data.way));
+    fill(byId("quality-method"), howMeasured(this.data.method));
     fill(byId("quality-warnings"), this.data.warnings.map((sentence) => el("li", {}, sentence)));
     if (report.classes) this.classes();
     else this.numbers();
@@ -81,50 +81,50 @@ export class Quality {
 
   matrix() {
     const { data } = this;
-    const place = byId("confusion");
+    const container = byId("confusion");
     if (!data.confusion) {
       const rows = data.confusions.map(
-        ([truth, said, n]) => [name(data.classes[truth]), name(data.classes[said]), count(n)],
+        ([actual, predicted, n]) => [name(data.classes[actual]), name(data.classes[predicted]), count(n)],
       );
       fill(
-        place,
+        container,
         el("h3", {}, t("confusions")),
-        table({ head: [t("true_class"), t("said_class"), t("cases")], rows, numeric: [2] }),
+        table({ head: [t("actual_class"), t("predicted_class"), t("cases")], rows, numeric: [2] }),
       );
       return;
     }
     const most = Math.max(...data.confusion.flat(), 1);
-    const many = data.classes.length > MOST_CELLS;
+    const large = data.classes.length > MOST_CELLS;
     const codes = data.classes.map((_, code) => code);
-    // With many classes those that never occur, or are never said, would only be empty rows and columns.
-    const rows = codes.filter((truth) => !many || total(data.confusion[truth]) > 0);
-    const columns = codes.filter((said) => !many || rows.some((truth) => data.confusion[truth][said] > 0));
+    // With many classes, rows and columns of classes that never occur or are never predicted are left out.
+    const rows = codes.filter((actual) => !large || total(data.confusion[actual]) > 0);
+    const columns = codes.filter((predicted) => !large || rows.some((actual) => data.confusion[actual][predicted] > 0));
     const cell = (value, right) => {
-      const box = el("td", { class: right ? "cell right" : "cell" }, value === 0 && many ? "" : count(value));
+      const box = el("td", { class: right ? "cell right" : "cell" }, value === 0 && large ? "" : count(value));
       box.style.setProperty("--depth", Math.sqrt(value / most).toFixed(3));
       return box;
     };
     const matrix = el(
       "table",
-      { class: many ? "matrix many" : "matrix" },
+      { class: large ? "matrix large" : "matrix" },
       el(
         "thead",
         {},
-        el("tr", {}, el("td", {}), columns.map((said) => el("th", { scope: "col" }, name(data.classes[said])))),
+        el("tr", {}, el("td", {}), columns.map((code) => el("th", { scope: "col" }, name(data.classes[code])))),
       ),
       el(
         "tbody",
         {},
-        rows.map((truth) => {
-          const cells = columns.map((said) => cell(data.confusion[truth][said], said === truth));
-          return el("tr", {}, el("th", { scope: "row" }, name(data.classes[truth])), cells);
+        rows.map((actual) => {
+          const cells = columns.map((predicted) => cell(data.confusion[actual][predicted], predicted === actual));
+          return el("tr", {}, el("th", { scope: "row" }, name(data.classes[actual])), cells);
         }),
       ),
     );
     fill(
-      place,
+      container,
       el("h3", {}, t("confusion")),
-      el("p", { class: "quiet" }, t("matrix_caption"), many ? ` ${t("matrix_only")}` : ""),
+      el("p", { class: "quiet" }, t("matrix_caption"), large ? ` ${t("matrix_only")}` : ""),
       scrolling(matrix, t("confusion")),
     );
   }
@@ -144,7 +144,7 @@ export class Quality {
 
   curve(which) {
     const curve = this.data.roc[which];
-    this.now = curve;
+    this.shown = curve;
     const chart = new Chart({
       x: [0, 1],
       y: [0, 1],
@@ -166,7 +166,7 @@ export class Quality {
       key([["validation", t("auc_value", { auc: fixed(curve.auc) })], ["chance", t("chance")]]),
     );
     this.range.max = String(curve.tpr.length - 1);
-    this.move(placeOf(curve, 0.5));
+    this.move(pointAt(curve, 0.5));
   }
 
   drag(event) {
@@ -175,8 +175,8 @@ export class Quality {
       const box = svg.getBoundingClientRect();
       const x = ((to.clientX - box.left) / box.width) * this.chart.frame.width;
       const y = ((to.clientY - box.top) / box.height) * this.chart.frame.height;
-      const far = this.now.fpr.map(
-        (fpr, at) => Math.hypot(this.chart.px(fpr) - x, this.chart.py(this.now.tpr[at]) - y),
+      const far = this.shown.fpr.map(
+        (fpr, at) => Math.hypot(this.chart.px(fpr) - x, this.chart.py(this.shown.tpr[at]) - y),
       );
       this.move(far.indexOf(Math.min(...far)));
     };
@@ -191,13 +191,14 @@ export class Quality {
   }
 
   move(at) {
-    const curve = this.now;
+    const curve = this.shown;
     this.range.value = String(at);
     this.handle.setAttribute("cx", this.chart.px(curve.fpr[at]));
     this.handle.setAttribute("cy", this.chart.py(curve.tpr[at]));
     const { tp, fn, fp, tn } = cellsAt(curve, at);
     const threshold = curve.thresholds[at];
-    const words = threshold === null ? t("never_said") : t("said_from", { threshold: significant(threshold, 3) });
+    const words =
+      threshold === null ? t("never_predicted") : t("predicted_from", { threshold: significant(threshold, 3) });
     this.range.setAttribute("aria-valuetext", words);
     fill(byId("roc-threshold"), words);
     const label = this.data.classes[curve.class];
@@ -224,7 +225,7 @@ export class Quality {
       ),
     );
     const all = total([tp, fn, fp, tn]);
-    const facts = [
+    const statistics = [
       [t("recall"), curve.positive > 0 ? percent(tp / curve.positive) : "–"],
       [t("precision"), tp + fp > 0 ? percent(tp / (tp + fp)) : "–"],
       [t("specificity"), curve.negative > 0 ? percent(tn / curve.negative) : "–"],
@@ -236,8 +237,8 @@ export class Quality {
       matrix,
       el(
         "dl",
-        { class: "facts" },
-        facts.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))),
+        { class: "statistics" },
+        statistics.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))),
       ),
     );
   }
@@ -259,23 +260,23 @@ export class Quality {
       byId("quality-summary"),
       table({ head: [t("measure"), t("value"), t("interval"), t("baseline")], rows, numeric: [1, 2, 3] }),
     );
-    if (!data.pairs) return;
-    const [truth, said] = data.pairs;
-    const low = Math.min(...truth, ...said);
-    const high = Math.max(...truth, ...said);
+    if (!data.scatter) return;
+    const [actual, predicted] = data.scatter;
+    const low = Math.min(...actual, ...predicted);
+    const high = Math.max(...actual, ...predicted);
     const chart = new Chart({
       x: [low, high],
       y: [low, high],
       label: t("scatter_label"),
-      xLabel: t("true_value"),
-      yLabel: t("said_value"),
+      xLabel: t("actual_value"),
+      yLabel: t("predicted_value"),
       frame: { width: 340, height: 320, left: 60 },
     });
     chart.line([[low, low], [high, high]], "chance").dots(
-      truth.map((x, at) => [x, said[at]]),
+      actual.map((x, at) => [x, predicted[at]]),
       "validation faint",
       2.5,
     );
-    fill(byId("confusion"), el("h3", {}, t("said_against_true")), chart.svg);
+    fill(byId("confusion"), el("h3", {}, t("predicted_versus_actual")), chart.svg);
   }
 }

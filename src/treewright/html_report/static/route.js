@@ -1,6 +1,6 @@
-// Sending one case down the tree, as the model does it: missing values, surrogates, votes, costs. Pure functions.
+// Routes one case down the tree as the model does: missing values, surrogates, votes, costs. Pure functions.
 //
-// values: for each attribute a number, the code of a value, or null where it is missing.
+// values: for each attribute a number, the code of a value, or null if it is missing.
 
 import { FRACTIONAL, STAY, childrenOf, countsOf } from "./model.js";
 
@@ -27,8 +27,8 @@ export function branchFor(test, value, single = false) {
   }
 }
 
-// The branch at a node: 0 and more, FRACTIONAL or STAY; how it was found.
-function wayAt(tree, node, values, single) {
+// The branch at a node (0 and more, FRACTIONAL or STAY), and how it was decided.
+function branchAt(tree, node, values, single) {
   const branch = branchFor(tree.test[node], values[tree.attribute[node]], single);
   if (branch >= 0) return [branch, "value"];
   for (const one of tree.surrogates.get(node) ?? []) {
@@ -50,17 +50,17 @@ export function visitsOf(report, values) {
     const visit = { node, share, final: tree.branches[node] === 0, how: "leaf" };
     visits.push(visit);
     if (visit.final) continue;
-    const [branch, how] = wayAt(tree, node, values, release8);
+    const [branch, how] = branchAt(tree, node, values, release8);
     visit.how = how;
     const children = childrenOf(tree, node);
     if (branch === STAY) visit.final = true;
     else if (branch >= 0) waiting.push({ node: children[branch], share });
-    else for (const part of divided(tree, node, children, share, release8)) waiting.push(part);
+    else for (const part of fractions(tree, node, children, share, release8)) waiting.push(part);
   }
   return visits;
 }
 
-function divided(tree, node, children, share, release8) {
+function fractions(tree, node, children, share, release8) {
   const sum = children.reduce((all, child) => all + tree.weight[child], 0);
   const measure = release8 ? Math.max(tree.weight[node], TINY) : tree.weight[node] > 0 ? tree.weight[node] : sum;
   const parts = [];
@@ -71,7 +71,7 @@ function divided(tree, node, children, share, release8) {
   return parts;
 }
 
-// What a node says of each class.
+// The class probabilities of a node.
 function sharesAt(report, node, smoothing) {
   const { tree } = report;
   const k = report.classes.length;
@@ -90,7 +90,7 @@ function sharesAt(report, node, smoothing) {
   return shares.map((one, code) => (one + smoothing * root[code]) / (weight + smoothing));
 }
 
-function mixed(report, ends, smoothing) {
+function averageVotes(report, ends, smoothing) {
   const sums = new Array(report.classes.length).fill(0);
   let all = 0;
   for (const { node, share } of ends) {
@@ -112,7 +112,7 @@ function firstOfBest(values, slack) {
 }
 
 // { visits, ends, outcome (class code or number), probabilities (or null) }
-export function answerFor(report, values) {
+export function predictCase(report, values) {
   const visits = visitsOf(report, values);
   const ends = visits.filter((visit) => visit.final);
   const { tree } = report;
@@ -125,18 +125,18 @@ export function answerFor(report, values) {
       probabilities: null,
     };
   }
-  const probabilities = mixed(report, ends, report.smoothing);
+  const probabilities = averageVotes(report, ends, report.smoothing);
   if (report.costs) {
     const expected = report.classes.map(
-      (_, said) => -report.costs.reduce((sum, row, code) => sum + probabilities[code] * row[said], 0),
+      (_, predicted) => -report.costs.reduce((sum, row, code) => sum + probabilities[code] * row[predicted], 0),
     );
     return { visits, ends, outcome: firstOfBest(expected, 1e-12), probabilities };
   }
-  const plain = report.smoothing === null ? probabilities : mixed(report, ends, null);
+  const plain = report.smoothing === null ? probabilities : averageVotes(report, ends, null);
   return { visits, ends, outcome: firstOfBest(plain, report.voting === "j48" ? 1e-6 : 1e-12), probabilities };
 }
 
-// The leaf of another class that the fewest changed attributes lead to; of equals the heaviest. Null if there is none.
+// The leaf of another class that needs the fewest changed attributes, the heaviest of equals. Null if there is none.
 export function nearestOther(report, values, outcome) {
   const { tree } = report;
   let best = null;
@@ -159,14 +159,14 @@ export function nearestOther(report, values, outcome) {
   return best;
 }
 
-// The class that ordered rules say: the first rule whose conditions all hold, else the default.
+// The index of the first rule whose conditions all apply, -1 for the default class.
 export function ruleFor(ruleset, values) {
-  const holds = ([attribute, op, operand]) => {
+  const applies = ([attribute, op, operand]) => {
     const value = values[attribute];
     if (value === null || value === undefined) return false;
     if (op === "<=") return value <= operand;
     if (op === ">") return value > operand;
     return operand.includes(value);
   };
-  return ruleset.rules.findIndex((rule) => !rule.silent && rule.conditions.every(holds));
+  return ruleset.rules.findIndex((rule) => !rule.silent && rule.conditions.every(applies));
 }

@@ -1,4 +1,4 @@
-// The quieter sections: learning curve, rules, profile of the data, tiles at the top.
+// The other sections: learning curve, rules, profile of the data, tiles at the top.
 
 import { byId, el, fill, name, phrase, svgEl, table } from "./dom.js";
 import { Chart, key } from "./charts.js";
@@ -38,7 +38,7 @@ export function learningCurve(report) {
     .line(points.map(([size, , , , training]) => [size, training]), "training")
     .line(points.map(([size, score]) => [size, score]), "validation")
     .dots(points.map(([size, score]) => [size, score]), "validation", 3);
-  const sample = data.rows < data.of ? ` ${t("way.sample", { rows: count(data.rows), n: count(data.of) })}` : "";
+  const sample = data.rows < data.of ? ` ${t("method.sample", { rows: count(data.rows), n: count(data.of) })}` : "";
   fill(
     byId("learning-body"),
     el("p", {}, t(data.rising ? "more_helps" : "more_little")),
@@ -73,29 +73,29 @@ export function pathConditions(report, leaf) {
   const merged = new Map();
   for (const step of [leaf, ...ancestorsOf(tree, leaf)].reverse().slice(1)) {
     const above = tree.parent[step];
-    const side = tree.test[above].kind === "threshold" ? tree.place[step] : "set";
-    const where = `${tree.attribute[above]} ${side}`;
-    merged.delete(where);
-    merged.set(where, conditionText(report, step));
+    const side = tree.test[above].kind === "threshold" ? tree.branchOfParent[step] : "set";
+    const bound = `${tree.attribute[above]} ${side}`;
+    merged.delete(bound);
+    merged.set(bound, conditionText(report, step));
   }
   return [...merged.values()];
 }
 
-function ruleItem({ number, conditions, said, facts, id }) {
+function ruleItem({ number, conditions, outcome, statistics, id }) {
   const parts = conditions.map(
     (words, at) => [el("span", { class: "word" }, at === 0 ? t("if") : t("and")), " ", phrase(words), " "],
   );
-  const verdict = [
+  const conclusion = [
     el("span", { class: "word" }, conditions.length ? t("then") : t(number === "" ? "else" : "always")),
     " ",
-    el("strong", {}, name(said)),
+    el("strong", {}, name(outcome)),
   ];
   return el(
     "li",
     { id },
     el("span", { class: "rule-number num" }, String(number)),
-    el("span", { class: "rule" }, parts, verdict),
-    el("span", { class: "rule-facts num" }, facts),
+    el("span", { class: "rule" }, parts, conclusion),
+    el("span", { class: "rule-statistics num" }, statistics),
   );
 }
 
@@ -106,12 +106,12 @@ function treeRules(report) {
   return leaves.slice(0, MOST_RULES).map((leaf, at) => {
     const own = countsOf(tree, leaf).find(([code]) => code === tree.outcome[leaf]);
     const right = report.classes ? ` · ${percent((own ? own[1] : 0) / tree.weight[leaf])}` : "";
-    const facts = count(tree.weight[leaf]) + right;
+    const statistics = count(tree.weight[leaf]) + right;
     return {
       number: at + 1,
       conditions: pathConditions(report, leaf),
-      said: outcomeText(report, leaf),
-      facts,
+      outcome: outcomeText(report, leaf),
+      statistics,
       id: `rule-${leaf}`,
     };
   });
@@ -128,8 +128,8 @@ function learnedRules(report) {
   const rules = report.ruleset.rules.map((rule, at) => ({
     number: at + 1,
     conditions: rule.conditions.map(words),
-    said: report.classes[rule.outcome],
-    facts: t("rule_facts", { used: count(rule.used), wrong: count(rule.wrong) }),
+    outcome: report.classes[rule.outcome],
+    statistics: t("rule_statistics", { used: count(rule.used), wrong: count(rule.wrong) }),
     id: `rule-${at}`,
   }));
   return [
@@ -137,8 +137,8 @@ function learnedRules(report) {
     {
       number: "",
       conditions: [],
-      said: report.classes[report.ruleset.default],
-      facts: t("default_class"),
+      outcome: report.classes[report.ruleset.default],
+      statistics: t("default_class"),
       id: "rule--1",
     },
   ];
@@ -146,7 +146,7 @@ function learnedRules(report) {
 
 export function rulesView(report) {
   const rules = report.ruleset ? learnedRules(report) : treeRules(report);
-  const texts = rules.map((rule) => [...rule.conditions, rule.said].join(" ").toLowerCase());
+  const texts = rules.map((rule) => [...rule.conditions, rule.outcome].join(" ").toLowerCase());
   const list = el("ol", { id: "rules-list", class: "rules" });
   const all = report.ruleset ? report.ruleset.rules.length : report.tree.leaves;
   const note = el(
@@ -162,8 +162,8 @@ export function rulesView(report) {
   );
   let shown = report.ruleset ? MOST_RULES : RULES_AT_FIRST;
   const refresh = () => {
-    const wanted = search.value.trim().toLowerCase();
-    const hits = rules.filter((_, at) => texts[at].includes(wanted));
+    const query = search.value.trim().toLowerCase();
+    const hits = rules.filter((_, at) => texts[at].includes(query));
     fill(list, hits.slice(0, shown).map(ruleItem));
     more.hidden = hits.length <= shown;
   };
@@ -207,12 +207,12 @@ function valueBars(column) {
 function histogram(column) {
   if (!column.range) return el("p", { class: "quiet" }, t("all_missing"));
   const [low, , median, , high] = column.range;
-  const facts = el(
+  const statistics = el(
     "p",
     { class: "quiet num", title: t("min_median_max") },
     `${significant(low, 5)} … ${significant(median, 5)} … ${significant(high, 5)}`,
   );
-  if (!column.bins) return facts;
+  if (!column.bins) return statistics;
   const most = Math.max(...column.bins, 1);
   const drawing = svgEl(
     "svg",
@@ -228,17 +228,17 @@ function histogram(column) {
     const height = n > 0 ? Math.max(1, (42 * n) / most) : 0;
     drawing.append(svgEl("rect", { x: at * 10 + 0.5, y: 44 - height, width: 9, height }));
   });
-  return [drawing, facts];
+  return [drawing, statistics];
 }
 
 function columnCard(column, rows) {
-  const facts = [t(KIND_KEYS[column.kind]), t("distinct_n", { n: count(column.distinct) })];
-  if (column.missing) facts.push(t("missing_share", { share: percent(column.missing / rows) }));
+  const statistics = [t(KIND_KEYS[column.kind]), t("distinct_n", { n: count(column.distinct) })];
+  if (column.missing) statistics.push(t("missing_share", { share: percent(column.missing / rows) }));
   return el(
     "article",
     { class: column.role === "target" ? "column target" : "column", "data-text": column.name.toLowerCase() },
     el("h3", {}, name(column.name), column.role === "target" ? el("span", { class: "badge" }, t("target")) : null),
-    el("p", { class: "quiet" }, facts.join(" · ")),
+    el("p", { class: "quiet" }, statistics.join(" · ")),
     column.values ? valueBars(column) : histogram(column),
   );
 }
@@ -254,12 +254,12 @@ export function profileView(report) {
   const rest = profile.columns.slice(COLUMNS_AT_FIRST);
   const cards = el("div", { class: "columns" }, first.map((column) => columnCard(column, profile.rows)));
   const missing = profile.columns.filter((column) => column.missing > 0).length;
-  const facts = [
+  const statistics = [
     t("rows_n", { n: count(profile.rows) }),
     t("columns_n", { n: count(profile.columns.length + (profile.more ?? 0)) }),
     missing ? t("with_missing", { n: count(missing) }) : t("no_missing"),
   ];
-  fill(body, el("p", {}, facts.join(" · ")), cards);
+  fill(body, el("p", {}, statistics.join(" · ")), cards);
   if (!rest.length) return;
   // Many columns: the others are a table that is made when it is opened.
   const details = el("details", {}, el("summary", {}, t("more_columns", { n: count(rest.length) })));
@@ -310,5 +310,5 @@ export function tiles(report) {
     byId("tiles"),
     found.map(([value, label]) => el("div", { class: "tile" }, el("dt", {}, label), el("dd", {}, value))),
   );
-  fill(byId("how"), report.quality ? howMeasured(report.quality.way) : "");
+  fill(byId("how"), report.quality ? howMeasured(report.quality.method) : "");
 }

@@ -20,7 +20,7 @@ export class Slider {
     byId("prune-reset").addEventListener("click", () => this.to(0));
     byId("prune-best").hidden = this.data.best === undefined;
     this.chart();
-    this.tell(0);
+    this.update(0);
   }
 
   shown(error) {
@@ -51,7 +51,7 @@ export class Slider {
     this.mark = chart.vertical(leaves[0], "here");
     this.drawing = chart;
     const entries = [["training", t("training_error")]];
-    if (validation) entries.push(["validation", t(`validation.${this.report.quality.way.kind}`)]);
+    if (validation) entries.push(["validation", t(`validation.${this.report.quality.method.kind}`)]);
     fill(byId("prune-chart"), chart.svg, key(entries));
   }
 
@@ -59,22 +59,22 @@ export class Slider {
     this.begin();
     this.range.value = String(step);
     this.view.setPruned(cutAfter(this.data.cuts, step));
-    this.tell(step);
+    this.update(step);
   }
 
   reset() {
     if (this.range.value === "0") return;
     this.range.value = "0";
     this.view.state.cut = new Set();
-    this.tell(0);
+    this.update(0);
   }
 
-  tell(step) {
-    const { leaves, training, validation, prices } = this.data;
+  update(step) {
+    const { leaves, training, validation, alphas } = this.data;
     fill(byId("prune-leaves"), count(leaves[step]));
     fill(byId("prune-training"), this.shown(training[step]));
     fill(byId("prune-validation"), validation ? this.shown(validation[step]) : "–");
-    fill(byId("prune-price"), step === 0 ? t("not_pruned") : t("price", { price: significant(prices[step - 1], 3) }));
+    fill(byId("prune-alpha"), step === 0 ? t("not_pruned") : t("alpha", { alpha: significant(alphas[step - 1], 3) }));
     this.range.setAttribute("aria-valuetext", t("leaves_n", { n: count(leaves[step]) }));
     this.drawing.moveVertical(this.mark, leaves[step]);
   }

@@ -8,7 +8,7 @@ import { t } from "./words.js";
 
 const PACE = 1100; // milliseconds of a step while it plays
 
-// Level by level: how the grower goes; the file may say another order.
+// Level by level, the default order of growth; the data may give another one.
 export function levelOrder(tree) {
   const order = [];
   let level = [0];
@@ -23,7 +23,7 @@ export class Steps {
   constructor(report, view, { begin }) {
     this.report = report;
     this.view = view;
-    this.begin = begin; // told when the player takes the tree over
+    this.begin = begin; // called when the step player takes control of the tree
     this.order = report.growth ?? levelOrder(report.tree);
     this.step = null;
     this.timer = null;
@@ -36,7 +36,7 @@ export class Steps {
     byId("step-next").addEventListener("click", () => this.to((this.step ?? -1) + 1));
     byId("step-play").addEventListener("click", () => (this.timer ? this.pause() : this.play()));
     byId("step-end").addEventListener("click", () => this.stop());
-    this.tell();
+    this.update();
   }
 
   to(step) {
@@ -45,7 +45,7 @@ export class Steps {
     this.range.value = String(this.step);
     if (this.step === this.order.length) this.pause();
     this.view.setGrown(grownAfter(this.report.tree, this.order, this.step));
-    this.tell();
+    this.update();
   }
 
   play() {
@@ -69,29 +69,29 @@ export class Steps {
     this.step = null;
     this.range.value = this.range.max;
     this.view.setGrown(null);
-    this.tell();
+    this.update();
   }
 
-  tell() {
+  update() {
     const { report, order } = this;
-    const place = byId("step-text");
+    const container = byId("step-text");
     byId("step-end").disabled = this.step === null;
     if (this.step === null) {
-      fill(place, t("steps_hint", { n: count(order.length) }));
+      fill(container, t("steps_hint", { n: count(order.length) }));
       return;
     }
     const parts = [`${t("step_of", { step: count(this.step), n: count(order.length) })} `];
     if (this.step > 0) {
       const last = order[this.step - 1];
-      const divided = report.tree.branches[last] > 0;
+      const wasSplit = report.tree.branches[last] > 0;
       parts.push(
-        t(divided ? "was_divided" : "became_leaf", { number: last }),
+        t(wasSplit ? "was_split" : "became_leaf", { number: last }),
         " ",
-        name(divided ? attributeName(report, last) : outcomeText(report, last)),
+        name(wasSplit ? attributeName(report, last) : outcomeText(report, last)),
         ". ",
       );
     }
     parts.push(this.step < order.length ? t("next_node", { number: order[this.step] }) : t("grown"));
-    fill(place, parts);
+    fill(container, parts);
   }
 }

@@ -2,7 +2,7 @@
 
 import { BOX_HEIGHT, BOX_WIDTH, LEGIBLE, drawBox, drawEdge } from "./boxes.js";
 import { byId, el, fill, svgEl } from "./dom.js";
-import { tidy } from "./layout.js";
+import { xPositions } from "./layout.js";
 import { attributeName, childrenOf, edgeText, outcomeText } from "./model.js";
 import { count } from "./numbers.js";
 import { MOST_OPEN, foldedBut, foldedFor, isOpen, revealed, visibleNodes } from "./visible.js";
@@ -27,18 +27,18 @@ export class TreeView {
     this.svg = byId("tree-drawing");
     this.world = svgEl("g", { role: "none" });
     this.svg.append(this.world);
-    this.places(report.view);
+    this.layOut(report.view);
     // A small tree needs no large canvas.
     if (this.nodes.length === this.tree.n) this.svg.style.maxHeight = `${Math.max(260, 1.15 * this.height + 60)}px`;
     this.listen();
     this.fit(true);
   }
 
-  // -- where things are ------------------------------------------------------------------------------------------
+  // -- positions -------------------------------------------------------------------------------------------------
 
-  places(view = null) {
+  layOut(view = null) {
     const { nodes, parents } = visibleNodes(this.tree, this.state);
-    const x = view ? view.x : tidy(parents, nodes.map(() => BOX_WIDTH), GAP);
+    const x = view ? view.x : xPositions(parents, nodes.map(() => BOX_WIDTH), GAP);
     this.nodes = nodes;
     this.position = new Map(nodes.map((node, at) => [node, at]));
     this.parents = parents;
@@ -59,7 +59,7 @@ export class TreeView {
   // Lays out again after something opened or closed; the node that was touched stays where it was on the screen.
   changed(anchor = null) {
     const before = anchor !== null && this.position.has(anchor) ? this.at(this.position.get(anchor)) : null;
-    this.places();
+    this.layOut();
     if (!this.position.has(this.current)) this.current = this.nearestSeen(this.current);
     const after = before && this.position.has(anchor) ? this.at(this.position.get(anchor)) : null;
     if (after) {
@@ -117,8 +117,8 @@ export class TreeView {
     );
     const [width, height] = this.size();
     const [left, top, right, bottom, scale] = this.drawn;
-    const inside = -this.x >= left && -this.y >= top && width - this.x <= right && height - this.y <= bottom;
-    if (!inside || scale !== this.scale) this.draw();
+    const covered = -this.x >= left && -this.y >= top && width - this.x <= right && height - this.y <= bottom;
+    if (!covered || scale !== this.scale) this.draw();
   }
 
   draw() {
@@ -137,8 +137,8 @@ export class TreeView {
         const crosses = Math.max(x, px) + BOX_WIDTH > x0 && Math.min(x, px) - BOX_WIDTH < x1;
         if (crosses) edges.append(drawEdge(this, node, x, y, px, py));
       }
-      const inside = x + BOX_WIDTH > x0 && x - BOX_WIDTH < x1 && y + BOX_HEIGHT + 20 > y0;
-      if (inside) boxes.append(drawBox(this, node, position, x, y));
+      const visible = x + BOX_WIDTH > x0 && x - BOX_WIDTH < x1 && y + BOX_HEIGHT + 20 > y0;
+      if (visible) boxes.append(drawBox(this, node, position, x, y));
     });
     this.world.replaceChildren(edges, boxes);
     this.world.setAttribute(
@@ -148,7 +148,7 @@ export class TreeView {
     this.svg.setAttribute("aria-activedescendant", `node-${this.current}`);
   }
 
-  // -- what people do --------------------------------------------------------------------------------------------
+  // -- actions ---------------------------------------------------------------------------------------------------
 
   select(node, { center = false, quiet = false } = {}) {
     this.current = node;
@@ -161,7 +161,7 @@ export class TreeView {
   go(node) {
     if (!this.position.has(node)) {
       revealed(this.tree, this.state, node);
-      this.places();
+      this.layOut();
       this.listeners.change();
     }
     if (this.scale < LEGIBLE) this.scale = 0.8;
@@ -204,7 +204,7 @@ export class TreeView {
     this.changed();
     this.fit();
     const hidden = this.tree.n - this.nodes.length;
-    this.tell(
+    this.showStatus(
       hidden > 0 && this.state.cut.size === 0 ? t(
         "opened_heaviest",
         { shown: count(this.nodes.length), n: count(this.tree.n) },
@@ -229,12 +229,12 @@ export class TreeView {
     this.draw();
   }
 
-  light(nodes) {
+  highlight(nodes) {
     this.lit = new Set(nodes);
     this.draw();
   }
 
-  tell(text) {
+  showStatus(text) {
     fill(byId("tree-status"), text);
   }
 
@@ -245,7 +245,7 @@ export class TreeView {
 
   setGrown(grown) {
     this.state.grown = grown;
-    this.places();
+    this.layOut();
     if (grown && grown.current >= 0) this.current = grown.current;
     if (!this.position.has(this.current)) this.current = this.nearestSeen(this.current);
     if (grown) this.fit(true);
@@ -257,29 +257,29 @@ export class TreeView {
   // -- search ----------------------------------------------------------------------------------------------------
 
   search(text) {
-    const wanted = text.trim().toLowerCase();
+    const query = text.trim().toLowerCase();
     this.hits = [];
-    if (wanted) {
+    if (query) {
       const { tree, report } = this;
-      const number = /^#?(\d+)$/.exec(wanted);
+      const number = /^#?(\d+)$/.exec(query);
       for (let node = 0; node < tree.n; node += 1) {
-        const said = tree.branches[node] > 0 ? attributeName(report, node) : outcomeText(report, node);
+        const label = tree.branches[node] > 0 ? attributeName(report, node) : outcomeText(report, node);
         const above = node > 0 ? edgeText(report, node) : "";
-        const named = `${said}\n${above}`.toLowerCase().includes(wanted);
+        const named = `${label}\n${above}`.toLowerCase().includes(query);
         if (named || (number && Number(number[1]) === node)) this.hits.push(node);
       }
     }
     this.hit = -1;
     this.found = new Set(this.hits);
     this.draw();
-    this.tell(wanted ? t("found_n", { n: count(this.hits.length) }) : "");
+    this.showStatus(query ? t("found_n", { n: count(this.hits.length) }) : "");
   }
 
   nextHit(step) {
     if (!this.hits || this.hits.length === 0) return;
     this.hit = (this.hit + step + this.hits.length) % this.hits.length;
     this.go(this.hits[this.hit]);
-    this.tell(t("hit_of", { hit: count(this.hit + 1), n: count(this.hits.length) }));
+    this.showStatus(t("hit_of", { hit: count(this.hit + 1), n: count(this.hits.length) }));
   }
 
   // -- pointer and keys --------------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ export class TreeView {
       this.listeners.select(node);
     };
     const beside = (step) => {
-      // Along the level, from box to box, over the borders of families.
+      // Along the level, from box to box, across parents.
       const level = this.nodes.filter((node) => tree.depth[node] === tree.depth[current]);
       const next = level[level.indexOf(current) + step];
       to(next === undefined ? null : next);

@@ -1,8 +1,8 @@
-// Which nodes are seen: pure functions over the tree and the state of the page.
+// Which nodes are visible: pure functions over the tree and the state of the page.
 //
 // state.folded   nodes that a person closed (a Set)
 // state.cut      nodes that the pruning slider made leaves (a Set)
-// state.grown    null, or the step player's state: { divided: Set, current: node }
+// state.grown    null, or the step player's state: { split: Set, current: node }
 
 import { ancestorsOf, childrenOf } from "./model.js";
 
@@ -10,7 +10,7 @@ export const MOST_OPEN = 1000; // nodes that are laid out at most when all is op
 
 export function isOpen(tree, state, node) {
   if (tree.branches[node] === 0 || state.cut.has(node)) return false;
-  return state.grown ? state.grown.divided.has(node) : !state.folded.has(node);
+  return state.grown ? state.grown.split.has(node) : !state.folded.has(node);
 }
 
 // The visible nodes depth first, with the position of the parent of each.
@@ -30,15 +30,15 @@ export function visibleNodes(tree, state) {
   return { nodes, parents };
 }
 
-// All inner nodes but the open ones.
+// All inner nodes except the open ones.
 export function foldedBut(tree, open) {
   const folded = new Set();
-  const wanted = new Set(open);
-  for (let node = 0; node < tree.n; node += 1) if (tree.branches[node] > 0 && !wanted.has(node)) folded.add(node);
+  const opened = new Set(open);
+  for (let node = 0; node < tree.n; node += 1) if (tree.branches[node] > 0 && !opened.has(node)) folded.add(node);
   return folded;
 }
 
-// Opens the heaviest nodes first until so many are seen; all others are folded.
+// Opens the heaviest nodes first until so many are visible; all others are folded.
 export function foldedFor(tree, most) {
   const open = [];
   const waiting = [0]; // the lightest first, so that the heaviest is taken from the end
@@ -85,9 +85,9 @@ export function cutAfter(cuts, step) {
   return cut;
 }
 
-// The state of growth after so many steps, each [node]: who is divided, and whose turn is next.
+// The state of growth after so many steps, each [node]: the nodes that are split, and the next one.
 export function grownAfter(tree, order, step) {
-  const divided = new Set();
-  for (let at = 0; at < step; at += 1) if (tree.branches[order[at]] > 0) divided.add(order[at]);
-  return { divided, decided: new Set(order.slice(0, step)), current: step < order.length ? order[step] : -1 };
+  const split = new Set();
+  for (let at = 0; at < step; at += 1) if (tree.branches[order[at]] > 0) split.add(order[at]);
+  return { split, decided: new Set(order.slice(0, step)), current: step < order.length ? order[step] : -1 };
 }

@@ -1,16 +1,16 @@
-// "What if": a form of the attributes that are tested; every change sends the case down the tree and lights its way.
+// "What if": a form of the tested attributes; every change routes the case down the tree and highlights its path.
 
 import { byId, el, fill, name, phrase } from "./dom.js";
 import { ancestorsOf, conditionText, outcomeText } from "./model.js";
 import { count, percent, significant } from "./numbers.js";
-import { answerFor, nearestOther, ruleFor } from "./route.js";
+import { predictCase, nearestOther, ruleFor } from "./route.js";
 import { t } from "./words.js";
 
 const SHOWN_FIELDS = 12;
 const MOST_BARS = 8;
 
-// Attributes in the order in which the tree (or the rules) first ask for them.
-export function askedAttributes(report) {
+// Attributes in the order in which the tree (or the rules) first test them.
+export function testedAttributes(report) {
   const seen = new Map();
   if (report.tree) {
     const nodes = [...report.tree.attribute.keys()].filter((node) => report.tree.attribute[node] >= 0);
@@ -28,9 +28,9 @@ export class WhatIf {
     this.report = report;
     this.view = view;
     this.values = new Array(report.columns.length).fill(null);
-    this.asked = askedAttributes(report);
+    this.attributes = testedAttributes(report);
     const form = byId("whatif-form");
-    const fields = this.asked.map((attribute) => this.field(attribute));
+    const fields = this.attributes.map((attribute) => this.field(attribute));
     fill(form, fields.slice(0, SHOWN_FIELDS));
     if (fields.length > SHOWN_FIELDS) {
       form.append(
@@ -45,7 +45,7 @@ export class WhatIf {
     form.addEventListener("submit", (event) => event.preventDefault());
     byId("whatif-clear").addEventListener("click", () => this.clear());
     this.active = false;
-    this.answer();
+    this.update();
   }
 
   field(attribute) {
@@ -55,10 +55,10 @@ export class WhatIf {
       const text = event.target.value;
       this.values[attribute] = text === "" || Number.isNaN(Number(text)) ? null : Number(text);
       this.active = true;
-      this.answer();
+      this.update();
     };
-    const usual = this.report.usual[attribute] ?? null;
-    this.values[attribute] = usual;
+    const typical = this.report.typical[attribute] ?? null;
+    this.values[attribute] = typical;
     const input =
       column.kind === 2
         ? el(
@@ -68,7 +68,7 @@ export class WhatIf {
             type: "number",
             step: "any",
             inputmode: "decimal",
-            value: usual,
+            value: typical,
             placeholder: t("missing"),
             oninput: changed,
           },
@@ -77,44 +77,44 @@ export class WhatIf {
             "select",
             { id, onchange: changed },
             el("option", { value: "" }, `(${t("missing")})`),
-            column.values.map((value, code) => el("option", { value: code, selected: code === usual }, value)),
+            column.values.map((value, code) => el("option", { value: code, selected: code === typical }, value)),
           );
     return el("div", { class: "field" }, el("label", { for: id }, name(column.name)), input);
   }
 
   clear() {
     this.active = false;
-    for (const attribute of this.asked) {
-      const usual = this.report.usual[attribute] ?? null;
-      this.values[attribute] = usual;
-      byId(`case-${attribute}`).value = usual === null ? "" : String(usual);
+    for (const attribute of this.attributes) {
+      const typical = this.report.typical[attribute] ?? null;
+      this.values[attribute] = typical;
+      byId(`case-${attribute}`).value = typical === null ? "" : String(typical);
     }
-    this.answer();
+    this.update();
   }
 
   show() {
     this.active = true;
-    this.answer();
+    this.update();
   }
 
   hide() {
     this.active = false;
-    if (this.view) this.view.light([]);
+    if (this.view) this.view.highlight([]);
   }
 
-  answer() {
+  update() {
     const { report } = this;
-    const place = byId("whatif-answer");
+    const container = byId("whatif-prediction");
     if (!report.tree) {
-      this.byRules(place);
+      this.byRules(container);
       return;
     }
-    const found = answerFor(report, this.values);
-    if (this.view) this.view.light(this.active ? found.visits.map((visit) => visit.node) : []);
-    const said = report.classes ? report.classes[found.outcome] : significant(found.outcome, 5);
+    const found = predictCase(report, this.values);
+    if (this.view) this.view.highlight(this.active ? found.visits.map((visit) => visit.node) : []);
+    const outcome = report.classes ? report.classes[found.outcome] : significant(found.outcome, 5);
     fill(
-      place,
-      el("p", { class: "said" }, `${report.target}: `, el("strong", {}, name(said))),
+      container,
+      el("p", { class: "prediction" }, `${report.target}: `, el("strong", {}, name(outcome))),
       this.bars(found),
       this.leaves(found),
       this.changes(found),
@@ -123,11 +123,11 @@ export class WhatIf {
 
   bars(found) {
     if (!found.probabilities) return null;
-    const pairs = found.probabilities.map((share, code) => [share, code]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+    const entries = found.probabilities.map((share, code) => [share, code]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
     return el(
       "ul",
       { class: "bars" },
-      pairs.slice(0, MOST_BARS).map(([share, code]) => {
+      entries.slice(0, MOST_BARS).map(([share, code]) => {
         const bar = el("span", { class: `fill class-${this.report.colours[code]}` });
         bar.style.width = `${(100 * share).toFixed(2)}%`;
         return el(
@@ -144,12 +144,12 @@ export class WhatIf {
   leaves(found) {
     const { report } = this;
     const ends = [...found.ends].sort((a, b) => b.share - a.share);
-    const way = (node) => [
+    const pathOf = (node) => [
       node,
       ...ancestorsOf(report.tree, node),
     ].reverse().slice(1).map((step) => conditionText(report, step));
     const items = ends.slice(0, 4).map(({ node, share }) => {
-      const words = way(node);
+      const words = pathOf(node);
       const button = el(
         "button",
         { type: "button", class: "chip", onclick: () => this.view.go(node) },
@@ -171,8 +171,8 @@ export class WhatIf {
     return el(
       "div",
       {},
-      el("h4", {}, t(ends.length > 1 ? "divided_case" : "way_of_case")),
-      el("ul", { class: "ways" }, items, more),
+      el("h4", {}, t(ends.length > 1 ? "fractional_case" : "path_of_case")),
+      el("ul", { class: "paths" }, items, more),
     );
   }
 
@@ -181,14 +181,14 @@ export class WhatIf {
     if (!report.classes || found.ends.length > 1) return null;
     const other = nearestOther(report, this.values, found.outcome);
     if (!other) return null;
-    const wanted = new Map();
+    const conditions = new Map();
     for (const step of [other.node, ...ancestorsOf(report.tree, other.node)].reverse().slice(1)) {
       const above = report.tree.parent[step];
       const attribute = report.tree.attribute[above];
       if (!other.changed.includes(attribute)) continue;
       // A later bound on the same side is the tighter one.
-      const side = report.tree.test[above].kind === "threshold" ? report.tree.place[step] : "set";
-      wanted.set(`${attribute} ${side}`, conditionText(report, step));
+      const side = report.tree.test[above].kind === "threshold" ? report.tree.branchOfParent[step] : "set";
+      conditions.set(`${attribute} ${side}`, conditionText(report, step));
     }
     return el(
       "p",
@@ -196,17 +196,17 @@ export class WhatIf {
       `${t("would_change")} `,
       name(outcomeText(report, other.node)),
       ": ",
-      phrase([...wanted.values()].join(" · ")),
+      phrase([...conditions.values()].join(" · ")),
     );
   }
 
-  byRules(place) {
+  byRules(container) {
     const { report } = this;
     const rule = ruleFor(report.ruleset, this.values);
-    const said = rule < 0 ? report.ruleset.default : report.ruleset.rules[rule].outcome;
+    const code = rule < 0 ? report.ruleset.default : report.ruleset.rules[rule].outcome;
     fill(
-      place,
-      el("p", { class: "said" }, `${report.target}: `, el("strong", {}, name(report.classes[said]))),
+      container,
+      el("p", { class: "prediction" }, `${report.target}: `, el("strong", {}, name(report.classes[code]))),
       el("p", {}, rule < 0 ? t("by_default") : t("by_rule", { number: rule + 1 })),
     );
     document.querySelectorAll("#rules-list .fired").forEach((row) => row.classList.remove("fired"));

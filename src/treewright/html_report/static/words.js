@@ -1,18 +1,18 @@
-// The texts of the chosen language. A text with {places} is filled; "one | other" is chosen by n.
+// The texts of the chosen language. Placeholders {name} are filled in; in "one | other", n decides between the two.
 
-const spoken = new Map();
+const texts = new Map();
 
 export function setWords(words) {
-  spoken.clear();
-  for (const [key, text] of Object.entries(words)) spoken.set(key, text);
+  texts.clear();
+  for (const [key, text] of Object.entries(words)) texts.set(key, text);
 }
 
-export function t(key, places = {}) {
-  let text = spoken.get(key);
+export function t(key, values = {}) {
+  let text = texts.get(key);
   if (text === undefined) return key;
-  if ("n" in places && text.includes(" | ")) {
+  if ("n" in values && text.includes(" | ")) {
     const [one, other] = text.split(" | ");
-    text = String(places.n) === "1" ? one : other;
+    text = String(values.n) === "1" ? one : other;
   }
-  return text.replace(/\{([a-z_]+)\}/g, (found, place) => (place in places ? String(places[place]) : found));
+  return text.replace(/\{([a-z_]+)\}/g, (found, name) => (name in values ? String(values[name]) : found));
 }
