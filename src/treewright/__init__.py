@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from treewright.tree.split import Split
     from treewright.tree.tree import Tree
 
-_HOME = {
+_MODULE_OF = {
     "forest": "treewright.ensembles.plan",
     "distil": "treewright.ensembles.distil",
     "neighbours": "treewright.ensembles.neighbours",
@@ -289,9 +289,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'treewright' has no attribute {name!r}")
-    module, _, inner = _HOME[name].partition(":")
+    module, _, inner = _MODULE_OF[name].partition(":")
     with garbage_collection_paused():
         value = getattr(importlib.import_module(module), inner or name)
     globals()[name] = value

@@ -40,7 +40,7 @@ def test_json_tells_what_was_made(shell: Shell) -> None:
         ((), 2, "name the format: --to text|svg"),
         (("--to", "dto"), 2, "'dto' is not one of"),
         (("--to", "png"), 2, "png is a binary format"),
-        (("-o", "tree.xyz"), 2, "'.xyz' says no form"),
+        (("-o", "tree.xyz"), 2, "'.xyz' is not a known format"),
         (("--to", "dot", "--data", "weather.csv"), 2, "the form dot has no data"),
     ],
 )

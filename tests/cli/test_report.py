@@ -22,7 +22,7 @@ def test_a_file_becomes_a_report(shell: Shell) -> None:
     assert result.out.startswith("Report written to weather.report.html (")
     told = payload(shell, "weather.report.html")
     assert told["about"]["title"] == "Decision tree for play"
-    assert told["quality"]["way"]["folds"] == 10
+    assert told["quality"]["method"]["folds"] == 10
     assert told["learning"]["points"]
     assert shell.files() == ["weather.csv", "weather.report.html"]
 
@@ -61,7 +61,7 @@ def test_rules_are_reported_too(shell: Shell) -> None:
 def test_a_model_is_reported_with_the_cases_it_was_learned_from(shell: Shell) -> None:
     shell.model()
     shell.fine("report", "training.csv", "--model", "model.json", "--folds", "2", "--no-curve")
-    assert payload(shell, "training.report.html")["quality"]["way"]["kind"] == "folds"
+    assert payload(shell, "training.report.html")["quality"]["method"]["kind"] == "folds"
 
 
 def test_a_model_alone_is_reported_without_quality(shell: Shell) -> None:
@@ -79,10 +79,10 @@ def test_other_cases_of_a_model_measure_it(shell: Shell) -> None:
     shell.write("other.csv", "\n".join(WEATHER.splitlines()[:9]) + "\n")
     result = shell.fine("report", "other.csv", "--model", "model.json")
     assert "not trained on these cases" in result.err
-    assert payload(shell, "other.report.html")["quality"]["way"] == {"kind": "test", "tested": 8, "of": 8}
+    assert payload(shell, "other.report.html")["quality"]["method"] == {"kind": "test", "tested": 8, "of": 8}
     shell.fine("report", "training.csv", "--model", "model.json", "--test", "other.csv", "-o", "both.html")
     told = payload(shell, "both.html")
-    assert told["quality"]["way"]["kind"] == "test"
+    assert told["quality"]["method"]["kind"] == "test"
     assert told["profile"]["rows"] == 14
     assert (
         "omit it, or omit --test"
@@ -95,7 +95,7 @@ def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
     shell.write("test.csv", WEATHER.replace("hot", "warm"))
     result = shell.fine("report", "weather.csv", "-t", "play", "--test", "test.csv", "--no-curve")
     assert "4 in 'temperature'" in result.err
-    assert payload(shell, "weather.report.html")["quality"]["way"]["tested"] == 14
+    assert payload(shell, "weather.report.html")["quality"]["method"]["tested"] == 14
 
 
 @pytest.mark.parametrize(

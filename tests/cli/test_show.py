@@ -65,7 +65,7 @@ def test_large_tree_is_cut_unless_all_is_asked_for(shell: Shell, options: tuple[
         (("--node", "99"), "'99' is not 'root' or a number from 0 to 7"),
         (("--node", "99", "--format", "svg"), "'99' is not 'root' or a number from 0 to 7"),
         (("--tree", "0"), "--tree chooses a tree of a forest, but this model is not a forest"),
-        (("-o", "tree.docx"), "'.docx' says no form"),
+        (("-o", "tree.docx"), "'.docx' is not a known format"),
         (("--json", "--depth", "2"), "the form json has no max_depth"),
     ],
 )

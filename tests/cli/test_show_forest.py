@@ -58,7 +58,7 @@ def test_without_a_log_there_is_nothing_to_draw(shell: Shell) -> None:
 
     fit(sample("play-tennis"), forest(trees=2)).save("plain.json")
     assert "error" not in shell.fine("show", "plain.json").out
-    assert "no error was noted" in shell("show", "plain.json", "-o", "e.png").error
+    assert "none was recorded" in shell("show", "plain.json", "-o", "e.png").error
 
 
 def test_hostile_names_are_printed_harmlessly(shell: Shell) -> None:

@@ -89,7 +89,7 @@ class _CAL(TreeClassifier):
             data = self._more_cases(X)
         else:
             data = self._first_cases(
-                X, y, self._declared_classes(X, labels) if classes is None else column_or_1d(classes)
+                X, y, self._schema_classes(X, labels) if classes is None else column_or_1d(classes)
             )
         if data.n_rows != len(labels):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
@@ -146,13 +146,13 @@ class _CAL(TreeClassifier):
         self._learner = begin_case_by_case(known, self._plan(), keep_trace=self.trace)
         self._learner.learn_once(known)
 
-    def _declared_classes(self, X: Any, labels: Labels) -> Labels:
+    def _schema_classes(self, X: Any, labels: Labels) -> Labels:
         """Return the classes of the schema if it has all these labels, else the labels."""
         schema = self._given_schema or (X.schema if isinstance(X, Dataset) else None)
         if schema is None or schema.target is None or schema.target_column.is_numeric:
             return labels
-        declared = labels_of(schema.target_column)
-        return declared if set(labels.tolist()) <= set(declared.tolist()) else labels
+        schema_labels = labels_of(schema.target_column)
+        return schema_labels if set(labels.tolist()) <= set(schema_labels.tolist()) else labels
 
     def _first_cases(self, X: Any, y: Any, classes: Labels) -> Dataset:
         """Determine classes and columns from the first cases, and encode them."""

@@ -371,9 +371,9 @@ class CARTClassifier(CARTEstimator, TreeClassifier):
         return {"priors": priors_from(self.priors, labels), "loss": _loss_from(self.loss, labels)}
 
     def _train(self, dataset: Dataset, plan: Plan) -> TreeModel:
-        """Put what was said in the order of `classes_` into declared order."""
-        declared = len(dataset.schema.classes)
-        return super()._train(dataset, replace(plan, learner=plan.learner.for_class_order(self._columns, declared)))
+        """Reorder priors and losses from the order of `classes_` to that of the schema."""
+        n_classes = len(dataset.schema.classes)
+        return super()._train(dataset, replace(plan, learner=plan.learner.for_class_order(self._columns, n_classes)))
 
 
 class CARTRegressor(CARTEstimator, TreeRegressor):

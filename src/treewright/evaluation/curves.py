@@ -92,7 +92,7 @@ class LearningCurve(Report):
         return [asdict(point) for point in self.points]
 
     def lines(self) -> list[str]:
-        """Return what the curve says."""
+        """Return the sentences about the curve."""
         name = "Accuracy" if self.measure == "accuracy" else "Root mean squared error"
         conclusion = "more cases would help" if self.still_rising else "more cases would change little"
         return [f"{name} against training size, {self.repeats} repeats: {conclusion}"]
@@ -150,7 +150,7 @@ class ComplexityCurve(Report):
         return [asdict(point) for point in self.points]
 
     def lines(self) -> list[str]:
-        """Return what the curve says."""
+        """Return the sentences about the curve."""
         best, simplest = self.points[self.best], self.points[self.simplest]
         name = "alpha" if self.along == "cost_complexity" else "confidence"
         shown = self._shown
@@ -165,7 +165,7 @@ class ComplexityCurve(Report):
         """Return the table of the points, with the optimum marked."""
         rows = [["leaves", "strength", "training", "validation", "standard error", ""]]
         for index, p in enumerate(self.points):
-            marks = [word for word, at in (("best", self.best), ("within one error", self.simplest)) if at == index]
+            marks = [label for label, at in (("best", self.best), ("within one error", self.simplest)) if at == index]
             errors = (p.training, p.validation, p.standard_error)
             rows.append([f"{p.leaves:,}", f"{p.strength:.4g}", *map(self._shown, errors), ", ".join(marks)])
         return [("Complexity curve", rows)]
@@ -367,9 +367,9 @@ def _methods(model: TreeModel, along: Along, points: int) -> Sequence[CostComple
     following = np.append(alphas[1:], 2 * alphas[-1])
     alphas_between = np.sqrt(alphas * following)
     if len(alphas_between) > points:
-        wanted = np.geomspace(leaves[0], leaves[-1], points)
-        kept = sorted({int(np.argmin(np.abs(leaves - size))) for size in wanted})
-        alphas_between = alphas_between[kept]
+        sizes = np.geomspace(leaves[0], leaves[-1], points)
+        chosen = sorted({int(np.argmin(np.abs(leaves - size))) for size in sizes})
+        alphas_between = alphas_between[chosen]
     return [CostComplexity(float(alpha)) for alpha in alphas_between]
 
 

@@ -72,5 +72,5 @@ def mermaid_escaped(text: str) -> str:
     marker = _LIST_ITEM.match(text)
     odd = -1 if marker is None else marker.end(1) - 1  # "1. x" and "- x" would begin a list
     return "".join(
-        one if (one.isalnum() or one in _PLAIN) and place != odd else f"#{ord(one)};" for place, one in enumerate(text)
+        one if (one.isalnum() or one in _PLAIN) and index != odd else f"#{ord(one)};" for index, one in enumerate(text)
     )

@@ -48,13 +48,13 @@ _SPECIAL = {
 """Special characters of TeX, and characters that not every font of TeX has."""
 
 
-def tikz_text(view: TreeView, places: Sequence[tuple[float, float]]) -> str:
+def tikz_text(view: TreeView, positions: Sequence[tuple[float, float]]) -> str:
     r"""Return a tikzpicture.
 
     Parameters
     ----------
     view : TreeView
-    places : sequence of pairs
+    positions : sequence of pairs
         Middle and top of every box, y downwards, `PER_CENTIMETRE` units to the centimetre.
 
     Examples
@@ -67,7 +67,7 @@ def tikz_text(view: TreeView, places: Sequence[tuple[float, float]]) -> str:
     >>> print(tikz_text(view, [(80.0, 0.0)]).splitlines()[-2])
       \node[tree folded] (n0) at (2.00,0.00) {Yes\\n = 14 (64 \%)\\\ldots{} 7 more nodes};
     """
-    if any(abs(x) > LARGEST * PER_CENTIMETRE or abs(y) > LARGEST * PER_CENTIMETRE for x, y in places):
+    if any(abs(x) > LARGEST * PER_CENTIMETRE or abs(y) > LARGEST * PER_CENTIMETRE for x, y in positions):
         raise ParameterError(
             "TeX cannot set a picture of more than 5.5 metres: show fewer nodes (max_nodes, max_depth)"
         )
@@ -84,7 +84,7 @@ def tikz_text(view: TreeView, places: Sequence[tuple[float, float]]) -> str:
         r"  tree branch/.style={fill=white, inner sep=1.5pt, font=\scriptsize}]",
     ]
     total = view.nodes[0].weight
-    for position, (one, (x, y)) in enumerate(zip(view.nodes, places, strict=True)):
+    for position, (one, (x, y)) in enumerate(zip(view.nodes, positions, strict=True)):
         style = f"tree leaf {_colour(view, position)}" if one.shape is Shape.LEAF else "tree folded"
         style = "tree test" if one.shape is Shape.TEST else style
         words = r"\\".join(tex_escaped(line) for line in lines_of(one))

@@ -86,7 +86,7 @@ export class TreeView {
   fit(first = false) {
     const [width, height] = this.size();
     const whole = Math.min(width / this.width, height / this.height);
-    // A large tree begins at a legible size with its root in the middle; asked for, all of it is shown.
+    // A large tree begins at a legible size with its root in the middle; the fit button shows all of it.
     this.scale = Math.min(1.15, first ? Math.max(whole, 0.7) : Math.max(whole, 0.05));
     const [rootX] = this.at(0);
     this.x = this.width * this.scale <= width ? (width - this.width * this.scale) / 2 : width / 2 - rootX * this.scale;
