@@ -61,7 +61,7 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
         page.on("console", lambda message: trouble.append(message.text))
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("dialog", closed)
-        page.on("request", lambda asked: trouble.append(asked.url) if asked.url != path.as_uri() else None)
+        page.on("request", lambda requested: trouble.append(requested.url) if requested.url != path.as_uri() else None)
         page.goto(path.as_uri())
         return page
 

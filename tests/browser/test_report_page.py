@@ -45,10 +45,10 @@ def credit(n: int = 400, seed: int = 3) -> Dataset:
     housing = rng.integers(0, 3, n).astype(np.int32)
     age = rng.integers(19, 75, n).astype(np.float64)
     purpose = rng.integers(0, 4, n).astype(np.int32)
-    worth = 1.0 * (income > 35) + 1.0 * (housing == 0) + 1.0 * (age > 40) + rng.normal(0, 0.5, n)
+    score = 1.0 * (income > 35) + 1.0 * (housing == 0) + 1.0 * (age > 40) + rng.normal(0, 0.5, n)
     income[rng.random(n) < 0.08] = np.nan
     purpose[rng.random(n) < 0.05] = -1
-    return Dataset(schema, (income, housing, age, purpose), n, (worth > 1.5).astype(np.int32), source="credit.csv")
+    return Dataset(schema, (income, housing, age, purpose), n, (score > 1.5).astype(np.int32), source="credit.csv")
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +78,11 @@ def test_a_clicked_node_tells_the_same_gains_as_explain(open_page: Open, tennis:
     page = open_page(path)
     for node in (0, 1, 5):
         page.click(f"#node-{node} .frame")
-        told = explain_node(model, node)
+        result = explain_node(model, node)
         rows = page.locator("#node-panel table.compared tbody tr")
-        assert rows.count() == len(told.attributes)
-        for place, one in enumerate(told.attributes):
-            cells = rows.nth(place).locator("th, td").all_inner_texts()
+        assert rows.count() == len(result.attributes)
+        for index, one in enumerate(result.attributes):
+            cells = rows.nth(index).locator("th, td").all_inner_texts()
             assert cells[0].startswith(one.name)
             assert words("en")(f"status.{one.verdict_code}") in cells[0] or one.verdict.name == "CONSIDERED"
             if one.decrease is not None:
@@ -230,20 +230,20 @@ def test_the_tree_is_folded_moved_and_zoomed_by_pointer(open_page: Open, credit_
     assert page.locator("#tree-drawing .node").count() == 1
     page.click("#open-all")
     assert page.locator("#tree-drawing .node").count() > 50
-    place = "document.querySelector('#tree-drawing > g').getAttribute('transform')"
-    before = page.evaluate(place)
+    transform = "document.querySelector('#tree-drawing > g').getAttribute('transform')"
+    before = page.evaluate(transform)
     box = page.locator("#tree-drawing").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 20, box["y"] + 300)
     page.mouse.down()
     page.mouse.move(box["x"] + 120, box["y"] + 340, steps=4)
     page.mouse.up()
-    moved = page.evaluate(place)
+    moved = page.evaluate(transform)
     assert moved != before
     page.click("#zoom-in")
-    assert page.evaluate(place) != moved
+    assert page.evaluate(transform) != moved
     page.click("#zoom-fit")
-    assert page.evaluate(place) == before
+    assert page.evaluate(transform) == before
 
 
 def test_a_node_that_tests_a_number_shows_its_histogram(open_page: Open, credit_page: tuple[Path, TreeModel]) -> None:
@@ -271,14 +271,14 @@ def test_what_if_routes_a_case_and_lights_its_path(open_page: Open, credit_page:
         {"income": None, "housing": "own", "age": 60.0, "purpose": None},
     ]
     for case in cases:
-        for place, name in enumerate(names):
-            field = page.locator(f"#case-{place}")
-            if model.schema.attributes[place].is_numeric:
+        for index, name in enumerate(names):
+            field = page.locator(f"#case-{index}")
+            if model.schema.attributes[index].is_numeric:
                 field.fill("" if case[name] is None else str(case[name]))
             else:
                 field.select_option(label="(missing)" if case[name] is None else case[name])
-        [said] = model.predict({name: [value] for name, value in case.items()})
-        assert text(page, "#whatif-prediction .prediction") == f"good: {said}"
+        [predicted] = model.predict({name: [value] for name, value in case.items()})
+        assert text(page, "#whatif-prediction .prediction") == f"good: {predicted}"
         share = float(model.predict_proba({name: [value] for name, value in case.items()}).max())
         shown = float(text(page, "#whatif-prediction .bars li:first-child .num").removesuffix(" %").strip("<> "))
         assert shown == pytest.approx(100 * share, abs=0.06)
@@ -395,8 +395,10 @@ def test_regression_shows_means_and_scatter(open_page: Open, tmp_path: Path, kee
     page.click("#tab-whatif")
     page.fill("#case-0", "0.9")
     page.select_option("#case-1", label="b")
-    [said] = model.predict({"x": [0.9], "c": ["b"]})
-    assert float(text(page, "#whatif-prediction .prediction strong").replace("−", "-")) == pytest.approx(said, rel=1e-3)
+    [predicted] = model.predict({"x": [0.9], "c": ["b"]})
+    assert float(text(page, "#whatif-prediction .prediction strong").replace("−", "-")) == pytest.approx(
+        predicted, rel=1e-3
+    )
     keep_picture(page, "regression")
 
 
@@ -424,8 +426,8 @@ def test_rules_without_a_tree(open_page: Open, tmp_path: Path) -> None:
     for value in ("None", "Some", "Full"):
         page.select_option(f"#case-{patrons}", label=value)
         case = {name: [restaurant.schema.column(name).values[0]] for name in restaurant.schema.attribute_names}
-        [said] = model.predict(case | {"Patrons": [value]})
-        assert text(page, "#whatif-prediction .prediction") == f"WillWait: {said}"
+        [predicted] = model.predict(case | {"Patrons": [value]})
+        assert text(page, "#whatif-prediction .prediction") == f"WillWait: {predicted}"
         assert page.locator("#rules-list li.fired").count() == 1
 
 
@@ -433,7 +435,7 @@ def test_rules_without_a_tree(open_page: Open, tmp_path: Path) -> None:
 def test_many_columns_and_many_classes(open_page: Open, tmp_path: Path, keep_picture: Keep) -> None:
     rng = np.random.default_rng(4)
     n = 600
-    columns = [Column(f"column {place}", Kind.NUMERIC) for place in range(1_000)]
+    columns = [Column(f"column {index}", Kind.NUMERIC) for index in range(1_000)]
     classes = tuple(f"class {code}" for code in range(50))
     schema = Schema((*columns, Column("kind", Kind.NOMINAL, classes)), "kind")
     cells = [rng.integers(0, 9, n).astype(np.float64) for _ in columns]

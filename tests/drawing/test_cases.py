@@ -88,6 +88,6 @@ def test_unseen_values_are_told_once() -> None:
     schema = Schema((Column("c", Kind.NOMINAL, ("p", "q")), LINE.columns[1]), target="y")
     data = Dataset(schema, (np.array([0, 1], dtype=np.int32),), 2, np.array([0, 1], dtype=np.int32))
     tree = fit(data, CART()).tree
-    with pytest.warns(DataWarning, match="1 in 'c'") as told:
+    with pytest.warns(DataWarning, match="1 in 'c'") as result:
         cases_for(tree, {"c": ["p", "new"], "y": ["a", "b"]})
-    assert len(told) == 1
+    assert len(result) == 1

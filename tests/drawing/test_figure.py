@@ -9,7 +9,7 @@ from treewright.drawing.figure import DARK, LIGHT, Ground, blended
 
 def luminance(colour: str) -> float:
     """Relative luminance as the accessibility guidelines (WCAG 2) define it."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

@@ -89,13 +89,13 @@ def test_many_and_long_rules_are_counted_not_shown() -> None:
     rule = Rule((Condition.equals(0, 0),), 0, 2, 1, 0, 0.1)
     read = cell(RuleSet(WEATHER.schema, (rule,) * 1000, 0))
     assert "… 950 more rules" in read.words
-    names = tuple(f"{'<' * 400}{place}" for place in range(60))
+    names = tuple(f"{'<' * 400}{index}" for index in range(60))
     tree = wide(60)
     schema = treewright.Schema(
         (treewright.Column("x", treewright.Kind.NOMINAL, names), tree.schema.target_column), target="y"
     )
     long = RuleSet(
-        schema, tuple(Rule((Condition.one_of(0, range(place + 1)),), 0, 2, 1, 0, 0.9) for place in range(51)), 0
+        schema, tuple(Rule((Condition.one_of(0, range(index + 1)),), 0, 2, 1, 0, 0.9) for index in range(51)), 0
     )
     read = cell(long)
     assert any(word.startswith("… ") and word.endswith(" more rules") for word in read.words)

@@ -40,12 +40,12 @@ def test_histograms_gauges_and_folded_boxes_are_drawn(tmp_path: Path) -> None:
     plots = tree_figure(lay_out(tree_view(tree), node_histograms(tree, data, range(tree.n_nodes))))
     assert {"0", "39"} <= set(texts(plots))
     number_tree, cases = regression()
-    gauges = tree_figure(lay_out(tree_view(number_tree)))
-    assert sum(type(patch).__name__ == "Circle" for patch in gauges.axes[0].patches) == number_tree.n_nodes
+    error_bars = tree_figure(lay_out(tree_view(number_tree)))
+    assert sum(type(patch).__name__ == "Circle" for patch in error_bars.axes[0].patches) == number_tree.n_nodes
     with_plots = lay_out(tree_view(number_tree), node_histograms(number_tree, cases, [0]))
     rest = tree_figure(lay_out(tree_view(wide(30, 9), max_branches=4)))
     assert "… 27 more branches" in texts(rest)
-    for name, figure in (("plots", plots), ("gauges", gauges), ("both", tree_figure(with_plots)), ("rest", rest)):
+    for name, figure in (("plots", plots), ("gauges", error_bars), ("both", tree_figure(with_plots)), ("rest", rest)):
         save_figure(figure, tmp_path / f"{name}.png")
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 

@@ -12,7 +12,7 @@ from treewright.evaluation.compare import ManyComparison, compare_over
 
 def result(tables: int = 10, names: tuple[str, ...] = ("x", "y", "z")) -> ManyComparison:
     """Make a result in which the learners rank 1, 2, 3, ... on every table."""
-    row = {name: 1 - place / 10 for place, name in enumerate(names)}
+    row = {name: 1 - index / 10 for index, name in enumerate(names)}
     return compare_over({str(i): row for i in range(tables)})
 
 

@@ -28,12 +28,12 @@ from treewright.evaluation.regression import regression_report
 def some_report(k: int = 2, names: list[str] | None = None, n: int = 200) -> ClassificationReport:
     """Return a report of scores that are a little better than chance."""
     rng = np.random.default_rng(k)
-    truth = np.concatenate((np.arange(k), rng.integers(0, k, n)))
-    shares = rng.dirichlet(np.ones(k), len(truth)) + 0.5 * np.eye(k)[truth]
+    actual = np.concatenate((np.arange(k), rng.integers(0, k, n)))
+    shares = rng.dirichlet(np.ones(k), len(actual)) + 0.5 * np.eye(k)[actual]
     shares /= shares.sum(axis=1, keepdims=True)
     labels = names or [f"c{code}" for code in range(k)]
     return classification_report(
-        [labels[code] for code in truth], [labels[code] for code in shares.argmax(axis=1)], shares, labels
+        [labels[code] for code in actual], [labels[code] for code in shares.argmax(axis=1)], shares, labels
     )
 
 
@@ -155,6 +155,6 @@ def test_text_of_tied_scores_runs_along_the_diagonal() -> None:
 
 def test_bars_are_as_long_as_their_share() -> None:
     assert [len(bar(share, 10)) for share in (0, 0.5, 1, 2)] == [0, 5, 10, 10]
-    told = recall_bars(classification_report("aab", "aaa")).splitlines()
-    assert told[1].startswith("a  100 %  █")
-    assert told[2] == "b    0 %"
+    result = recall_bars(classification_report("aab", "aaa")).splitlines()
+    assert result[1].startswith("a  100 %  █")
+    assert result[2] == "b    0 %"

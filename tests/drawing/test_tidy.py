@@ -98,8 +98,8 @@ def test_small_subtrees_between_large_ones_are_spread_evenly() -> None:
     # Two wide families with three single children between them.
     parents = [-1, 0, *[1] * 9, 0, 0, 0, 0, *[14] * 9]
     middles = x_positions(parents, [10.0] * len(parents), 2.0)
-    places = [middles[node] for node in (1, 11, 12, 13, 14)]
-    steps = [right - left for left, right in itertools.pairwise(places)]
+    positions = [middles[node] for node in (1, 11, 12, 13, 14)]
+    steps = [right - left for left, right in itertools.pairwise(positions)]
     assert steps == pytest.approx([steps[0]] * 4)
 
 

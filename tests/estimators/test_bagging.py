@@ -45,8 +45,8 @@ def test_out_of_bag_attributes() -> None:
     clf = RandomForestClassifier(30, oob_score=True, permutation_importance=True).fit(X, Y)
     assert clf.oob_decision_function_.shape == (150, 3)
     judged = ~np.isnan(clf.oob_decision_function_).any(axis=1)
-    said = clf.classes_[clf.oob_decision_function_[judged].argmax(axis=1)]
-    assert clf.oob_score_ == pytest.approx(np.mean(said == Y[judged]), abs=0.02)
+    predicted = clf.classes_[clf.oob_decision_function_[judged].argmax(axis=1)]
+    assert clf.oob_score_ == pytest.approx(np.mean(predicted == Y[judged]), abs=0.02)
     assert clf.oob_errors_[-1] == pytest.approx(1 - clf.oob_score_)
     assert clf.model_.log["oob_error"] == tuple(clf.oob_errors_)
     assert clf.permutation_importances_.shape == clf.permutation_importances_error_.shape == (4,)
@@ -124,10 +124,10 @@ def test_ctrl_c_leaves_a_usable_estimator(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_time_limit_and_progress() -> None:
-    told: list[tuple[int, int]] = []
-    clf = RandomForestClassifier(50, time_limit=1e-9, progress=lambda *now: told.append(now)).fit(X, Y)
+    result: list[tuple[int, int]] = []
+    clf = RandomForestClassifier(50, time_limit=1e-9, progress=lambda *now: result.append(now)).fit(X, Y)
     assert len(clf.trees_) == 1
-    assert told == [(1, 50)]
+    assert result == [(1, 50)]
 
 
 def test_rare_classes_can_be_given_their_due() -> None:

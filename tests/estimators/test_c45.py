@@ -135,9 +135,9 @@ def test_labels_come_back_in_their_own_type_and_classes_are_sorted(
     X = np.array([[1.0], [2.0], [3.0], [4.0]])
     y = labels[[1, 1, 0, 0]]
     fitted = CARTClassifier().fit(X, y)
-    said = fitted.predict(X)
-    assert said.tolist() == y.tolist()
-    assert said.dtype == y.dtype
+    predicted = fitted.predict(X)
+    assert predicted.tolist() == y.tolist()
+    assert predicted.dtype == y.dtype
     assert fitted.classes_.tolist() == sorted(labels.tolist())
     assert fitted.predict_proba(X).argmax(axis=1).tolist() == [fitted.classes_.tolist().index(one) for one in y]
     fitted.save(tmp_path / "model.json")
@@ -291,14 +291,14 @@ def test_apply_names_the_leaf_and_decision_path_the_way() -> None:
     path = fitted.decision_path(IRIS.data)
     assert path.shape == (150, fitted.tree_.n_nodes)
     for row in (0, 60, 149):
-        way = path[[row]].indices.tolist()
+        visited = path[[row]].indices.tolist()
         steps = [0]
         while not fitted.tree_.node(steps[-1]).is_leaf:
             split = fitted.tree_.split(steps[-1])
             assert split is not None
             branch = int(split.route(IRIS.data[[row], split.attribute])[0])
             steps.append(int(fitted.tree_.children_of(steps[-1])[branch]))
-        assert sorted(way) == steps
+        assert sorted(visited) == steps
         assert leaves[row] == steps[-1]
     assert np.array_equal(np.bincount(leaves, minlength=fitted.tree_.n_nodes)[leaves], fitted.tree_.weight[leaves])
 

@@ -165,7 +165,7 @@ def test_a_dataset_of_another_schema_is_matched_by_name() -> None:
     data = sample("cal2")
     clf = CAL2Classifier().fit(*frame("cal2"))
     steps = clf.model_.tree.weight[0]
-    declared = treewright.Schema(tuple(data.schema.columns[place] for place in (2, 0, 1, 3)), target="k")
+    declared = treewright.Schema(tuple(data.schema.columns[index] for index in (2, 0, 1, 3)), target="k")
     turned = treewright.Dataset(declared, (data.columns[2], *data.columns[:2]), 5, data.target)
     clf.partial_fit(turned.X, turned.y)
     assert clf.model_.tree.weight[0] == steps + 5

@@ -64,8 +64,8 @@ def check_tree(fitted: Any, recorded: dict[str, Any]) -> None:
         here, number = waiting.pop()
         there = place[number]
         assert tree.weight[here] == column(frame["n"])[there]
-        said, expected = tree.node(here).outcome, column(frame["yval"])[there]
-        assert said == (pytest.approx(expected, rel=1e-9) if tree.is_regression else expected)
+        predicted, expected = tree.node(here).outcome, column(frame["yval"])[there]
+        assert predicted == (pytest.approx(expected, rel=1e-9) if tree.is_regression else expected)
         variable = column(frame["var"])[there]
         if variable == "<leaf>":
             assert tree.node(here).is_leaf
@@ -93,11 +93,11 @@ def test_the_same_trees_and_training_errors(name: str) -> None:
             continue
         fitted = estimator(data, run).fit(data.X, data.y)
         check_tree(fitted, recorded)
-        said = fitted.predict(data.X)
+        predicted = fitted.predict(data.X)
         if data.schema.classes:
-            assert np.count_nonzero(said != data.y) == recorded["train_errors"]
+            assert np.count_nonzero(predicted != data.y) == recorded["train_errors"]
         else:
-            assert np.mean((said - data.y) ** 2) == pytest.approx(recorded["train_mse"], rel=1e-9, abs=1e-9)
+            assert np.mean((predicted - data.y) ** 2) == pytest.approx(recorded["train_mse"], rel=1e-9, abs=1e-9)
         rows = [row[:3] for row in recorded["cptable"]["rows"]]
         assert np.array(fitted.cp_table_.rows()) == pytest.approx(np.array(rows), rel=1e-9, abs=1e-9)
         amounts = np.zeros(len(data.columns))
@@ -121,11 +121,11 @@ def test_the_same_answers_for_left_out_folds(name: str) -> None:
     data, fold = load_set(name), folds(name)
     for number, expected in enumerate(recorded):
         train, test = data.take(fold != number), data.take(fold == number)
-        said = clone(estimator(data)).fit(train.X, train.y).predict(test.X)
+        predicted = clone(estimator(data)).fit(train.X, train.y).predict(test.X)
         if data.schema.classes:
-            assert np.mean(said == test.y) == pytest.approx(expected, abs=1e-6)
+            assert np.mean(predicted == test.y) == pytest.approx(expected, abs=1e-6)
         else:
-            assert math.sqrt(np.mean((said - test.y) ** 2)) == pytest.approx(expected, rel=1e-6)
+            assert math.sqrt(np.mean((predicted - test.y) ** 2)) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.skipif(not set_names(), reason="the recorded results are not here; set TREEWRIGHT_ORACLE to their folder")

@@ -44,20 +44,22 @@ def parrots(*names: str) -> dict[str, Any]:
     return {name: partial(Parrot, name=name) for name in names}
 
 
-def classes(truth: str, **said: str) -> Dataset:
+def classes(actual: str, **predicted: str) -> Dataset:
     """Make a table of classes a and b in which each column is the prediction of a parrot."""
-    columns = tuple(Column(name, Kind.NOMINAL, ("a", "b")) for name in said)
+    columns = tuple(Column(name, Kind.NOMINAL, ("a", "b")) for name in predicted)
     schema = Schema((*columns, Column("truth", Kind.NOMINAL, ("a", "b"))), "truth")
 
     def codes(text: str) -> npt.NDArray[np.int32]:
         return np.array([ord(letter) - ord("a") for letter in text], dtype=np.int32)
 
-    return Dataset(schema, tuple(codes(text) for text in said.values()), len(truth), codes(truth))
+    return Dataset(schema, tuple(codes(text) for text in predicted.values()), len(actual), codes(actual))
 
 
-def numbers(truth: list[float], **said: list[float]) -> Dataset:
-    schema = Schema((*(Column(name, Kind.NUMERIC) for name in said), Column("truth", Kind.NUMERIC)), "truth")
-    return Dataset(schema, tuple(np.array(row, float) for row in said.values()), len(truth), np.array(truth, float))
+def numbers(actual: list[float], **predicted: list[float]) -> Dataset:
+    schema = Schema((*(Column(name, Kind.NUMERIC) for name in predicted), Column("truth", Kind.NUMERIC)), "truth")
+    return Dataset(
+        schema, tuple(np.array(row, float) for row in predicted.values()), len(actual), np.array(actual, float)
+    )
 
 
 HAND = classes("aaaabbbb", good="aaaabbba", poor="abbabaaa")
@@ -118,18 +120,18 @@ class TestByHand:
         assert 'Always predicting "a" gives 50.0 %' in text
 
     def test_more_than_noise(self) -> None:
-        truth = "ab" * 100
+        actual = "ab" * 100
         wrong = "".join("ab"[(i // 2 % 3 == 0) ^ (i % 2)] for i in range(200))
-        result = compare(classes(truth, x=truth, y=wrong), parrots("y", "x"))
+        result = compare(classes(actual, x=actual, y=wrong), parrots("y", "x"))
         assert result.pairs[0].more_than_noise
         assert result.sentences[0] == "x has the best accuracy, 100.0 %, significantly better than the other."
         assert "significant (p < 0.001; McNemar 68 to 0, p < 0.001)" in result.sentences[1]
 
     def test_some_are_near(self) -> None:
-        truth = "ab" * 100
-        near = "b" + truth[1:]
+        actual = "ab" * 100
+        near = "b" + actual[1:]
         wrong = "".join("ab"[(i // 2 % 3 == 0) ^ (i % 2)] for i in range(200))
-        result = compare(classes(truth, x=truth, y=wrong, z=near), parrots("x", "y", "z"))
+        result = compare(classes(actual, x=actual, y=wrong, z=near), parrots("x", "y", "z"))
         assert result.sentences[0].endswith("not significantly different from x: z.")
         assert "p is adjusted for 3 pairs" in str(result)
 
@@ -260,10 +262,10 @@ class TestOddities:
             assert before - errors in (0, 1)
 
     def test_small_differences_are_not_told_as_none(self) -> None:
-        truth = "ab" * 2000
-        wrong = "b" + truth[1:]
-        told = compare(classes(truth, x=truth, y=wrong), parrots("x", "y"), folds=4).sentences[1]
-        assert "x is ahead of y by 0.03 percentage points" in told
+        actual = "ab" * 2000
+        wrong = "b" + actual[1:]
+        result = compare(classes(actual, x=actual, y=wrong), parrots("x", "y"), folds=4).sentences[1]
+        assert "x is ahead of y by 0.03 percentage points" in result
 
     def test_tables_that_are_none_are_told(self) -> None:
         with pytest.raises(ParameterError, match="takes a dataset"):
@@ -381,9 +383,9 @@ class TestOver:
         best, beyond = compare_over(SCORES).sentences
         assert best == "x has the best average rank, 1.25, but not significantly better than any other."
         assert "not all equal (Friedman, F(2, 6) = 6.14, p = 0.035)" in beyond
-        many = compare_over({str(i): {"x": 0.9, "y": 0.8, "z": 0.1} for i in range(10)})
-        assert many.sentences[0] == "x has the best average rank, 1.00, significantly better than z."
-        assert json.loads(many.to_json())["friedman"]["f"] is None
+        comparison = compare_over({str(i): {"x": 0.9, "y": 0.8, "z": 0.1} for i in range(10)})
+        assert comparison.sentences[0] == "x has the best average rank, 1.00, significantly better than z."
+        assert json.loads(comparison.to_json())["friedman"]["f"] is None
 
     def test_equal_learners(self) -> None:
         result = compare_over({name: {"x": 0.5, "y": 0.5} for name in "abc"})

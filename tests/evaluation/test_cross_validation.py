@@ -127,9 +127,9 @@ def _iris() -> Dataset:
     from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True)
-    columns = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(4))
+    columns = tuple(Column(f"x{index}", Kind.NUMERIC) for index in range(4))
     schema = Schema((*columns, Column("y", Kind.NOMINAL, ("0", "1", "2"))), target="y")
-    return Dataset(schema, tuple(np.ascontiguousarray(X[:, place]) for place in range(4)), 150, y.astype(np.int32))
+    return Dataset(schema, tuple(np.ascontiguousarray(X[:, index]) for index in range(4)), 150, y.astype(np.int32))
 
 
 def test_pooled_accuracy_counts_what_cross_val_predict_counts() -> None:
@@ -143,8 +143,8 @@ def test_pooled_accuracy_counts_what_cross_val_predict_counts() -> None:
     assert isinstance(found, AccuracyEstimate)
     split = PredefinedSplit(stratified_folds(data, 5, 3))
     X = np.stack(data.columns, axis=1)
-    said = cross_val_predict(CARTClassifier(), X, np.asarray(data.target), cv=split)
-    assert found.correct == int((said == data.target).sum())
+    predicted = cross_val_predict(CARTClassifier(), X, np.asarray(data.target), cv=split)
+    assert found.correct == int((predicted == data.target).sum())
     assert (found.tested, found.folds) == (150, 5)
     assert found.accuracy == found.correct / 150
     assert (found.low, found.high) == wilson_interval(found.correct, 150)
@@ -159,8 +159,8 @@ def test_accuracy_is_near_scikit_learns_own_tree_on_the_same_folds() -> None:
     assert isinstance(found, AccuracyEstimate)
     X = np.stack(data.columns, axis=1)
     split = PredefinedSplit(stratified_folds(data, 10))
-    said = cross_val_predict(DecisionTreeClassifier(random_state=0), X, np.asarray(data.target), cv=split)
-    assert abs(found.correct - int((said == data.target).sum())) <= 4  # ties are broken differently
+    predicted = cross_val_predict(DecisionTreeClassifier(random_state=0), X, np.asarray(data.target), cv=split)
+    assert abs(found.correct - int((predicted == data.target).sum())) <= 4  # ties are broken differently
 
 
 def test_the_baseline_always_says_the_most_frequent_class() -> None:
@@ -185,11 +185,11 @@ def test_errors_of_a_numeric_target_are_pooled() -> None:
     data = Dataset(schema, (x,), 30, y)
     found = cross_validate(data, cart, 5)
     assert isinstance(found, ErrorEstimate)
-    said = np.empty(30)
+    predicted = np.empty(30)
     for train, test in fold_splits(stratified_folds(data, 5)):
-        said[test] = cart(data.take(train)).predict(data.take(test))
-    assert found.rmse == pytest.approx(root_mean_squared_error(y, said))
-    assert found.r2 == pytest.approx(r2_score(y, said))
+        predicted[test] = cart(data.take(train)).predict(data.take(test))
+    assert found.rmse == pytest.approx(root_mean_squared_error(y, predicted))
+    assert found.r2 == pytest.approx(r2_score(y, predicted))
     assert found.baseline_rmse == pytest.approx(np.std(y))
     assert found.to_dict()["tested"] == 30
 
@@ -208,6 +208,6 @@ def test_no_more_folds_can_be_used_than_there_are(used: int) -> None:
 
 
 def test_progress_is_told_after_each_fold() -> None:
-    told: list[tuple[int, int]] = []
-    cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 3, progress=lambda *now: told.append(now))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    result: list[tuple[int, int]] = []
+    cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 3, progress=lambda *now: result.append(now))
+    assert result == [(1, 3), (2, 3), (3, 3)]

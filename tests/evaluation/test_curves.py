@@ -66,11 +66,11 @@ def test_rising_is_told() -> None:
 
 
 def test_forms_of_a_learning_curve() -> None:
-    told: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     curve = learning_curve(
-        cases(40), Learn(c45()), [5, 20], repeats=1, progress=lambda done, total: told.append((done, total))
+        cases(40), Learn(c45()), [5, 20], repeats=1, progress=lambda done, total: result.append((done, total))
     )
-    assert told == [(1, 2), (2, 2)]
+    assert result == [(1, 2), (2, 2)]
     assert json.loads(curve.to_json()) == curve.to_dict()
     assert list(curve.to_dataframe()["size"]) == [5, 20]
     assert "<table>" in curve._repr_html_()
@@ -132,11 +132,11 @@ def test_numbers_have_squares() -> None:
 
 
 def test_forms_of_a_complexity_curve() -> None:
-    told: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     curve = complexity_curve(
-        sample("restaurant"), cart(), folds=3, progress=lambda done, total: told.append((done, total))
+        sample("restaurant"), cart(), folds=3, progress=lambda done, total: result.append((done, total))
     )
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert result == [(1, 3), (2, 3), (3, 3)]
     assert json.loads(curve.to_json()) == curve.to_dict()
     assert len(curve.to_dataframe()) == len(curve.points)
     assert "within one standard error" in str(curve)

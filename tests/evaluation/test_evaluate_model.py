@@ -71,20 +71,22 @@ def test_every_metric_of_classes_is_that_of_scikit_learn(seed: int, k: int, n: i
     of_class = metrics.precision_recall_fscore_support(truth, said, sample_weight=weights, zero_division=0)
     for score, *expected in zip(report.per_class, *of_class, strict=True):
         assert [score.precision, score.recall, score.f, score.support] == pytest.approx(expected)
-    told = report.probabilities
-    assert told is not None
-    assert told.log_loss == pytest.approx(metrics.log_loss(truth, shares, sample_weight=weights))
+    result = report.probabilities
+    assert result is not None
+    assert result.log_loss == pytest.approx(metrics.log_loss(truth, shares, sample_weight=weights))
     if k == 2:
-        assert told.auc == pytest.approx(metrics.roc_auc_score(truth, shares[:, 1], sample_weight=weights))
-        assert told.brier == pytest.approx(metrics.brier_score_loss(truth, shares[:, 1], sample_weight=weights))
-        assert told.average_precision == pytest.approx(
+        assert result.auc == pytest.approx(metrics.roc_auc_score(truth, shares[:, 1], sample_weight=weights))
+        assert result.brier == pytest.approx(metrics.brier_score_loss(truth, shares[:, 1], sample_weight=weights))
+        assert result.average_precision == pytest.approx(
             metrics.average_precision_score(truth, shares[:, 1], sample_weight=weights)
         )
     else:
-        assert told.auc == pytest.approx(metrics.roc_auc_score(truth, shares, multi_class="ovr", sample_weight=weights))
+        assert result.auc == pytest.approx(
+            metrics.roc_auc_score(truth, shares, multi_class="ovr", sample_weight=weights)
+        )
         squares = ((shares - np.eye(k)[truth]) ** 2).sum(axis=1)
-        assert told.brier == pytest.approx(np.average(squares, weights=weights))
-        assert told.average_precision == pytest.approx(
+        assert result.brier == pytest.approx(np.average(squares, weights=weights))
+        assert result.average_precision == pytest.approx(
             metrics.average_precision_score(np.eye(k)[truth], shares, sample_weight=weights)
         )
 
@@ -165,13 +167,13 @@ def test_reliability_bins_without_ties_are_the_quantile_bins_of_scikit_learn(see
 
 def test_multi_class_brier_is_that_of_scikit_learn_where_it_has_one() -> None:
     truth, said, shares, _ = random_predictions(5, 3, 50, weighted=False, tied=False)
-    told = classification_report(truth, said, shares, range(3)).probabilities
-    assert told is not None
+    result = classification_report(truth, said, shares, range(3)).probabilities
+    assert result is not None
     try:
         expected = metrics.brier_score_loss(truth, shares)
     except ValueError:  # before 1.7
         pytest.skip("this scikit-learn has no Brier score of several classes")
-    assert told.brier == pytest.approx(expected)
+    assert result.brier == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -287,15 +289,15 @@ def test_probabilities_of_32_bits_and_in_one_column_are_as_good() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(2), 40)
     truth = rng.integers(0, 2, 40)
-    told = [
+    result = [
         classification_report(truth, truth, probabilities, range(2)).probabilities
         for probabilities in (shares, shares.astype(np.float32), shares[:, 1])
     ]
-    assert told[0] is not None
-    for other in told[1:]:
+    assert result[0] is not None
+    for other in result[1:]:
         assert other is not None
         assert (other.auc, other.brier, other.log_loss) == pytest.approx(
-            (told[0].auc, told[0].brier, told[0].log_loss), rel=1e-5
+            (result[0].auc, result[0].brier, result[0].log_loss), rel=1e-5
         )
 
 
@@ -425,9 +427,9 @@ def test_long_curves_are_thinned_in_plain_data_only() -> None:
     rng = np.random.default_rng(0)
     curves = class_curves("a", rng.random(5000) < 0.5, rng.random(5000), np.ones(5000))
     assert len(curves.fpr) > MOST_POINTS
-    told = curves.to_dict()["roc"]
-    assert len(told) == MOST_POINTS
-    assert (told[0]["fpr"], told[0]["threshold"], told[-1]["tpr"]) == (0, None, 1)
+    result = curves.to_dict()["roc"]
+    assert len(result) == MOST_POINTS
+    assert (result[0]["fpr"], result[0]["threshold"], result[-1]["tpr"]) == (0, None, 1)
 
 
 def test_intervals_of_numbers_by_hand() -> None:
@@ -445,12 +447,12 @@ def test_intervals_of_numbers_hold_the_truth_in_about_95_of_100_samples() -> Non
     for _ in range(600):
         truth = rng.normal(size=200)
         report = regression_report(truth, truth + rng.normal(size=200) * 0.5)
-        for place, (measure, true) in enumerate(
+        for index, (measure, true) in enumerate(
             ((report.r2, 0.75), (report.rmse, 0.5), (report.mae, 0.5 * np.sqrt(2 / np.pi)))
         ):
             assert measure.low is not None
             assert measure.high is not None
-            held[place] += measure.low <= true <= measure.high
+            held[index] += measure.low <= true <= measure.high
     assert np.all(held / 600 > 0.92)
     assert np.all(held / 600 < 0.98)
 

@@ -297,12 +297,12 @@ def test_rules_have_a_size() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    estimate(cases(20), Learn(c45()), KFold(4), lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    told.clear()
-    estimate(cases(20), Learn(c45()), Bootstrap632(2), lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    result: list[tuple[int, int]] = []
+    estimate(cases(20), Learn(c45()), KFold(4), lambda done, total: result.append((done, total)))
+    assert result == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    result.clear()
+    estimate(cases(20), Learn(c45()), Bootstrap632(2), lambda done, total: result.append((done, total)))
+    assert result == [(1, 3), (2, 3), (3, 3)]
 
 
 # -- odd inputs --------------------------------------------------------------------------------------------------------
@@ -434,10 +434,10 @@ def test_long_work_is_shared_among_processes_and_gives_the_same_result(monkeypat
     assert estimate(data, c45(), KFold(5)).folds[0].score == alone.folds[0].score
     assert shared == []  # so short a work is done here
     monkeypatch.setattr(runs_module, "WORTH_SHARING", 0.0)
-    told: list[tuple[int, int]] = []
-    together = estimate(data, c45(), KFold(5), lambda done, total: told.append((done, total)))
+    result: list[tuple[int, int]] = []
+    together = estimate(data, c45(), KFold(5), lambda done, total: result.append((done, total)))
     assert shared == [2]
-    assert told == [(done, 5) for done in range(1, 6)]
+    assert result == [(done, 5) for done in range(1, 6)]
     assert [replace(fold, seconds=0.0) for fold in together.folds] == [replace(f, seconds=0.0) for f in alone.folds]
     assert np.array_equal(together.predicted, alone.predicted)
     assert np.array_equal(together.rows, alone.rows)
@@ -506,10 +506,10 @@ def test_folds_of_trees_by_kernels_are_shared_among_threads(plan: Any, monkeypat
     monkeypatch.setattr(runs_module, "_shared", None)  # no processes
     for jobs in (None, -1, 2, 3):
         seen.clear()
-        told: list[tuple[int, int]] = []
-        shared = estimate(data, plan, KFold(5), lambda *how_far: told.append(how_far), n_jobs=jobs)  # noqa: B023
+        result: list[tuple[int, int]] = []
+        shared = estimate(data, plan, KFold(5), lambda *how_far: result.append(how_far), n_jobs=jobs)  # noqa: B023
         assert seen == [(False, 1)] * 5  # a thread of one's own for each fold at work, and no more
-        assert told == [(done, 5) for done in range(1, 6)]
+        assert result == [(done, 5) for done in range(1, 6)]
         assert [replace(fold, seconds=0.0) for fold in shared.folds] == [replace(f, seconds=0.0) for f in alone.folds]
         assert np.array_equal(shared.predicted, alone.predicted)
         assert np.array_equal(shared.rows, alone.rows)

@@ -75,12 +75,12 @@ class TestCorrectedResampledT:
 
     def test_is_less_sure_than_the_usual_t_test(self) -> None:
         found = [0.02, 0.04, 0.00, 0.02]
-        usual = laws.ttest_1samp(found, 0)
+        plain = laws.ttest_1samp(found, 0)
         test = corrected_resampled_t(found, 75, 25)
-        assert usual.statistic == pytest.approx(sqrt(6))  # 2.449, by hand
+        assert plain.statistic == pytest.approx(sqrt(6))  # 2.449, by hand
         # The correction divides t by the square root of 1 + k n_test / n_train.
-        assert test.statistic == pytest.approx(usual.statistic / sqrt(1 + 4 / 3))
-        assert test.p > usual.pvalue
+        assert test.statistic == pytest.approx(plain.statistic / sqrt(1 + 4 / 3))
+        assert test.p > plain.pvalue
 
     def test_ten_folds(self) -> None:
         # 10 folds: 1/10 + 1/9 of a variance of 10/9 (five times 1, five times -1, and 1 added to each).

@@ -60,9 +60,9 @@ def test_the_nested_estimate_is_told_beside_the_inner_one() -> None:
 
 
 def test_forms() -> None:
-    told: list[tuple[int, int]] = []
-    tuned = tune(cases(40), {"a": c45()}, inner=2, outer=2, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (8, 8)
+    result: list[tuple[int, int]] = []
+    tuned = tune(cases(40), {"a": c45()}, inner=2, outer=2, progress=lambda done, total: result.append((done, total)))
+    assert result[-1] == (8, 8)
     assert json.loads(tuned.to_json()) == tuned.to_dict()
     assert list(tuned.to_dataframe()["chosen"]) == [True]
     assert "<table>" in tuned._repr_html_()
@@ -119,9 +119,9 @@ def test_all_candidates_are_measured_on_the_same_folds_when_time_is_short(monkey
     grid = {"usual": c45(), "depth 1": c45(max_depth=1)}
     tuned = tune(data, grid, inner=5, outer=0, time_limit=8.0, clock=_Clock(monkeypatch))
     assert tuned.inner_folds == 3
-    usual = estimate(data, c45(), KFold(5))
-    right = [fold.score * fold.n for fold in usual.folds[:3] if fold.score is not None]
-    assert tuned.candidates[0].score == pytest.approx(sum(right) / sum(fold.n for fold in usual.folds[:3]))
+    default = estimate(data, c45(), KFold(5))
+    right = [fold.score * fold.n for fold in default.folds[:3] if fold.score is not None]
+    assert tuned.candidates[0].score == pytest.approx(sum(right) / sum(fold.n for fold in default.folds[:3]))
 
 
 def test_no_time_at_all_takes_the_first_and_says_so() -> None:
@@ -185,15 +185,15 @@ def test_fewer_folds_than_wanted_are_told() -> None:
 
 
 def test_the_inner_estimate_is_called_optimistic_only_where_it_is() -> None:
-    told = set()
+    result = set()
     for seed in range(12):
         tuned = tune(cases(40, seed=seed), {"usual": c45(), "depth 1": c45(max_depth=1)}, inner=3, outer=3)
         assert tuned.nested is not None
         assert tuned.inner is not None
         better = tuned.inner > tuned.nested.pooled
         assert ("no better than the nested estimate" in str(tuned)) == (not better)
-        told.add(better)
-    assert told == {True, False}
+        result.add(better)
+    assert result == {True, False}
     assert "usually optimistic" in str(tune(cases(40), {"a": c45()}, inner=2, outer=0))
 
 
@@ -219,10 +219,10 @@ def test_numbers() -> None:
 @pytest.mark.parametrize("algorithm", ["c45", "id3", "cart", "chaid", "cal3", "rules"])
 def test_every_grid_begins_with_the_usual_setting(algorithm: str) -> None:
     grid = grid_for(algorithm)
-    usual = next(iter(grid.values()))
+    default = next(iter(grid.values()))
     assert len(grid) >= 3
     assert len(set(map(repr, grid.values()))) == len(grid)
-    assert isinstance(usual, RulePlan) == (algorithm == "rules")
+    assert isinstance(default, RulePlan) == (algorithm == "rules")
 
 
 def test_prices_of_numbers_are_in_their_unit() -> None:

@@ -24,8 +24,8 @@ from treewright.tree.split import KNOWN, Split
 from treewright.tree.tree import LEAF, Stop
 
 
-def spread_of(data: Dataset, place: int) -> float:
-    values = data.columns[place]
+def spread_of(data: Dataset, index: int) -> float:
+    values = data.columns[index]
     return float(values.max() - values.min()) if len(values) else 0.0
 
 
@@ -33,10 +33,10 @@ def naive(model: TreeModel, case: Dataset, data: Dataset) -> tuple[int, float] |
     """Try every combination of declared values, and of numbers at and just above every cut."""
     tree = model.tree
     options: list[list[Any]] = []
-    for place, column in enumerate(tree.schema.attributes):
-        own = case.columns[place][0]
+    for index, column in enumerate(tree.schema.attributes):
+        own = case.columns[index][0]
         if column.is_numeric:
-            cuts = [*tree.cut[tree.attribute == place], *_bounds(model, place)]
+            cuts = [*tree.cut[tree.attribute == index], *_bounds(model, index)]
             numbers = {float(own), *(float(c) for c in cuts), *(math.nextafter(float(c), math.inf) for c in cuts)}
             options.append(sorted(number for number in numbers if not math.isnan(number)))
         else:
@@ -47,25 +47,25 @@ def naive(model: TreeModel, case: Dataset, data: Dataset) -> tuple[int, float] |
         columns = tuple(np.full_like(column, value) for value, column in zip(values, case.columns, strict=True))
         if model.predict(replace(case, columns=columns))[0] == now:
             continue
-        cost = [_cost(model, data, place, case.columns[place][0], value) for place, value in enumerate(values)]
+        cost = [_cost(model, data, index, case.columns[index][0], value) for index, value in enumerate(values)]
         changed = [one for one in cost if one is not None]
         key = (len(changed), sum(changed))
         best = key if best is None else min(best, key)
     return best
 
 
-def _bounds(model: TreeModel, place: int) -> list[float]:
+def _bounds(model: TreeModel, index: int) -> list[float]:
     tree = model.tree
-    nodes = np.flatnonzero(tree.attribute == place)
+    nodes = np.flatnonzero(tree.attribute == index)
     return [bound for node in nodes for bound in tree.bounds[tree.bound_start[node] : tree.bound_start[node + 1]]]
 
 
-def _cost(model: TreeModel, data: Dataset, place: int, before: Any, after: Any) -> float | None:
-    column = model.schema.attributes[place]
+def _cost(model: TreeModel, data: Dataset, index: int, before: Any, after: Any) -> float | None:
+    column = model.schema.attributes[index]
     if before == after:
         return None
     if column.is_numeric:
-        return abs(float(after) - float(before)) / (spread_of(data, place) or 1.0)
+        return abs(float(after) - float(before)) / (spread_of(data, index) or 1.0)
     return abs(int(after) - int(before)) / (len(column.values) - 1) if column.kind is Kind.ORDINAL else 1.0
 
 
@@ -98,10 +98,10 @@ def test_change_that_is_told_does_alter_the_class(data: Dataset) -> None:
                     continue
                 columns = list(case.columns)
                 for change in found.changes:
-                    place = model.schema.attribute_names.index(change.attribute)
-                    column = model.schema.attributes[place]
+                    index = model.schema.attribute_names.index(change.attribute)
+                    column = model.schema.attributes[index]
                     new = float(change.after) if column.is_numeric else column.values.index(change.after)
-                    columns[place] = np.full_like(columns[place], new)
+                    columns[index] = np.full_like(columns[index], new)
                 changed = replace(case, columns=tuple(columns))
                 assert model.predict(changed)[0] == found.outcome
                 assert model.predict(changed)[0] != model.predict(case)[0]
@@ -219,7 +219,7 @@ def test_value_that_no_training_case_has_between_two_cuts_is_made_up() -> None:
 def test_one_leaf_among_sixteen_thousand_is_found() -> None:
     """A complete tree of cuts in which only the last leaf says B: every other path has to be given up."""
     levels, attributes = 14, 7
-    columns = tuple(Column(f"x{place}", Kind.NUMERIC) for place in range(attributes))
+    columns = tuple(Column(f"x{index}", Kind.NUMERIC) for index in range(attributes))
     schema = Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
     records: list[NodeRecord] = []
     waiting = [(0, (0.0,) * attributes, 1.0)]
@@ -230,11 +230,11 @@ def test_one_leaf_among_sixteen_thousand_is_found() -> None:
         if depth == levels:
             record.stop = Stop.PURE
             continue
-        place = depth % attributes
-        cut = low[place] + width / 2 ** (depth // attributes + 1)
-        record.split = Split.threshold(place, cut)
+        index = depth % attributes
+        cut = low[index] + width / 2 ** (depth // attributes + 1)
+        record.split = Split.threshold(index, cut)
         record.children = [len(records) + len(waiting), len(records) + len(waiting) + 1]
-        upper = tuple(cut if at == place else bound for at, bound in enumerate(low))
+        upper = tuple(cut if at == index else bound for at, bound in enumerate(low))
         waiting += [(depth + 1, low, width), (depth + 1, upper, width)]
     records[-1].outcome, records[-1].counts = 1, np.array([0, 2])
     model = TreeModel(build_tree(schema, records)[0])

@@ -174,13 +174,13 @@ def test_blocks_in_every_form() -> None:
 
 def test_fragment_for_a_notebook_stays_small_and_says_what_is_left_out() -> None:
     n = 400
-    columns = [Column(f"attribute {place}", Kind.NOMINAL, ("a", "b", "c")) for place in range(n)]
+    columns = [Column(f"attribute {index}", Kind.NOMINAL, ("a", "b", "c")) for index in range(n)]
     schema = Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
     rng = np.random.default_rng(0)
     cells = tuple(rng.integers(0, 3, 30).astype(np.int32) for _ in range(n))
-    told = fit(Dataset(schema, cells, 30, (np.arange(30) % 2).astype(np.int32)), id3()).explain(node=0)
-    small = told._repr_html_()
-    assert len(told.to_html().encode()) > LARGEST_FRAGMENT >= len(small.encode())
+    result = fit(Dataset(schema, cells, 30, (np.arange(30) % 2).astype(np.int32)), id3()).explain(node=0)
+    small = result._repr_html_()
+    assert len(result.to_html().encode()) > LARGEST_FRAGMENT >= len(small.encode())
     assert "Some of this explanation is omitted here" in small
     assert small.endswith("</section>")
 

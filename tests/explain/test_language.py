@@ -35,12 +35,12 @@ def forms(template: Template) -> list[str]:
     return [template] if isinstance(template, str) else list(template.values())
 
 
-def places(text: str) -> set[str]:
+def indices(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
 def original_nodes(entry: Mapping[str, Template]) -> bool:
-    requested = [places(text) for template in entry.values() for text in forms(template)]
+    requested = [indices(text) for template in entry.values() for text in forms(template)]
     return all(found == requested[0] for found in requested)
 
 
@@ -58,7 +58,7 @@ def test_plural_forms_are_one_and_other() -> None:
     assert plurals
     assert [(key, lang) for key, lang, template in plurals if set(template) != {"one", "other"}] == []
     assert [
-        (key, lang) for key, lang, template in plurals if not all("n" in places(text) for text in template.values())
+        (key, lang) for key, lang, template in plurals if not all("n" in indices(text) for text in template.values())
     ] == []
 
 

@@ -230,9 +230,9 @@ def test_chaid_is_explained_by_the_groups_and_adjusted_p_of_every_attribute() ->
     model = fit(lenses, plan)
     growth = grow_chaid(lenses, CHAID(min_samples_split=10, min_samples_leaf=2))
     for node, found in enumerate(growth.nodes):
-        told = {one.name: one.adjusted_p for one in explain_node(model, node).attributes}
+        result = {one.name: one.adjusted_p for one in explain_node(model, node).attributes}
         for finding in found.findings:
-            assert told[lenses.schema.attribute_names[finding.attribute]] == finding.adjusted
+            assert result[lenses.schema.attribute_names[finding.attribute]] == finding.adjusted
     loaded = model_from_json(model_to_json(model))
     assert isinstance(loaded, TreeModel)
     root = explain_node(loaded)

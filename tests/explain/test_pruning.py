@@ -27,7 +27,7 @@ LENSES, TENNIS, RESTAURANT = sample("contact-lenses"), sample("play-tennis"), sa
 def noisy(seed: int = 0, rows: int = 200) -> Dataset:
     """Return a table in which two attributes matter, and one case in five is of the wrong class."""
     rng = np.random.default_rng(seed)
-    columns = [Column(f"a{place}", Kind.NOMINAL, ("x", "y", "z")) for place in range(4)]
+    columns = [Column(f"a{index}", Kind.NOMINAL, ("x", "y", "z")) for index in range(4)]
     cells = [rng.integers(0, 3, rows).astype(np.int32) for _ in columns]
     numbers = rng.random(rows).round(2)
     target = (cells[0] == cells[1]) | (numbers > 0.7)
@@ -36,8 +36,8 @@ def noisy(seed: int = 0, rows: int = 200) -> Dataset:
     return Dataset(schema, (*cells, numbers), rows, target)
 
 
-def values(told: PruningExplanation, stage: int = -1) -> dict[str, float]:
-    return {one.kind: one.value for one in told.stages[stage].estimates}
+def values(result: PruningExplanation, stage: int = -1) -> dict[str, float]:
+    return {one.kind: one.value for one in result.stages[stage].estimates}
 
 
 PLANS: list[Any] = [
@@ -64,20 +64,20 @@ def test_numbers_lead_to_the_tree_that_is_there(plan: Any) -> None:
     model = fit(data, plan)
     seen = set()
     for node in range(min(model.tree.n_nodes, 40)):
-        told = explain_pruning(model, node, data)
-        assert "other_tree" not in told.notes
+        result = explain_pruning(model, node, data)
+        assert "other_tree" not in result.notes
         leaf, cut = model.tree.attribute[node] == LEAF, model.tree.node(node).stop is Stop.PRUNED
         if cut:
-            assert told.decision == "pruned"
+            assert result.decision == "pruned"
         if not leaf:
-            assert told.decision in ("kept", "raised")
-        for stage in told.stages:
+            assert result.decision in ("kept", "raised")
+        for stage in result.stages:
             _check(stage.method, stage.decision, {one.kind: one.value for one in stage.estimates})
             seen.add(stage.method)
         for lang in LANGUAGES:
-            assert told.to_text(lang)
-            assert told.to_markdown(lang)
-            assert told.to_html(lang)
+            assert result.to_text(lang)
+            assert result.to_markdown(lang)
+            assert result.to_html(lang)
         assert explain_pruning(model, node).to_text()
     assert seen
 
@@ -107,36 +107,38 @@ def test_every_pruning_of_random_tables_is_explained(data: Dataset) -> None:
     for plan in (c45(), c45(confidence=0.05), id3(prune="mdl"), id3(prune="chi_square")):
         model = fit(data, plan)
         for node in range(model.tree.n_nodes):
-            told = explain_pruning(model, node, data)
-            if "other_tree" not in told.notes:
-                for stage in told.stages:
+            result = explain_pruning(model, node, data)
+            if "other_tree" not in result.notes:
+                for stage in result.stages:
                     _check(stage.method, stage.decision, {one.kind: one.value for one in stage.estimates})
 
 
 def test_three_estimates_of_error_based_pruning() -> None:
-    told = explain_pruning(fit(TENNIS, c45()), 0, TENNIS)
-    assert [stage.method for stage in told.stages] == ["collapse", "error_based"]
-    assert values(told) == pytest.approx({"leaf": 5 + extra_errors(14, 5), "tree": 5.3918, "raised": 7.7393}, abs=1e-4)
-    assert "as a subtree = 2.110 + 1.172 + 2.110 = 5.392" in told.to_text()
-    assert r"\sqrt{z^2" in told.to_markdown()
+    result = explain_pruning(fit(TENNIS, c45()), 0, TENNIS)
+    assert [stage.method for stage in result.stages] == ["collapse", "error_based"]
+    assert values(result) == pytest.approx(
+        {"leaf": 5 + extra_errors(14, 5), "tree": 5.3918, "raised": 7.7393}, abs=1e-4
+    )
+    assert "as a subtree = 2.110 + 1.172 + 2.110 = 5.392" in result.to_text()
+    assert r"\sqrt{z^2" in result.to_markdown()
 
 
 def test_leaf_that_was_pruned_shows_what_it_lost() -> None:
     model = fit(TENNIS, c45(confidence=0.01))
     assert model.tree.n_nodes == 1
-    told = explain_pruning(model, 0, TENNIS)
-    assert told.decision == "pruned"
-    found = values(told)
+    result = explain_pruning(model, 0, TENNIS)
+    assert result.decision == "pruned"
+    found = values(result)
     assert found["leaf"] <= found["tree"] + 0.1
-    assert "The node becomes a leaf: a leaf adds at most 0.1 expected errors" in told.to_text()
-    assert "predicts Yes." in told.to_text()
+    assert "The node becomes a leaf: a leaf adds at most 0.1 expected errors" in result.to_text()
+    assert "predicts Yes." in result.to_text()
 
 
 def test_without_data_it_says_what_is_missing() -> None:
     model = fit(TENNIS, c45(confidence=0.01))
-    told = explain_pruning(model)
-    assert (told.decision, told.notes) == ("pruned", ("pruned_needs_data",))
-    assert list(values(told)) == ["leaf"]
+    result = explain_pruning(model)
+    assert (result.decision, result.notes) == ("pruned", ("pruned_needs_data",))
+    assert list(values(result)) == ["leaf"]
     kept = explain_pruning(fit(TENNIS, c45()))
     assert list(values(kept)) == ["leaf", "tree"]
     assert kept.notes == ("raising_needs_data",)
@@ -158,16 +160,16 @@ def test_estimates_without_data_are_those_with_data() -> None:
 
 
 def test_model_without_pruning_says_so() -> None:
-    told = explain_pruning(fit(TENNIS, id3()))
-    assert (told.decision, told.stages, told.notes) == ("never", (), ("not_pruned",))
-    assert "The model was not pruned." in told.to_text()
+    result = explain_pruning(fit(TENNIS, id3()))
+    assert (result.decision, result.stages, result.notes) == ("never", (), ("not_pruned",))
+    assert "The model was not pruned." in result.to_text()
 
 
 def test_other_data_are_noticed() -> None:
     model = fit(noisy(1), c45())
-    told = explain_pruning(model, 0, noisy(2))
-    assert "other_tree" in told.notes
-    assert "gives a different tree" in told.to_text()
+    result = explain_pruning(model, 0, noisy(2))
+    assert "other_tree" in result.notes
+    assert "gives a different tree" in result.to_text()
 
 
 def test_rpart_by_squares_and_by_losses() -> None:
@@ -180,9 +182,9 @@ def test_rpart_by_squares_and_by_losses() -> None:
         (fit(data, cart(loss=((0.0, 1.0), (1.5, 0.0)), cp=0.01)), data),
     ):
         for node in range(min(model.tree.n_nodes, 10)):
-            told = explain_pruning(model, node, cases)
-            assert "other_tree" not in told.notes
-            for stage in told.stages:
+            result = explain_pruning(model, node, cases)
+            assert "other_tree" not in result.notes
+            for stage in result.stages:
                 assert stage.method == "cp"
                 _check("cp", stage.decision, {one.kind: one.value for one in stage.estimates})
         assert "risks relative to the root" in explain_pruning(model, 0, cases).to_text()
@@ -192,16 +194,16 @@ def test_rpart_by_squares_and_by_losses() -> None:
 
 def test_j48_above_one_half_adds_no_errors_and_has_no_z() -> None:
     data = noisy()
-    told = explain_pruning(fit(data, c45(dialect="j48", confidence=0.6)), 0, data)
-    assert "z" not in told.stages[-1].parameters
-    assert "Error-based pruning with confidence factor 0.6; expected errors:" in told.to_text()
+    result = explain_pruning(fit(data, c45(dialect="j48", confidence=0.6)), 0, data)
+    assert "z" not in result.stages[-1].parameters
+    assert "Error-based pruning with confidence factor 0.6; expected errors:" in result.to_text()
 
 
 def test_cal_that_was_pruned_is_presented_its_cases_again() -> None:
     data = sample("cal3")
     model = fit(data, cal3(prune="mdl"))
-    told = explain_pruning(model, 0, data)
-    assert told.stages[0].method == "mdl"
+    result = explain_pruning(model, 0, data)
+    assert result.stages[0].method == "mdl"
 
 
 def test_other_data_of_rpart_are_noticed_too() -> None:
@@ -217,9 +219,9 @@ def test_simplified_tree_has_no_numbers_to_compare() -> None:
         tree=prune(model.tree, Simplify()),
         recipe={**model.recipe, "pruning": [*model.recipe["pruning"], Simplify().to_dict()]},
     )
-    told = explain_pruning(simple, 0, data)
-    assert told.stages[-1].method == "simplify"
-    assert "Simplification removes splits" in told.to_text()
+    result = explain_pruning(simple, 0, data)
+    assert result.stages[-1].method == "simplify"
+    assert "Simplification removes splits" in result.to_text()
 
 
 def test_raised_branch_is_told() -> None:
@@ -228,9 +230,9 @@ def test_raised_branch_is_told() -> None:
         data = noisy(seed, 120)
         model = fit(data, c45())
         for node in range(model.tree.n_nodes):
-            told = explain_pruning(model, node, data)
-            if any(stage.decision == "raised" for stage in told.stages):
-                assert "The largest branch replaces the node" in told.to_text()
+            result = explain_pruning(model, node, data)
+            if any(stage.decision == "raised" for stage in result.stages):
+                assert "The largest branch replaces the node" in result.to_text()
                 return
     raise AssertionError("no tree with a raised branch was found")
 
@@ -252,10 +254,10 @@ def test_formula_of_every_case(weight: float, errors: float, formula: str) -> No
 
 def test_formula_comes_to_the_number_it_says() -> None:
     z = 0.6925  # of C4.5's table at 0.25
-    told = expected_errors(16, 1, 0.25)
+    result = expected_errors(16, 1, 0.25)
     half = 1.5
     root = (z**2 * (half * (1 - half / 16) + z**2 / 4)) ** 0.5
-    assert told.value == pytest.approx(16 * (half + z**2 / 2 + root) / (16 + z**2), abs=1e-4)
+    assert result.value == pytest.approx(16 * (half + z**2 / 2 + root) / (16 + z**2), abs=1e-4)
     assert expected_errors(16, 1, 0.25, j48=True).value == pytest.approx(1 + 1.4757, abs=1e-4)
     assert expected_errors(4, 3.6, 0.25, j48=True).plain == "3.6 + (4 - 3.6) = 4.000"
     assert expected_errors(4, 1, 0.6, j48=True).plain == "1.000"

@@ -135,9 +135,9 @@ def test_absolute_error_and_losses_are_noted() -> None:
     data = Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5.0, 5.0]))
     assert explain_node(fit(data, cart(criterion="absolute_error"))).notes == ("squared_error",)
     dear = cart(loss=((0.0, 1.0), (5.0, 0.0)), cp=0.0)
-    told = explain_node(fit(noisy(), dear))
-    assert told.notes == ("losses",)
-    assert "The tables count cases without them." in told.to_text()
+    result = explain_node(fit(noisy(), dear))
+    assert result.notes == ("losses",)
+    assert "The tables count cases without them." in result.to_text()
 
 
 def test_branch_of_missing_values_is_named_in_every_language() -> None:

@@ -63,7 +63,7 @@ def test_no_english_word_is_left_in_a_whole_explanation(lang: str) -> None:
         "No",
         *(v for c in data.schema.columns for v in c.values),
     }
-    told = "\n".join(
+    result = "\n".join(
         one.to_text(lang)
         for one in (
             explain_node(model),
@@ -75,5 +75,5 @@ def test_no_english_word_is_left_in_a_whole_explanation(lang: str) -> None:
         )
     )
     english = {"node", "root", "cases", "leaf", "gain", "the", "and", "is", "chosen", "ratio", "attribute", "missing"}
-    found = set(re.findall(r"[A-Za-z]+", told)) - named
+    found = set(re.findall(r"[A-Za-z]+", result)) - named
     assert not found & english

@@ -30,15 +30,15 @@ TENNIS = sample("play-tennis")
 
 
 def test_tree_with_its_tests_and_what_it_leans_on() -> None:
-    told = explain_tree(fit(TENNIS, id3()))
-    assert (told.nodes, told.leaves, told.depth, told.weight) == (8, 5, 2, 14.0)
-    assert [(test.chosen, test.runner_up) for test in told.tests] == [
+    result = explain_tree(fit(TENNIS, id3()))
+    assert (result.nodes, result.leaves, result.depth, result.weight) == (8, 5, 2, 14.0)
+    assert [(test.chosen, test.runner_up) for test in result.tests] == [
         ("Outlook", "Humidity"),
         ("Humidity", "Temperature"),
         ("Wind", "Temperature"),
     ]
-    assert sum(share for _, share in told.importance) == pytest.approx(1.0)
-    text = told.to_text()
+    assert sum(share for _, share in result.importance) == pytest.approx(1.0)
+    text = result.to_text()
     assert "8 nodes, 5 leaves, depth 2, from 14 cases." in text
     assert "Outlook\n   Sunny: Humidity\n      High: No  3" in text
     assert "Why each split was chosen:" in text
@@ -46,24 +46,24 @@ def test_tree_with_its_tests_and_what_it_leans_on() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_cp_table_in_every_language(lang: str) -> None:
-    told = explain_tree(fit(noisy(), cart(choose="min", cp=0.0)))
-    assert len(told.cp_table) > 2
-    text = told.to_text(lang)
-    assert f"{told.cp_table[0][0]:.5g}" in text
+    result = explain_tree(fit(noisy(), cart(choose="min", cp=0.0)))
+    assert len(result.cp_table) > 2
+    text = result.to_text(lang)
+    assert f"{result.cp_table[0][0]:.5g}" in text
     assert "CP" in text
 
 
 def test_large_tree_is_told_from_the_top_and_stays_small() -> None:
     model = fit(noisy(0, 1500), c45(prune=False, min_objects=1))
-    told = explain_tree(model)
-    assert len(told.tests) == MOST_NODES
-    assert told.more > 0
-    assert f"... {told.more} more splits" in told.to_text()
-    assert len(told.outline) <= MOST_LINES
-    assert sum(line.hidden for line in told.outline) + len(told.outline) == model.tree.n_nodes
-    assert "more nodes" in told.to_text()
-    assert "weitere Knoten" in told.to_text("de")
-    assert len(told._repr_html_().encode()) <= 50_000
+    result = explain_tree(model)
+    assert len(result.tests) == MOST_NODES
+    assert result.more > 0
+    assert f"... {result.more} more splits" in result.to_text()
+    assert len(result.outline) <= MOST_LINES
+    assert sum(line.hidden for line in result.outline) + len(result.outline) == model.tree.n_nodes
+    assert "more nodes" in result.to_text()
+    assert "weitere Knoten" in result.to_text("de")
+    assert len(result._repr_html_().encode()) <= 50_000
 
 
 def test_root_with_very_many_branches_is_cut_short() -> None:
@@ -72,9 +72,9 @@ def test_root_with_very_many_branches_is_cut_short() -> None:
     codes = np.repeat(np.arange(300), 2).astype(np.int32)
     data = Dataset(schema, (codes,), 600, (codes % 2).astype(np.int32))
     with pytest.warns(treewright.DataWarning):
-        told = explain_tree(fit(data, id3()))
-    assert len(told.outline) == MOST_LINES
-    assert told.outline[-1].hidden == 301 - MOST_LINES
+        result = explain_tree(fit(data, id3()))
+    assert len(result.outline) == MOST_LINES
+    assert result.outline[-1].hidden == 301 - MOST_LINES
 
 
 def test_working_that_was_not_kept_leaves_dashes() -> None:
@@ -205,8 +205,8 @@ def test_tree_of_depth_2999_is_explained_in_every_way() -> None:
     records.append(NodeRecord(1.0, np.array([0, 1]), 1, stop=Stop.PURE))
     model = TreeModel(build_tree(schema, records)[0], recipe=id3().to_dict())
     assert model.tree.depth == levels
-    told = model.explain({"x": -5.0})
-    assert [str(change.condition) for change in told.counterfactual.changes] == [f"x > {levels - 1}"]
+    result = model.explain({"x": -5.0})
+    assert [str(change.condition) for change in result.counterfactual.changes] == [f"x > {levels - 1}"]
     deep = model.explain({"x": 1e6})
     assert len(deep.steps) == levels
     assert [str(condition) for condition in deep.leaves[0].conditions] == [f"x > {levels - 1}"]

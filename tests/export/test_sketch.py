@@ -138,8 +138,8 @@ def test_description_says_all_of_a_box_and_shortens_nothing() -> None:
 
 def test_description_of_numbers_says_mean_and_deviation() -> None:
     tree, _ = regression()
-    told = tree_view(tree, max_depth=1).describe(1)
-    assert told.startswith("x ≤ 15.5: node 1, 2 more nodes below; 16 cases, mean 0.625, standard deviation ")
+    result = tree_view(tree, max_depth=1).describe(1)
+    assert result.startswith("x ≤ 15.5: node 1, 2 more nodes below; 16 cases, mean 0.625, standard deviation ")
 
 
 def test_empty_leaf_has_no_share() -> None:

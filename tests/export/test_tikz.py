@@ -28,7 +28,7 @@ EDGE = re.compile(
 def labels(tree: Tree, **options: int | None) -> list[str]:
     """Return the labels of a picture after checking every line of it."""
     view = tree_view(tree, **options)  # type: ignore[arg-type]
-    text = tikz_text(view, [(10.0 * place, 0.5 * place) for place in range(len(view.nodes))])
+    text = tikz_text(view, [(10.0 * index, 0.5 * index) for index in range(len(view.nodes))])
     begin = text.index(r"\begin{tikzpicture}")
     for line in text[:begin].splitlines()[1:]:
         assert re.fullmatch(r"\\definecolor\{treeclass\d\}\{HTML\}\{[0-9A-F]{6}\}", line)
@@ -43,27 +43,27 @@ def labels(tree: Tree, **options: int | None) -> list[str]:
 
 def check_tex(label: str) -> None:
     """Read a label as TeX does, sign by sign: no special sign but those that were meant."""
-    depth, place = 0, 0
-    while place < len(label):
-        sign = label[place]
+    depth, index = 0, 0
+    while index < len(label):
+        sign = label[index]
         if sign == "\\":
-            word = re.match(r"[A-Za-z]+", label[place + 1 :])
+            word = re.match(r"[A-Za-z]+", label[index + 1 :])
             if word:
                 assert word[0] in CONTROL, label
-                place += len(word[0]) + 1
+                index += len(word[0]) + 1
             else:
-                assert label[place + 1] in "\\{}$&#%_", label
-                place += 2
+                assert label[index + 1] in "\\{}$&#%_", label
+                index += 2
             continue
         if sign == "$":
-            inside = re.match(r"\$\\(leq|neq|pm|cdot)\$", label[place:])
+            inside = re.match(r"\$\\(leq|neq|pm|cdot)\$", label[index:])
             assert inside is not None, label
-            place += len(inside[0])
+            index += len(inside[0])
             continue
         assert sign not in '&#%_^~"|<>`', label
         depth += {"{": 1, "}": -1}.get(sign, 0)
         assert depth >= 0, label
-        place += 1
+        index += 1
     assert depth == 0, label
 
 

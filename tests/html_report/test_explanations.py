@@ -33,13 +33,13 @@ def test_every_number_of_explain_is_there(plan: plans.Plan) -> None:
     found = explanations(model)
     assert set(found) == {str(node) for node in model.trace}
     json.dumps(found, allow_nan=False)
-    for node, told in found.items():
+    for node, result in found.items():
         whole = explain_node(model, int(node))
-        assert len(told["attributes"]) == len(whole.attributes)
-        assert told["impurity"] == pytest.approx(whole.impurity, abs=1e-6)
-        for (place, verdict, numbers, *table), one in zip(told["attributes"], whole.attributes, strict=True):
-            assert model.schema.attribute_names[place] == one.name
-            assert verdict == one.verdict.name.lower()
+        assert len(result["attributes"]) == len(whole.attributes)
+        assert result["impurity"] == pytest.approx(whole.impurity, abs=1e-6)
+        for (index, status, numbers, *table), one in zip(result["attributes"], whole.attributes, strict=True):
+            assert model.schema.attribute_names[index] == one.name
+            assert status == one.verdict.name.lower()
             for at, key in enumerate(NUMBERS):
                 value = getattr(one, key)
                 number = numbers[at] if at < len(numbers) else None
@@ -80,8 +80,8 @@ def test_upper_nodes_without_working_are_counted_again(monkeypatch: pytest.Monke
 
 def test_many_attributes_and_many_values_are_cut() -> None:
     rng = np.random.default_rng(0)
-    values = tuple(f"v{place}" for place in range(90))
-    columns = [Column("wide", Kind.NOMINAL, values)] + [Column(f"x{place}", Kind.NUMERIC) for place in range(80)]
+    values = tuple(f"v{index}" for index in range(90))
+    columns = [Column("wide", Kind.NOMINAL, values)] + [Column(f"x{index}", Kind.NUMERIC) for index in range(80)]
     schema = Schema((*columns, Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
     codes = rng.integers(0, 90, 400).astype(np.int32)
     numbers = tuple(rng.random(400) for _ in range(80))

@@ -61,10 +61,10 @@ def test_the_same_model_and_data_give_the_same_bytes() -> None:
     ],
 )
 def test_every_learner_has_its_report(plan: Any) -> None:
-    told = payload(report(fit(DATA, plan), DATA, plan=plan, folds=3, curve=False))
-    assert told["quality"]["method"]["kind"] == "folds"
-    assert ("ruleset" in told) == isinstance(plan, plans.RulePlan)
-    assert told["profile"]["rows"] == 120
+    result = payload(report(fit(DATA, plan), DATA, plan=plan, folds=3, curve=False))
+    assert result["quality"]["method"]["kind"] == "folds"
+    assert ("ruleset" in result) == isinstance(plan, plans.RulePlan)
+    assert result["profile"]["rows"] == 120
 
 
 def test_a_model_tells_its_own_plan_where_it_can() -> None:
@@ -83,10 +83,10 @@ def test_a_model_tells_its_own_plan_where_it_can() -> None:
 
 
 def test_without_data_there_is_the_tree_and_its_working() -> None:
-    told = payload(report(fit(DATA, plans.c45())))
-    assert not {"quality", "learning", "profile"} & set(told)
-    assert told["explain"]["0"]["attributes"]
-    assert "validation" not in told["pruning"]
+    result = payload(report(fit(DATA, plans.c45())))
+    assert not {"quality", "learning", "profile"} & set(result)
+    assert result["explain"]["0"]["attributes"]
+    assert "validation" not in result["pruning"]
 
 
 def test_without_a_plan_or_folds_the_training_cases_are_measured_and_it_is_said() -> None:
@@ -100,11 +100,11 @@ def test_without_a_plan_or_folds_the_training_cases_are_measured_and_it_is_said(
 def test_test_cases_are_measured_instead_of_folds() -> None:
     model = fit(DATA, plans.cart())
     other = random_cases(np.random.default_rng(32), 50)
-    told = payload(report(model, test=other))
-    assert told["quality"]["method"] == {"kind": "test", "tested": 50, "of": 50}
-    assert len(told["pruning"]["validation"]) == len(told["pruning"]["leaves"])
-    assert told["profile"]["rows"] == 50
-    assert "learning" not in told
+    result = payload(report(model, test=other))
+    assert result["quality"]["method"] == {"kind": "test", "tested": 50, "of": 50}
+    assert len(result["pruning"]["validation"]) == len(result["pruning"]["leaves"])
+    assert result["profile"]["rows"] == 50
+    assert "learning" not in result
 
 
 def test_progress_is_told_by_parts() -> None:
@@ -116,9 +116,9 @@ def test_progress_is_told_by_parts() -> None:
 
 
 def test_the_title_and_the_line_below_say_what_it_is() -> None:
-    told = payload(report(fit(DATA, plans.c45()), DATA, folds=0, curve=False))["about"]
-    assert told["title"] == "Decision tree for y"
-    assert told["subtitle"] == "C4.5 · gain ratio, pruned at confidence 25 %"
+    result = payload(report(fit(DATA, plans.c45()), DATA, folds=0, curve=False))["about"]
+    assert result["title"] == "Decision tree for y"
+    assert result["subtitle"] == "C4.5 · gain ratio, pruned at confidence 25 %"
     own = payload(report(fit(DATA, plans.c45()), title="Mine", lang="de", folds=0))["about"]
     assert own["title"] == "Mine"
     weather = sample("play-tennis")
@@ -157,9 +157,9 @@ def test_usual_values_are_medians_and_most_frequent_values() -> None:
 
 def test_a_tree_of_depth_2_999_has_a_report() -> None:
     model = TreeModel(chain(2_999), plans.cart().to_dict())
-    told = payload(report(model))
-    assert told["about"]["depth"] == 2_999
-    assert told["pruning"]["leaves"][-1] == 1
+    result = payload(report(model))
+    assert result["about"]["depth"] == 2_999
+    assert result["pruning"]["leaves"][-1] == 1
 
 
 @pytest.mark.parametrize("folds", [1, -1, 2.5, True])
@@ -185,7 +185,7 @@ def test_an_estimator_is_as_good_as_its_model() -> None:
 
 
 def test_other_things_are_refused() -> None:
-    with pytest.raises(ParameterError, match="of one tree or of rules, not of str"):
+    with pytest.raises(ParameterError, match="of one tree or of rules, not str"):
         report("model.json")
     with pytest.raises(ParameterError, match=r"the training data must be a Dataset \(see treewright.read\), not dict"):
         report(fit(DATA, plans.id3()), {"x": [1]})  # type: ignore[arg-type]
@@ -194,6 +194,6 @@ def test_other_things_are_refused() -> None:
 def test_costs_and_smoothing_go_into_the_folds() -> None:
     costs = ((0.0, 5.0, 5.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.0))
     model = fit(DATA, plans.c45(), smoothing="laplace", costs=costs)
-    told = payload(report(model, DATA, folds=3, curve=False))
-    assert told["smoothing"] == "laplace"
-    assert told["costs"] == [list(row) for row in costs]
+    result = payload(report(model, DATA, folds=3, curve=False))
+    assert result["smoothing"] == "laplace"
+    assert result["costs"] == [list(row) for row in costs]

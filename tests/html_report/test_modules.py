@@ -87,11 +87,11 @@ def test_the_layout_is_that_of_python(run: Run) -> None:
     trees = []
     for size in (1, 2, 5, 30, 200, 1_000):
         # Depth first, as both sides number them: the parent of a node is on the way to the one before it.
-        parents, way = [-1], [0]
+        parents, path = [-1], [0]
         for node in range(1, size):
-            del way[int(rng.integers(1, len(way) + 1)) :]
-            parents.append(way[-1])
-            way.append(node)
+            del path[int(rng.integers(1, len(path) + 1)) :]
+            parents.append(path[-1])
+            path.append(node)
         trees.append({"parents": parents, "breadths": rng.integers(20, 150, size).tolist()})
     code = """
     const { xPositions } = await import("./layout.js");
@@ -134,8 +134,8 @@ def test_cases_go_the_way_they_go_in_python(run: Run, name: str) -> None:
     assert np.array([one[1] for one in found]) == pytest.approx(shares, abs=2e-5)
     clear = np.sort(shares, axis=1)
     sure = clear[:, -1] - clear[:, -2] > 1e-4  # with rounded weights a tie may fall otherwise
-    said = np.array([one[0] for one in found])
-    assert np.array_equal(said[sure], model.predict_codes(unseen)[sure])
+    predicted = np.array([one[0] for one in found])
+    assert np.array_equal(predicted[sure], model.predict_codes(unseen)[sure])
 
 
 @pytest.mark.parametrize("smoothing", ["laplace", 2.5])
@@ -204,8 +204,8 @@ def test_nodes_come_back_from_the_arrays(run: Run) -> None:
         split = tree.split(above)
         assert split is not None
         words = split.describe(branch, SCHEMA.attributes[split.attribute])
-        said = found["conditions"][node - 1].replace("≤", "<=").replace("−", "-").replace(" = ", " ")
-        assert said == f"{SCHEMA.attributes[split.attribute].name} {words}"
+        predicted = found["conditions"][node - 1].replace("≤", "<=").replace("−", "-").replace(" = ", " ")
+        assert predicted == f"{SCHEMA.attributes[split.attribute].name} {words}"
 
 
 def test_values_that_begin_with_a_sign_are_still_values(run: Run) -> None:
@@ -257,8 +257,8 @@ def test_pruning_and_growth_leave_the_right_nodes(run: Run) -> None:
 
 def test_formulas_and_measures_have_the_numbers_of_explain(run: Run) -> None:
     model = fit(random_cases(np.random.default_rng(28), 90), plans.id3())
-    told = explain_node(model, 0)
-    chosen = told.attributes[0]
+    result = explain_node(model, 0)
+    chosen = result.attributes[0]
     code = """
     const { entropy, gini, scoreSplit } = await import("./measures.js");
     const { impurityFormula } = await import("./formula.js");
@@ -267,13 +267,13 @@ def test_formulas_and_measures_have_the_numbers_of_explain(run: Run) -> None:
     return [bits, gini(given.counts), scoreSplit("entropy", given.rows), formula];
     """
     rows = [list(branch.counts) for branch in chosen.branches]
-    bits, impurity, found, formula = run(code, {"counts": list(told.counts), "rows": rows})
-    assert bits == pytest.approx(told.impurity)
+    bits, impurity, found, formula = run(code, {"counts": list(result.counts), "rows": rows})
+    assert bits == pytest.approx(result.impurity)
     assert 0 < impurity < 1
     assert found["gain"] == pytest.approx(chosen.decrease)
     assert found["splitInformation"] == pytest.approx(chosen.split_information)
     assert found["ratio"] == pytest.approx(chosen.ratio)
-    assert formula.endswith(f"= {told.impurity:.3f}")
+    assert formula.endswith(f"= {result.impurity:.3f}")
 
 
 def test_the_nearest_other_leaf_needs_the_fewest_changes(run: Run) -> None:

@@ -34,8 +34,8 @@ def data() -> Dataset:
 
 
 def test_numbers_have_a_range_and_a_histogram() -> None:
-    told = profile(data())
-    x = told["columns"][1]
+    result = profile(data())
+    x = result["columns"][1]
     assert (x["name"], x["kind"], x["distinct"], x["missing"]) == ("x", 2, 99, 1)
     assert x["range"] == [0, 24, 49, 74, 98]
     assert sum(x["bins"]) == 99
@@ -64,12 +64,12 @@ def test_the_target_comes_first_and_keeps_its_order() -> None:
 
 def test_very_large_numbers_have_no_histogram_but_a_range() -> None:
     schema = Schema((Column("x", Kind.NUMERIC),))
-    told = profile(Dataset(schema, (np.array([-1.7e308, 1.7e308]),), 2))["columns"][0]
-    assert told["range"][-1] == 1.7e308
-    assert "bins" not in told
+    result = profile(Dataset(schema, (np.array([-1.7e308, 1.7e308]),), 2))["columns"][0]
+    assert result["range"][-1] == 1.7e308
+    assert "bins" not in result
 
 
 def test_of_very_many_columns_the_first_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "MOST_COLUMNS", 2)
-    told = profile(data())
-    assert (len(told["columns"]), told["more"]) == (3, 2)
+    result = profile(data())
+    assert (len(result["columns"]), result["more"]) == (3, 2)

@@ -42,7 +42,7 @@ def test_the_steps_are_the_trees_of_cost_complexity_with_their_losses(case: str)
     found = losses_along(model, unseen, steps.alphas)
     training = training_errors(tree, steps)
     cut: list[int] = []
-    for place, (price, nodes) in enumerate(zip(steps.alphas, steps.cuts, strict=True)):
+    for index, (alpha, nodes) in enumerate(zip(steps.alphas, steps.cuts, strict=True)):
         cut += nodes
         pruned = prune_cost_complexity(tree, price, risk)
         assert pruned.n_leaves == steps.leaves[place] == cut_at(tree, cut).n_leaves
@@ -50,7 +50,7 @@ def test_the_steps_are_the_trees_of_cost_complexity_with_their_losses(case: str)
         assert found[place + 1] == pytest.approx(loss(small, unseen))
         below = pruned.sse if pruned.sse is not None else pruned.errors
         own = float(below[pruned.attribute < 0].sum()) / float(tree.weight[0])
-        assert training[place + 1] == pytest.approx(own)
+        assert training[index + 1] == pytest.approx(own)
     assert found[0] == pytest.approx(loss(model, unseen))
 
 
@@ -84,8 +84,8 @@ def test_a_long_sequence_is_thinned_to_nested_trees() -> None:
 def test_prices_between_the_steps_prune_the_same() -> None:
     model, _ = classes(6)
     steps = pruning_steps(model.tree)
-    for price, leaves in zip(between(steps.alphas), steps.leaves, strict=True):
-        assert prune_cost_complexity(model.tree, price, "errors").n_leaves == leaves
+    for alpha, leaves in zip(between(steps.alphas), steps.leaves, strict=True):
+        assert prune_cost_complexity(model.tree, alpha, "errors").n_leaves == leaves
     assert between([]) == []
 
 

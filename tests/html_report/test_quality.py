@@ -34,10 +34,10 @@ def test_folds_give_the_accuracy_of_cross_validation_and_the_losses_along_prunin
     steps = pruning_steps(fit(DATA, plans.c45()).tree)
     done: list[tuple[int, int]] = []
     found = cross_validated(DATA, learn, steps, folds=5, progress=lambda *part: done.append(part))
-    told = quality_data(found)
-    assert told["accuracy"][0] == pytest.approx(cross_validate(DATA, learn, 5).to_dict()["accuracy"], abs=1e-6)
-    assert told["method"] == {"kind": "folds", "folds": 5, "rows": 200, "of": 200, "tested": 200}
-    assert np.sum(told["confusion"]) == 200
+    result = quality_data(found)
+    assert result["accuracy"][0] == pytest.approx(cross_validate(DATA, learn, 5).to_dict()["accuracy"], abs=1e-6)
+    assert result["method"] == {"kind": "folds", "folds": 5, "rows": 200, "of": 200, "tested": 200}
+    assert np.sum(result["confusion"]) == 200
     assert found.losses is not None
     assert len(found.losses) == len(steps.leaves) + 1
     assert done[-1] == (5, 5)
@@ -64,13 +64,13 @@ def test_test_cases_are_measured_by_the_model_itself() -> None:
 
 
 def test_a_curve_for_each_class_with_the_weights_of_both_sides() -> None:
-    told = quality_data(measured_on(fit(DATA, plans.c45(prune=False)), DATA, None, kind="training"))
-    assert [curve["class"] for curve in told["roc"]] == [0, 1, 2]
-    for curve in told["roc"]:
+    result = quality_data(measured_on(fit(DATA, plans.c45(prune=False)), DATA, None, kind="training"))
+    assert [curve["class"] for curve in result["roc"]] == [0, 1, 2]
+    for curve in result["roc"]:
         assert curve["positive"] + curve["negative"] == pytest.approx(200)
         assert curve["thresholds"][0] is None
         assert (curve["fpr"][-1], curve["tpr"][-1]) == (1, 1)
-    assert told["scores"][0][3] == sum(told["confusion"][0])
+    assert result["scores"][0][3] == sum(result["confusion"][0])
 
 
 def test_classes_without_cases_on_one_side_have_no_curve_and_rules_none_at_all() -> None:
@@ -83,9 +83,9 @@ def test_classes_without_cases_on_one_side_have_no_curve_and_rules_none_at_all()
 def test_numbers_have_measures_and_pairs() -> None:
     data = line()
     steps = pruning_steps(fit(data, plans.cart()).tree)
-    told = quality_data(cross_validated(data, Learn(plans.cart()), steps, folds=3))
-    assert told["r2"][0] > 0.5
-    assert len(told["scatter"][0]) == len(told["scatter"][1]) == 90
+    result = quality_data(cross_validated(data, Learn(plans.cart()), steps, folds=3))
+    assert result["r2"][0] > 0.5
+    assert len(result["scatter"][0]) == len(result["scatter"][1]) == 90
     own = quality_data(measured_on(fit(data, plans.cart()), data, None, kind="training"))
     assert own["rmse"][0] == 0
 
@@ -96,11 +96,11 @@ def test_very_many_classes_are_told_as_their_confusions() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, classes)), target="y")
     x = rng.random(400)
     data = Dataset(schema, (x,), 400, (80 * x).astype(np.int32))
-    told = quality_data(measured_on(fit(data, plans.c45(max_depth=3)), data, None))
-    assert "confusion" not in told
-    counts = [count for _, _, count in told["confusions"]]
+    result = quality_data(measured_on(fit(data, plans.c45(max_depth=3)), data, None))
+    assert "confusion" not in result
+    counts = [count for _, _, count in result["confusions"]]
     assert counts == sorted(counts, reverse=True)
-    assert all(true != said for true, said, _ in told["confusions"])
+    assert all(true != predicted for true, predicted, _ in result["confusions"])
 
 
 def test_weights_and_costs_are_respected() -> None:
@@ -120,12 +120,12 @@ def test_a_sample_keeps_the_classes_in_proportion() -> None:
 
 
 def test_the_learning_curve_grows_from_few_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = learning_data(DATA, Learn(plans.id3()))
-    assert told is not None
-    assert told["repeats"] == 10
-    sizes = [point[0] for point in told["points"]]
+    result = learning_data(DATA, Learn(plans.id3()))
+    assert result is not None
+    assert result["repeats"] == 10
+    sizes = [point[0] for point in result["points"]]
     assert sizes == sorted(sizes)
-    assert all(low <= score <= high for _, score, low, high, _ in told["points"])
+    assert all(low <= score <= high for _, score, low, high, _ in result["points"])
     assert learning_data(DATA.take(slice(0, 5)), Learn(plans.id3())) is None
     monkeypatch.setattr(quality, "MOST_CURVE_ROWS", 60)
     small = learning_data(DATA, Learn(plans.id3()))

@@ -25,7 +25,7 @@ def tree_with(split: Split, schema: Schema) -> Tree:
 
 
 def schema_of(values: int) -> Schema:
-    words = tuple(f"v{place}" for place in range(values))
+    words = tuple(f"v{index}" for index in range(values))
     columns = (Column("c", Kind.NOMINAL, words), Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("a", "b")))
     return Schema(columns, target="y")
 

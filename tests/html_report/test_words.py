@@ -21,17 +21,17 @@ def test_every_text_is_there_in_every_language_with_the_same_places() -> None:
     for key, texts in page_catalogue().items():
         assert len(texts) == len(LANGUAGES), key
         assert all(text.strip() for text in texts), key
-        places = [set(re.findall(r"\{(\w+)\}", text)) for text in texts]
-        assert all(one == places[0] for one in places), key
+        indices = [set(re.findall(r"\{(\w+)\}", text)) for text in texts]
+        assert all(one == indices[0] for one in indices), key
 
 
 def test_every_word_that_the_page_says_is_in_the_catalogue() -> None:
-    told = set(page_words("en"))
+    result = set(page_words("en"))
     text = sources()
-    said = set(re.findall(r'\bt\("([a-z_.]+)"', text)) | set(re.findall(r"\{\{word\.([a-z_]+)\}\}", text))
-    said |= {word for pair in re.findall(r'\bt\([^()]*? \? "([a-z_]+)" : "([a-z_]+)"', text) for word in pair}
-    assert said - told == set()
-    assert len(said) > 150
+    predicted = set(re.findall(r'\bt\("([a-z_.]+)"', text)) | set(re.findall(r"\{\{word\.([a-z_]+)\}\}", text))
+    predicted |= {word for pair in re.findall(r'\bt\([^()]*? \? "([a-z_]+)" : "([a-z_]+)"', text) for word in pair}
+    assert predicted - result == set()
+    assert len(predicted) > 150
 
 
 def test_no_word_is_left_over() -> None:

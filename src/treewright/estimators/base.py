@@ -179,6 +179,12 @@ class TableEstimator(BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    def _recipe(self, n_rows: int, n_attributes: int) -> Any:
+        raise NotImplementedError  # every estimator has its own
+
+    def _train(self, dataset: Dataset, plan: Any) -> Predictor:
+        raise NotImplementedError  # every estimator has its own
+
     # -- taking data -------------------------------------------------------------------------------------------------
 
     def _raw(self, X: Any, *, reset: bool) -> RawTable:
@@ -306,12 +312,6 @@ class TableClassifier(ClassifierMixin, TableEstimator):
 
     class_weight: Any = None
 
-    def _train(self, dataset: Dataset, plan: Any) -> Predictor:
-        raise NotImplementedError  # every classifier has its own
-
-    def _recipe(self, n_rows: int, n_attributes: int) -> Any:
-        raise NotImplementedError  # every classifier has its own
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the model.
 
@@ -427,12 +427,6 @@ class TreeClassifier(TreeEstimator, TableClassifier):
 
 class TableRegressor(RegressorMixin, TableEstimator):
     """Base of the regressors."""
-
-    def _train(self, dataset: Dataset, plan: Any) -> Predictor:
-        raise NotImplementedError  # every regressor has its own
-
-    def _recipe(self, n_rows: int, n_attributes: int) -> Any:
-        raise NotImplementedError  # every regressor has its own
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the model.

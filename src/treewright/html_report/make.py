@@ -27,7 +27,7 @@ from treewright.explain.training_data import KNOWN_LEARNERS, learner_name, learn
 from treewright.export.view_model import Shape, tree_view
 from treewright.fitting.algorithms import Learner
 from treewright.html_report.document import document, page_words
-from treewright.html_report.node_panel import explanations, node_plots, pruning_lines
+from treewright.html_report.node_panel import NUMBERS, explanations, node_plots, pruning_lines
 from treewright.html_report.page_data import columns_of, profile, short_number, shown, stop_codes, tree_arrays
 from treewright.html_report.pruning_slider import PruningSteps, pruning_data, pruning_steps
 from treewright.html_report.quality import (
@@ -290,6 +290,7 @@ def _tree_part(
         "voting": str(model.voting),
         "smoothing": model.smoothing,
         "costs": None if model.costs is None else [list(row) for row in model.costs],
+        "number_names": list(NUMBERS),
         "explain": explanations(model, data),
         "prunings": pruning_lines(model, data, lang),
         **first_view(tree),

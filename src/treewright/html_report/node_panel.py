@@ -61,7 +61,7 @@ NUMBERS = (
     "tries",
     "correction",
 )
-"""The numbers of an attribute, in the order of `NUMBER_NAMES` in `panel.js`."""
+"""The numbers of an attribute, in their order in the data of the page."""
 
 
 def explanations(

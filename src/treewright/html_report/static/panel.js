@@ -17,21 +17,6 @@ import { count, fixed, percent, probability, significant } from "./numbers.js";
 import { t } from "./words.js";
 
 const MOST_CLASS_COLUMNS = 12;
-const NUMBER_NAMES = [
-  "decrease",
-  "split_information",
-  "ratio",
-  "gini_decrease",
-  "chi_square",
-  "chi_square_df",
-  "chi_square_p",
-  "adjusted_p",
-  "after",
-  "known",
-  "unknown",
-  "tries",
-  "correction",
-];
 
 export class Panel {
   constructor(report, go) {
@@ -180,7 +165,7 @@ export class Panel {
     const { report } = this;
     const entries = explanation.attributes.map(([attribute, status, numbers, branches, hidden]) => {
       const one = { attribute, status, branches: branches ?? null, truncated: (hidden ?? 0) > 0, hidden: hidden ?? 0 };
-      NUMBER_NAMES.forEach((key, at) => {
+      report.number_names.forEach((key, at) => {
         one[key] = numbers[at] ?? null;
       });
       return one;
