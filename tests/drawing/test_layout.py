@@ -15,7 +15,7 @@ from random_tables import trees_and_cases
 from treewright.drawing.layout import LABEL, MARGIN, THICKEST, TreeLayout, edge_heights, lay_out
 from treewright.drawing.markup import text_width
 from treewright.drawing.node_histogram import node_histograms
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART
 
@@ -50,7 +50,7 @@ def check(layout: TreeLayout) -> None:
 
 
 def test_words_of_the_tree_of_the_lecture() -> None:
-    layout = lay_out(tree_view(TENNIS))
+    layout = lay_out(visible_tree(TENNIS))
     check(layout)
     assert layout.heading == "PlayTennis: 8 nodes, depth 2"
     assert [swatch.text for swatch in layout.legend] == ["Yes", "No"]
@@ -63,7 +63,7 @@ def test_words_of_the_tree_of_the_lecture() -> None:
 
 
 def test_edges_are_as_wide_as_their_cases_are_many_and_begin_side_by_side() -> None:
-    layout = lay_out(tree_view(TENNIS, max_depth=1))
+    layout = lay_out(visible_tree(TENNIS, max_depth=1))
     edges = [box.edge for box in layout.boxes]
     assert edges == pytest.approx([0, THICKEST * 5 / 14, THICKEST * 4 / 14, THICKEST * 5 / 14])
     starts = [box.start for box in layout.boxes[1:]]
@@ -72,20 +72,20 @@ def test_edges_are_as_wide_as_their_cases_are_many_and_begin_side_by_side() -> N
 
 
 def test_heading_may_be_given_or_left_out() -> None:
-    with_heading = lay_out(tree_view(TENNIS), heading="Weather\nof May")
+    with_heading = lay_out(visible_tree(TENNIS), heading="Weather\nof May")
     assert with_heading.heading == "Weather\\nof May"
-    without = lay_out(tree_view(TENNIS), heading="")
+    without = lay_out(visible_tree(TENNIS), heading="")
     assert without.heading == ""
     assert without.height < with_heading.height
-    assert lay_out(tree_view(TENNIS, root=5)).heading.endswith(", from node 5")
-    assert lay_out(tree_view(TENNIS), heading="x" * 1000).heading.endswith("…")
+    assert lay_out(visible_tree(TENNIS, root=5)).heading.endswith(", from node 5")
+    assert lay_out(visible_tree(TENNIS), heading="x" * 1000).heading.endswith("…")
 
 
 def test_box_with_a_histogram_has_room_for_it() -> None:
     data = numbers()
     tree = fit(data, CART()).tree
-    plain = lay_out(tree_view(tree))
-    plots = lay_out(tree_view(tree), node_histograms(tree, data, range(tree.n_nodes)))
+    plain = lay_out(visible_tree(tree))
+    plots = lay_out(visible_tree(tree), node_histograms(tree, data, range(tree.n_nodes)))
     check(plots)
     assert plots.boxes[0].histogram is not None
     assert plots.boxes[0].height > plain.boxes[0].height
@@ -98,7 +98,7 @@ def test_box_with_a_histogram_has_room_for_it() -> None:
 
 def test_numbers_have_gauges_and_no_legend() -> None:
     tree, _ = regression()
-    layout = lay_out(tree_view(tree))
+    layout = lay_out(visible_tree(tree))
     check(layout)
     assert layout.legend == ()
     assert all(0 <= low <= mean <= high <= 1 for low, mean, high in (box.error_bar for box in layout.boxes))
@@ -109,13 +109,13 @@ def test_numbers_have_gauges_and_no_legend() -> None:
 
 def test_one_leaf_is_a_drawing_too() -> None:
     tree, _ = regression()
-    leaf = tree_view(tree, root=tree.n_nodes - 1)
+    leaf = visible_tree(tree, root=tree.n_nodes - 1)
     assert lay_out(leaf).boxes[0].error_bar == pytest.approx((0.0, 0.5, 1.0))
-    check(lay_out(tree_view(TENNIS, root=2)))
+    check(lay_out(visible_tree(TENNIS, root=2)))
 
 
 def test_legend_of_many_classes_names_the_heaviest_and_counts_the_others() -> None:
-    layout = lay_out(tree_view(wide(3, 30)))
+    layout = lay_out(visible_tree(wide(3, 30)))
     texts = [swatch.text for swatch in layout.legend]
     assert len(texts) == 8
     assert texts[-1] == "23 other classes"
@@ -125,7 +125,7 @@ def test_legend_of_many_classes_names_the_heaviest_and_counts_the_others() -> No
 
 @pytest.mark.parametrize("name", [*HOSTILE, "x" * 5000, "天" * 300])
 def test_any_names_keep_to_their_boxes_and_the_title_has_them_all(name: str) -> None:
-    layout = lay_out(tree_view(named_tree(name)))
+    layout = lay_out(visible_tree(named_tree(name)))
     check(layout)
     assert layout.boxes[0].title == layout.view.describe(0)
     assert layout.width < 700
@@ -134,19 +134,19 @@ def test_any_names_keep_to_their_boxes_and_the_title_has_them_all(name: str) -> 
 def test_plain_data_can_be_written_as_json() -> None:
     data = numbers()
     tree = fit(data, CART()).tree
-    layout = lay_out(tree_view(tree), node_histograms(tree, data, range(tree.n_nodes)))
+    layout = lay_out(visible_tree(tree), node_histograms(tree, data, range(tree.n_nodes)))
     plain = json.loads(json.dumps(layout.to_dict(), allow_nan=False))
     assert plain["classes"] == [{"name": "a", "colour": 0}, {"name": "b", "colour": 1}]
     assert plain["nodes"][0]["histogram"]["counts"]
     assert [node["parent"] for node in plain["nodes"]] == tree.parent.tolist()
     numbers_tree, _ = regression()
-    plain = json.loads(json.dumps(lay_out(tree_view(numbers_tree)).to_dict()))
+    plain = json.loads(json.dumps(lay_out(visible_tree(numbers_tree)).to_dict()))
     assert plain["classes"] == []
     assert len(plain["nodes"][0]["gauge"]) == 3
 
 
 def test_depth_of_thousands_is_placed() -> None:
-    layout = lay_out(tree_view(chain(2999), max_nodes=None))
+    layout = lay_out(visible_tree(chain(2999), max_nodes=None))
     assert len(layout.boxes) == 5999
     tops = sorted({box.y for box in layout.boxes})
     assert len(tops) == 3000
@@ -156,6 +156,6 @@ def test_depth_of_thousands_is_placed() -> None:
 @given(trees_and_cases(), st.integers(1, 20))
 def test_any_drawing_is_in_order(pair: Any, most: int) -> None:
     tree, cases = pair
-    view = tree_view(tree, max_nodes=most)
+    view = visible_tree(tree, max_nodes=most)
     check(lay_out(view))
     check(lay_out(view, node_histograms(tree, cases, range(tree.n_nodes))))

@@ -16,7 +16,7 @@ from random_tables import trees_and_cases
 from treewright.drawing.layout import lay_out
 from treewright.drawing.node_histogram import node_histograms
 from treewright.drawing.svg import svg_text
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART
 
@@ -49,7 +49,7 @@ def words(element: ElementTree.Element) -> list[str]:
 
 
 def test_tree_of_the_lecture() -> None:
-    root = parsed(svg_text(lay_out(tree_view(TENNIS))))
+    root = parsed(svg_text(lay_out(visible_tree(TENNIS))))
     assert root.get("aria-label") == "Decision tree. PlayTennis: 8 nodes, depth 2"
     drawn = nodes(root)
     assert [node.get("class") for node in drawn][:3] == ["tw-node tw-test", "tw-node tw-test", "tw-node tw-leaf"]
@@ -59,7 +59,7 @@ def test_tree_of_the_lecture() -> None:
 
 
 def test_bar_shows_the_mix_of_classes() -> None:
-    root = parsed(svg_text(lay_out(tree_view(TENNIS, max_depth=0))))
+    root = parsed(svg_text(lay_out(visible_tree(TENNIS, max_depth=0))))
     bars = [rect for rect in nodes(root)[0].iter(f"{SVG}rect") if re.fullmatch(r"tw-c\d", rect.get("class") or "")]
     widths = [float(rect.get("width") or 0) for rect in bars]
     assert [rect.get("class") for rect in bars] == ["tw-c0", "tw-c1"]
@@ -70,7 +70,7 @@ def test_bar_shows_the_mix_of_classes() -> None:
 def test_histogram_shows_the_cases_and_the_cut_between_them() -> None:
     data = numbers()
     tree = fit(data, CART()).tree
-    root = parsed(svg_text(lay_out(tree_view(tree), node_histograms(tree, data, range(tree.n_nodes)))))
+    root = parsed(svg_text(lay_out(visible_tree(tree), node_histograms(tree, data, range(tree.n_nodes)))))
     first = nodes(root)[0]
     cuts = [path for path in first.iter(f"{SVG}path") if path.get("class") == "tw-cut"]
     assert len(cuts) == 1
@@ -84,40 +84,40 @@ def test_histogram_shows_the_cases_and_the_cut_between_them() -> None:
 
 def test_numbers_show_mean_and_spread() -> None:
     tree, data = regression()
-    root = parsed(svg_text(lay_out(tree_view(tree))))
+    root = parsed(svg_text(lay_out(visible_tree(tree))))
     assert len(list(root.iter(f"{SVG}circle"))) == tree.n_nodes
-    root = parsed(svg_text(lay_out(tree_view(tree), node_histograms(tree, data, range(tree.n_nodes)))))
+    root = parsed(svg_text(lay_out(visible_tree(tree), node_histograms(tree, data, range(tree.n_nodes)))))
     assert len(list(root.iter(f"{SVG}circle"))) == tree.n_leaves
 
 
 def test_folded_and_gathered_boxes_are_dashed_and_say_what_they_hide() -> None:
-    root = parsed(svg_text(lay_out(tree_view(wide(30), max_branches=4))))
+    root = parsed(svg_text(lay_out(visible_tree(wide(30), max_branches=4))))
     last = nodes(root)[-1]
     assert last.get("class") == "tw-node tw-rest"
     assert words(last) == ["other", "… 27 more branches", "n = 378"]
 
 
 def test_dark_ground_is_a_matter_of_the_reader() -> None:
-    style = parsed(svg_text(lay_out(tree_view(TENNIS)))).findtext(f"{SVG}style") or ""
+    style = parsed(svg_text(lay_out(visible_tree(TENNIS)))).findtext(f"{SVG}style") or ""
     light, dark = style.split("@media (prefers-color-scheme:dark)")
     assert set(re.findall(r"\.tw-[a-z0-9]+", dark)) <= set(re.findall(r"\.tw-[a-z0-9]+", light))
 
 
 def test_ground_may_be_left_to_the_page() -> None:
-    assert svg_text(lay_out(tree_view(TENNIS)), background=False).count('tw-page" width') == 0
-    assert svg_text(lay_out(tree_view(TENNIS))).count('tw-page" width') == 1
+    assert svg_text(lay_out(visible_tree(TENNIS)), background=False).count('tw-page" width') == 0
+    assert svg_text(lay_out(visible_tree(TENNIS))).count('tw-page" width') == 1
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_inert_and_legible(name: str) -> None:
-    root = parsed(svg_text(lay_out(tree_view(named_tree(name)))))
+    root = parsed(svg_text(lay_out(visible_tree(named_tree(name)))))
     assert len(nodes(root)) == 3
     if name.isprintable() and name:
         assert any(name in (title.text or "") for title in root.iter(f"{SVG}title"))
 
 
 def test_long_title_is_cut() -> None:
-    root = parsed(svg_text(lay_out(tree_view(named_tree("x" * 5000))), longest_title=100))
+    root = parsed(svg_text(lay_out(visible_tree(named_tree("x" * 5000))), longest_title=100))
     assert all(len(title.text or "") <= 100 for title in root.iter(f"{SVG}title"))
 
 
@@ -132,11 +132,11 @@ def test_same_tree_gives_the_same_bytes_in_any_process() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert seen == {svg_text(lay_out(tree_view(TENNIS))).encode()}
+    assert seen == {svg_text(lay_out(visible_tree(TENNIS))).encode()}
 
 
 def test_depth_of_thousands_is_drawn() -> None:
-    root = parsed(svg_text(lay_out(tree_view(chain(2999), max_nodes=None))))
+    root = parsed(svg_text(lay_out(visible_tree(chain(2999), max_nodes=None))))
     assert len(nodes(root)) == 5999
 
 
@@ -144,7 +144,7 @@ def test_depth_of_thousands_is_drawn() -> None:
 @given(trees_and_cases())
 def test_any_tree_is_well_formed(pair: Any) -> None:
     tree, cases = pair
-    view = tree_view(tree)
+    view = visible_tree(tree)
     parsed(svg_text(lay_out(view)))
     root = parsed(svg_text(lay_out(view, node_histograms(tree, cases, range(tree.n_nodes)))))
     assert len(nodes(root)) == len(view.nodes)

@@ -10,7 +10,7 @@ import pytest
 
 from drawn_trees import HOSTILE, TENNIS, chain, named_tree, regression, wide
 from treewright.export.dot import dot_escaped, dot_text
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 
 STRING = r'"((?:[^"\\]|\\.)*)"'
 ATTRIBUTE = rf"[a-z]+=(?:{STRING}|[0-9.]+|[a-z]+)"
@@ -33,7 +33,7 @@ def read(text: str) -> dict[str, str]:
 
 
 def test_tree_of_the_lecture() -> None:
-    labels = read(dot_text(tree_view(TENNIS)))
+    labels = read(dot_text(visible_tree(TENNIS)))
     assert labels["n0"] == "Outlook\nn = 14"
     assert labels["n0 -> n1"] == "Sunny"
     assert labels["n2"] == "No\nn = 3 (100 %)"
@@ -41,7 +41,7 @@ def test_tree_of_the_lecture() -> None:
 
 
 def test_leaves_have_the_colour_of_their_class_and_edges_the_width_of_their_cases() -> None:
-    text = dot_text(tree_view(TENNIS, max_depth=1))
+    text = dot_text(visible_tree(TENNIS, max_depth=1))
     assert 'n2 [label="Yes\\nn = 4 (100 %)", fillcolor="#cfe3f0"]' in text
     assert 'n0 -> n1 [label="Sunny", penwidth=2.86]' in text
     assert text.count('style="rounded,dashed"') == 2
@@ -49,7 +49,7 @@ def test_leaves_have_the_colour_of_their_class_and_edges_the_width_of_their_case
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_inside_their_strings(name: str) -> None:
-    text = dot_text(tree_view(named_tree(name)))
+    text = dot_text(visible_tree(named_tree(name)))
     labels = read(text)
     assert set(labels) == {"n0", "n1", "n2", "n0 -> n1", "n0 -> n2"}
     assert len(text.splitlines()) == 9
@@ -64,12 +64,12 @@ def test_escapes_of_graphviz_are_not_read_from_names() -> None:
 
 def test_numbers_and_deep_trees_have_labels_too() -> None:
     tree, _ = regression()
-    assert read(dot_text(tree_view(tree)))["n0"].startswith("x\nmean 5.625 ± ")
-    assert len(read(dot_text(tree_view(chain(2999), max_nodes=None)))) == 5999 + 5998
+    assert read(dot_text(visible_tree(tree)))["n0"].startswith("x\nmean 5.625 ± ")
+    assert len(read(dot_text(visible_tree(chain(2999), max_nodes=None)))) == 5999 + 5998
 
 
 def test_tree_without_cases_has_thin_edges() -> None:
-    view = tree_view(wide(2))
+    view = visible_tree(wide(2))
     empty = type(view)(
         view.tree,
         tuple(
@@ -83,6 +83,6 @@ def test_tree_without_cases_has_thin_edges() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_graphviz_accepts_it(name: str) -> None:
     done = subprocess.run(
-        ["dot", "-Tplain"], input=dot_text(tree_view(named_tree(name))), capture_output=True, text=True, check=True
+        ["dot", "-Tplain"], input=dot_text(visible_tree(named_tree(name))), capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("graph ")

@@ -8,7 +8,7 @@ import pytest
 
 from drawn_trees import HOSTILE, TENNIS, named_tree, regression
 from treewright.export.mermaid import mermaid_escaped, mermaid_text
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 from treewright.wording import printable
 
 LABEL = r'"((?:[^"#<>&;`|\[\]{}\\]|#\d+;|<br/>)*)"'
@@ -34,14 +34,14 @@ def check(text: str) -> list[str]:
 
 
 def test_tree_of_the_lecture() -> None:
-    labels = check(mermaid_text(tree_view(TENNIS)))
+    labels = check(mermaid_text(visible_tree(TENNIS)))
     assert labels[:3] == ["Outlook\nn = 14", "Humidity\nn = 5", "Sunny"]
     assert len(labels) == 15
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_entities_and_read_as_they_are(name: str) -> None:
-    labels = check(mermaid_text(tree_view(named_tree(name))))
+    labels = check(mermaid_text(visible_tree(named_tree(name))))
     assert labels[0] == f"{printable(name)}\nn = 3"
     assert labels[2] == printable(name)
 
@@ -60,5 +60,5 @@ def test_names_do_not_begin_lists(text: str, escaped: str) -> None:
 
 def test_numbers_have_labels_too() -> None:
     tree, _ = regression()
-    labels = check(mermaid_text(tree_view(tree, max_depth=1)))
+    labels = check(mermaid_text(visible_tree(tree, max_depth=1)))
     assert labels[2] == "≤ 15.5"

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from drawn_trees import TENNIS, chain, regression, wide
 from random_tables import trees_and_cases
 from treewright.errors import ParameterError
-from treewright.export.view_model import OTHER, Shape, TreeView, rounded, tree_view
+from treewright.export.view_model import OTHER, Shape, VisibleTree, rounded, visible_tree
 from treewright.tree.tree import Tree
 
 
-def shapes(view: TreeView) -> list[str]:
+def shapes(view: VisibleTree) -> list[str]:
     return [str(one.shape) for one in view.nodes]
 
 
 def test_small_tree_is_seen_whole_in_its_own_order() -> None:
-    view = tree_view(TENNIS)
+    view = visible_tree(TENNIS)
     assert [one.number for one in view.nodes] == list(range(8))
     assert [one.parent for one in view.nodes] == TENNIS.parent.tolist()
     assert [one.name for one in view.nodes] == ["Outlook", "Humidity", "No", "Yes", "Yes", "Wind", "Yes", "No"]
@@ -30,33 +30,33 @@ def test_small_tree_is_seen_whole_in_its_own_order() -> None:
 
 
 def test_depth_folds_what_is_below_and_counts_it() -> None:
-    view = tree_view(TENNIS, max_depth=1)
+    view = visible_tree(TENNIS, max_depth=1)
     assert shapes(view) == ["test", "folded", "leaf", "folded"]
     assert [one.hidden for one in view.nodes] == [0, 2, 0, 2]
     assert view.nodes[1].hidden_text == "… 2 more nodes"
-    assert tree_view(TENNIS, max_depth=0).nodes[0].hidden_text == "… 7 more nodes"
+    assert visible_tree(TENNIS, max_depth=0).nodes[0].hidden_text == "… 7 more nodes"
 
 
 def test_part_of_a_tree_begins_at_its_node() -> None:
-    view = tree_view(TENNIS, root=5)
+    view = visible_tree(TENNIS, root=5)
     assert [one.number for one in view.nodes] == [5, 6, 7]
     assert view.nodes[0].parent == -1
     assert view.nodes[0].branch == ""
 
 
 def test_folded_nodes_stay_closed() -> None:
-    assert shapes(tree_view(TENNIS, folded={1})) == ["test", "folded", "leaf", "test", "leaf", "leaf"]
-    assert shapes(tree_view(TENNIS, folded=[0])) == ["folded"]
+    assert shapes(visible_tree(TENNIS, folded={1})) == ["test", "folded", "leaf", "test", "leaf", "leaf"]
+    assert shapes(visible_tree(TENNIS, folded=[0])) == ["folded"]
 
 
 def test_heaviest_nodes_are_opened_first() -> None:
-    view = tree_view(chain(50), max_nodes=7)
+    view = visible_tree(chain(50), max_nodes=7)
     assert shapes(view) == ["test", "leaf", "test", "leaf", "test", "leaf", "folded"]
     assert view.nodes[-1].hidden == 94
 
 
 def test_many_branches_share_a_box_the_heaviest_are_seen() -> None:
-    view = tree_view(wide(40), max_branches=5)
+    view = visible_tree(wide(40), max_branches=5)
     assert shapes(view) == ["test", "leaf", "leaf", "leaf", "leaf", "rest"]
     assert [one.branch for one in view.nodes[1:]] == ["v36", "v37", "v38", "v39", "other"]
     rest = view.nodes[-1]
@@ -68,13 +68,13 @@ def test_many_branches_share_a_box_the_heaviest_are_seen() -> None:
 
 
 def test_root_with_more_branches_than_boxes_is_not_hidden_whole() -> None:
-    view = tree_view(wide(40), max_nodes=4)
+    view = visible_tree(wide(40), max_nodes=4)
     assert shapes(view) == ["test", "leaf", "leaf", "rest"]
     assert view.nodes[-1].name == "… 38 more branches"
 
 
 def test_one_box_is_the_root_alone() -> None:
-    assert shapes(tree_view(wide(40), max_nodes=1)) == ["folded"]
+    assert shapes(visible_tree(wide(40), max_nodes=1)) == ["folded"]
 
 
 def test_rest_of_a_tree_of_numbers_has_the_mean_and_spread_of_all_its_cases() -> None:
@@ -96,7 +96,7 @@ def test_rest_of_a_tree_of_numbers_has_the_mean_and_spread_of_all_its_cases() ->
         sse=np.array([17.5, 0, 0, 0, 0, 0, 0]),
         **columns,
     )
-    rest = tree_view(numbers, max_branches=2).nodes[-1]
+    rest = visible_tree(numbers, max_branches=2).nodes[-1]
     assert rest.outcome == pytest.approx(3.0)
     assert rest.spread == pytest.approx(np.std([1, 2, 3, 4, 5]))
     assert rest.counts == ()
@@ -104,7 +104,7 @@ def test_rest_of_a_tree_of_numbers_has_the_mean_and_spread_of_all_its_cases() ->
 
 def test_conditions_have_the_signs_of_a_drawing_and_short_numbers() -> None:
     tree, _ = regression()
-    assert [one.branch for one in tree_view(tree, max_depth=1).nodes] == ["", "≤ 15.5", "> 15.5"]
+    assert [one.branch for one in visible_tree(tree, max_depth=1).nodes] == ["", "≤ 15.5", "> 15.5"]
     assert rounded(0.0982690780896553) == "0.098269"
     assert rounded(1234567.0) == "1234567"
     assert rounded(-1.5) == "-1.5"
@@ -123,35 +123,35 @@ def test_conditions_have_the_signs_of_a_drawing_and_short_numbers() -> None:
 )
 def test_impossible_wishes_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        tree_view(TENNIS, **options)
+        visible_tree(TENNIS, **options)
 
 
 def test_description_says_all_of_a_box_and_shortens_nothing() -> None:
-    view = tree_view(TENNIS, max_depth=1)
+    view = visible_tree(TENNIS, max_depth=1)
     assert view.describe(0) == "node 0 tests Outlook; 14 cases: Yes 9, No 5"
     assert view.describe(1) == "Outlook = Sunny: node 1, mostly No, 2 more nodes below; 5 cases: No 3, Yes 2"
     assert view.describe(2) == "Outlook = Overcast: leaf 4 says Yes (pure); 4 cases: Yes 4"
-    rest = tree_view(wide(10, 9), max_branches=2)
+    rest = visible_tree(wide(10, 9), max_branches=2)
     assert rest.describe(2).startswith("x other: 9 more branches, 9 more nodes; 45 cases: c8 9, c7 8")
     assert rest.describe(2).endswith(" and 2 more")
 
 
 def test_description_of_numbers_says_mean_and_deviation() -> None:
     tree, _ = regression()
-    result = tree_view(tree, max_depth=1).describe(1)
+    result = visible_tree(tree, max_depth=1).describe(1)
     assert result.startswith("x ≤ 15.5: node 1, 2 more nodes below; 16 cases, mean 0.625, standard deviation ")
 
 
 def test_empty_leaf_has_no_share() -> None:
-    view = tree_view(wide(2))
+    view = visible_tree(wide(2))
     empty = type(view.nodes[1])(1, 0, Shape.LEAF, "c0", "v0", 0.0, (0.0, 0.0), 0)
     assert empty.share is None
-    assert TreeView(view.tree, (view.nodes[0], empty)).describe(1) == "x = v0: leaf 1 says c0 (); 0 cases"
+    assert VisibleTree(view.tree, (view.nodes[0], empty)).describe(1) == "x = v0: leaf 1 says c0 (); 0 cases"
 
 
 @pytest.mark.parametrize("classes", [2, 7, 8, 20])
 def test_the_heaviest_classes_have_colours_of_their_own(classes: int) -> None:
-    colours = tree_view(wide(classes, classes)).colours
+    colours = visible_tree(wide(classes, classes)).colours
     if classes <= OTHER:
         assert colours == tuple(range(classes))
         return
@@ -161,14 +161,14 @@ def test_the_heaviest_classes_have_colours_of_their_own(classes: int) -> None:
 
 def test_twenty_thousand_nodes_can_be_seen_whole() -> None:
     tree = chain(10_000)
-    assert len(tree_view(tree, max_nodes=None).nodes) == 20_001
+    assert len(visible_tree(tree, max_nodes=None).nodes) == 20_001
 
 
 @settings(max_examples=150, deadline=None)
 @given(trees_and_cases(), st.integers(1, 12), st.integers(0, 4), st.integers(2, 5))
 def test_any_sketch_keeps_its_limits_and_loses_no_node(pair: Any, most: int, depth: int, branches: int) -> None:
     tree, _ = pair
-    view = tree_view(tree, max_nodes=most, max_depth=depth, max_branches=branches)
+    view = visible_tree(tree, max_nodes=most, max_depth=depth, max_branches=branches)
     nodes = view.nodes
     assert len(nodes) <= most
     assert sum(one.shape is not Shape.REST for one in nodes) + sum(one.hidden for one in nodes) == tree.n_nodes

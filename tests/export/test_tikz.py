@@ -9,7 +9,7 @@ import pytest
 from drawn_trees import HOSTILE, TENNIS, chain, named_tree, regression
 from treewright.errors import ParameterError
 from treewright.export.tikz import LARGEST, PER_CENTIMETRE, tex_escaped, tikz_text
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 from treewright.tree.tree import Tree
 
 CONTROL = {
@@ -27,7 +27,7 @@ EDGE = re.compile(
 
 def labels(tree: Tree, **options: int | None) -> list[str]:
     """Return the labels of a picture after checking every line of it."""
-    view = tree_view(tree, **options)  # type: ignore[arg-type]
+    view = visible_tree(tree, **options)  # type: ignore[arg-type]
     text = tikz_text(view, [(10.0 * index, 0.5 * index) for index in range(len(view.nodes))])
     begin = text.index(r"\begin{tikzpicture}")
     for line in text[:begin].splitlines()[1:]:
@@ -98,7 +98,7 @@ def test_numbers_and_deep_trees_are_set_without_nesting() -> None:
 
 
 def test_picture_beyond_the_lengths_of_tex_is_refused() -> None:
-    view = tree_view(TENNIS, max_depth=0)
+    view = visible_tree(TENNIS, max_depth=0)
     assert "550.00,0.00" in tikz_text(view, [(LARGEST * PER_CENTIMETRE, 0.0)])
     with pytest.raises(ParameterError, match=r"5\.5 metres: show fewer nodes"):
         tikz_text(view, [(LARGEST * PER_CENTIMETRE + 1, 0.0)])

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from drawn_trees import regression, wide
-from treewright.export.view_model import LONGEST, NodeView, Shape, lines_of, percent, tree_view
+from treewright.export.view_model import LONGEST, Shape, VisibleNode, lines_of, percent, visible_tree
 
 
 def test_long_names_are_cut() -> None:
-    first, second = lines_of(NodeView(0, -1, Shape.TEST, "x" * 500, "", 3.5, (2.0, 1.5), 0))
+    first, second = lines_of(VisibleNode(0, -1, Shape.TEST, "x" * 500, "", 3.5, (2.0, 1.5), 0))
     assert len(first) == LONGEST
     assert first.endswith("…")
     assert second == "n = 3.5"
 
 
 def test_box_of_the_rest_says_once_how_many_nodes_it_stands_for() -> None:
-    rest = tree_view(wide(9), max_branches=3).nodes[-1]
+    rest = visible_tree(wide(9), max_branches=3).nodes[-1]
     assert lines_of(rest) == ["… 7 more branches", "n = 28"]
     assert lines_of(replace(rest, hidden=19)) == ["… 7 more branches", "n = 28", "… 19 more nodes"]
 
 
 def test_boxes_of_numbers_say_mean_and_spread() -> None:
     tree, _ = regression()
-    test, *_, leaf = tree_view(tree).nodes
+    test, *_, leaf = visible_tree(tree).nodes
     assert lines_of(test)[1].startswith("mean 5.625 ± ")
     assert lines_of(leaf)[1:] == ["± 0.125", "n = 8"]
 

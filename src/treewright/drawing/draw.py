@@ -25,7 +25,7 @@ from treewright.errors import DataError, ParameterError
 from treewright.export.dot import dot_text
 from treewright.export.mermaid import mermaid_text
 from treewright.export.tikz import tikz_text
-from treewright.export.view_model import TreeView, tree_view
+from treewright.export.view_model import VisibleTree, visible_tree
 from treewright.tree.io.tree_json import tree_to_json
 from treewright.tree.model import TreeModel
 from treewright.tree.output_methods import SHOWN_NODES
@@ -300,8 +300,8 @@ def _known(given: Mapping[str, Any], form: str, *names: str) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in names}
 
 
-def _view(thing: Any, max_nodes: int | None, max_depth: int | None, node: int) -> TreeView:
-    return tree_view(tree_of(thing), root=node, max_nodes=max_nodes, max_depth=max_depth)
+def _view(thing: Any, max_nodes: int | None, max_depth: int | None, node: int) -> VisibleTree:
+    return visible_tree(tree_of(thing), root=node, max_nodes=max_nodes, max_depth=max_depth)
 
 
 def _layout(

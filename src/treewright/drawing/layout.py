@@ -18,7 +18,7 @@ from typing import Any
 
 from treewright.drawing.markup import fitted, spelled, text_width
 from treewright.drawing.node_histogram import NodeHistogram
-from treewright.export.view_model import NodeView, Shape, TreeView, percent
+from treewright.export.view_model import Shape, VisibleNode, VisibleTree, percent
 from treewright.wording import number, printable
 
 
@@ -240,7 +240,7 @@ class TreeLayout:
 
     Parameters
     ----------
-    view : TreeView
+    view : VisibleTree
     boxes : tuple of Box
         Parallel to the nodes of the view.
     width, height : float
@@ -249,7 +249,7 @@ class TreeLayout:
     legend : tuple of Swatch
     """
 
-    view: TreeView
+    view: VisibleTree
     boxes: tuple[Box, ...]
     width: float
     height: float
@@ -270,7 +270,7 @@ class TreeLayout:
         }
 
 
-def _plain(one: NodeView, box: Box) -> dict[str, Any]:
+def _plain(one: VisibleNode, box: Box) -> dict[str, Any]:
     data: dict[str, Any] = {
         "node": one.number,
         "parent": one.parent,
@@ -296,13 +296,13 @@ def _plain(one: NodeView, box: Box) -> dict[str, Any]:
 
 
 def lay_out(
-    view: TreeView, histograms: Mapping[int, NodeHistogram] | None = None, heading: str | None = None
+    view: VisibleTree, histograms: Mapping[int, NodeHistogram] | None = None, heading: str | None = None
 ) -> TreeLayout:
     """Return the size, the texts and the position of every box of a view.
 
     Parameters
     ----------
-    view : TreeView
+    view : VisibleTree
     histograms : dict of int to NodeHistogram, optional
         By the number of the node; see `treewright.drawing.node_histogram`.
     heading : str or None
@@ -311,10 +311,10 @@ def lay_out(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> layout = lay_out(tree_view(fit(sample("play-tennis"), ID3()).tree))
+    >>> layout = lay_out(visible_tree(fit(sample("play-tennis"), ID3()).tree))
     >>> layout.boxes[0].lines, layout.boxes[3].lines
     (('Outlook', 'n = 14'), ('Yes', 'n = 2 · 100 %'))
     """
@@ -357,7 +357,7 @@ def lay_out(
     return TreeLayout(view, boxes, width + 2 * MARGIN, depth + top + MARGIN, heading_text, legend)
 
 
-def _lines(one: NodeView) -> tuple[str, ...]:
+def _lines(one: VisibleNode) -> tuple[str, ...]:
     words = [one.name, f"n = {number(one.weight)}"]
     is_prediction = one.shape in (Shape.LEAF, Shape.FOLDED)
     if one.spread is not None:
@@ -379,7 +379,7 @@ def _box_height(lines: tuple[str, ...], plot: NodeHistogram | None) -> float:
     return 2 * PADDING + LINE * len(lines) + 1 + picture
 
 
-def _tops(nodes: Sequence[NodeView], heights: Sequence[float]) -> tuple[list[float], float]:
+def _tops(nodes: Sequence[VisibleNode], heights: Sequence[float]) -> tuple[list[float], float]:
     """Return the top of every box and the bottom of the drawing: a level is as high as its highest box."""
     levels: list[int] = []
     for one in nodes:
@@ -394,13 +394,13 @@ def _tops(nodes: Sequence[NodeView], heights: Sequence[float]) -> tuple[list[flo
     return [tops[level] for level in levels], top - DROP
 
 
-def _edge(one: NodeView, all_cases: float) -> float:
+def _edge(one: VisibleNode, all_cases: float) -> float:
     if one.parent < 0:
         return 0.0
     return max(1.0, THICKEST * one.weight / all_cases) if all_cases > 0 else 1.0
 
 
-def _starts(nodes: Sequence[NodeView], across: Sequence[float], edges: Sequence[float]) -> list[float]:
+def _starts(nodes: Sequence[VisibleNode], across: Sequence[float], edges: Sequence[float]) -> list[float]:
     """Return where each edge begins: the edges of a node start side by side, their widths add up to its cases."""
     total = [0.0] * len(nodes)
     for one, edge in zip(nodes, edges, strict=True):
@@ -428,7 +428,7 @@ def edge_heights(above: Box, box: Box) -> tuple[float, float, float, float]:
     return begin, begin + bend, end - bend, end
 
 
-def _error_bars(nodes: Sequence[NodeView]) -> list[tuple[float, ...]]:
+def _error_bars(nodes: Sequence[VisibleNode]) -> list[tuple[float, ...]]:
     if nodes[0].spread is None:
         return [()] * len(nodes)
     ranges = [(one.outcome - (one.spread or 0.0), one.outcome, one.outcome + (one.spread or 0.0)) for one in nodes]
@@ -437,14 +437,14 @@ def _error_bars(nodes: Sequence[NodeView]) -> list[tuple[float, ...]]:
     return [tuple((point - low) / scale if scale > 0 else 0.5 for point in one) for one in ranges]
 
 
-def _heading(view: TreeView) -> str:
+def _heading(view: VisibleTree) -> str:
     tree, root = view.tree, view.nodes[0]
     size = f"{tree.n_nodes:,} nodes" if tree.n_nodes > 1 else "1 node"
     part = f", from node {root.number}" if root.number else ""
     return f"{printable(tree.schema.target or 'target')}: {size}, depth {tree.depth}{part}"
 
 
-def _legend(view: TreeView, width: float, top: float) -> tuple[tuple[Swatch, ...], float]:
+def _legend(view: VisibleTree, width: float, top: float) -> tuple[tuple[Swatch, ...], float]:
     """Return the legend in lines that fit the width, and the top of the tree below it."""
     root = view.nodes[0]
     if root.spread is not None:

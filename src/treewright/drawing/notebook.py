@@ -16,7 +16,7 @@ from treewright.drawing.draw import tree_of
 from treewright.drawing.layout import lay_out
 from treewright.drawing.markup import xml_text
 from treewright.drawing.svg import svg_text
-from treewright.export.view_model import tree_view
+from treewright.export.view_model import visible_tree
 from treewright.tree.rules import Rule, RuleModel, RuleSet
 from treewright.tree.text import tree_text
 from treewright.tree.tree import Tree
@@ -103,7 +103,7 @@ def notebook_html(thing: Any, parameters: Mapping[str, Any] | None = None) -> st
 def _tree_cell(tree: Tree) -> str:
     svg = ""
     for most in _STEPS:
-        layout = lay_out(tree_view(tree, max_nodes=most, max_branches=8))
+        layout = lay_out(visible_tree(tree, max_nodes=most, max_branches=8))
         svg = svg_text(layout, longest_title=LONGEST_TITLE)
         if layout.width <= WIDEST and len(svg.encode()) <= LARGEST_BODY:
             break

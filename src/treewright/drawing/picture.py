@@ -24,7 +24,7 @@ from treewright.drawing.layout import (
 from treewright.drawing.markup import text_width
 from treewright.drawing.svg import by_colour
 from treewright.errors import ParameterError
-from treewright.export.view_model import NodeView, Shape
+from treewright.export.view_model import Shape, VisibleNode
 from treewright.lazy_import import import_extra
 
 LARGEST = 14_400.0
@@ -42,11 +42,11 @@ def tree_figure(layout: TreeLayout) -> Any:
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
     >>> from treewright.drawing.layout import lay_out
-    >>> figure = tree_figure(lay_out(tree_view(fit(sample("play-tennis"), ID3()).tree)))
+    >>> figure = tree_figure(lay_out(visible_tree(fit(sample("play-tennis"), ID3()).tree)))
     >>> sorted({text.get_text() for text in figure.axes[0].texts if "n =" in text.get_text()})[:2]
     ['n = 14', 'n = 2 · 100 %']
     """
@@ -96,7 +96,7 @@ class _Painter:
             self.patches.PathPatch(curve, fill=False, edgecolor=LIGHT.edge, linewidth=width, capstyle="butt")
         )
 
-    def _card(self, one: NodeView, box: Box) -> None:
+    def _card(self, one: VisibleNode, box: Box) -> None:
         left = box.x - box.width / 2
         if box.branch:
             label = text_width(box.branch, SMALL) + 8

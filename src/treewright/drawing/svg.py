@@ -22,7 +22,7 @@ from treewright.drawing.layout import (
     edge_heights,
 )
 from treewright.drawing.markup import decimal, hundredth, text_width, xml_text
-from treewright.export.view_model import OTHER, NodeView, Shape
+from treewright.export.view_model import OTHER, Shape, VisibleNode
 
 LONGEST_TITLE = 1000
 """Most characters of the tooltip of a node."""
@@ -45,11 +45,11 @@ def svg_text(layout: TreeLayout, *, background: bool = True, longest_title: int 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
     >>> from treewright.drawing.layout import lay_out
-    >>> text = svg_text(lay_out(tree_view(fit(sample("play-tennis"), ID3()).tree)))
+    >>> text = svg_text(lay_out(visible_tree(fit(sample("play-tennis"), ID3()).tree)))
     >>> text[:39], text.count('class="tw-node')
     ('<svg xmlns="http://www.w3.org/2000/svg"', 8)
     """
@@ -93,7 +93,7 @@ def _edge(above: Box, box: Box) -> str:
     return f'<path d="{curve}" stroke-width="{decimal(box.edge)}"/>'
 
 
-def _card(layout: TreeLayout, position: int, one: NodeView, box: Box, longest_title: int) -> Iterator[str]:
+def _card(layout: TreeLayout, position: int, one: VisibleNode, box: Box, longest_title: int) -> Iterator[str]:
     left = box.x - box.width / 2
     yield f'<g class="tw-node tw-{one.shape}" data-node="{one.number}">'
     yield f"<title>{xml_text(box.title, longest_title)}</title>"

@@ -6,7 +6,7 @@ colour of their class.
 
 from __future__ import annotations
 
-from treewright.export.view_model import Shape, TreeView, lines_of, shortened
+from treewright.export.view_model import Shape, VisibleTree, lines_of, shortened
 
 FILLS = ("#cfe3f0", "#f7dfcc", "#cceae0", "#f5e4ed", "#faeccc", "#dbeffa", "#fcfad9", "#e4e6e8")
 """Light shades of the class colours, by colour number."""
@@ -15,16 +15,16 @@ THICKEST = 8.0
 """Width of an edge that all cases pass, in points."""
 
 
-def dot_text(view: TreeView) -> str:
+def dot_text(view: VisibleTree) -> str:
     r"""Return a directed graph.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> print(dot_text(tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=0)))
+    >>> print(dot_text(visible_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)))
     digraph tree {
         node [shape=box, style="rounded,filled", fillcolor="#f7f8fa", color="#59616c", fontname="Helvetica"];
         edge [color="#8a8f98", fontname="Helvetica", fontsize=11];

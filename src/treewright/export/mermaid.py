@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from treewright.export.dot import FILLS
-from treewright.export.view_model import Shape, TreeView, lines_of, shortened
+from treewright.export.view_model import Shape, VisibleTree, lines_of, shortened
 
 _PLAIN = frozenset(" .,:-+/()=·±…≤≠'%")
 """Characters that need no escaping, besides letters and digits of any script."""
@@ -17,16 +17,16 @@ _PLAIN = frozenset(" .,:-+/()=·±…≤≠'%")
 _LIST_ITEM = re.compile(r"(\s*(?:\d+[.)]|[-+]))(?:\s|$)")
 
 
-def mermaid_text(view: TreeView) -> str:
+def mermaid_text(view: VisibleTree) -> str:
     """Return a flowchart.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> print(mermaid_text(tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=1)))
+    >>> print(mermaid_text(visible_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=1)))
     flowchart TD
         n0["Outlook<br/>n = 14"]
         n1["No<br/>n = 5 (60 %)<br/>… 2 more nodes"]:::folded

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from treewright.errors import ParameterError
 from treewright.export.dot import FILLS
-from treewright.export.view_model import Shape, TreeView, lines_of, shortened
+from treewright.export.view_model import Shape, VisibleTree, lines_of, shortened
 
 LARGEST = 550.0
 """TeX knows no lengths beyond 575 centimetres."""
@@ -48,22 +48,22 @@ _SPECIAL = {
 """Special characters of TeX, and characters that not every font of TeX has."""
 
 
-def tikz_text(view: TreeView, positions: Sequence[tuple[float, float]]) -> str:
+def tikz_text(view: VisibleTree, positions: Sequence[tuple[float, float]]) -> str:
     r"""Return a tikzpicture.
 
     Parameters
     ----------
-    view : TreeView
+    view : VisibleTree
     positions : sequence of pairs
         Middle and top of every box, y downwards, `PER_CENTIMETRE` units to the centimetre.
 
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.export.view_model import tree_view
+    >>> from treewright.export.view_model import visible_tree
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
-    >>> view = tree_view(fit(sample("play-tennis"), ID3()).tree, max_depth=0)
+    >>> view = visible_tree(fit(sample("play-tennis"), ID3()).tree, max_depth=0)
     >>> print(tikz_text(view, [(80.0, 0.0)]).splitlines()[-2])
       \node[tree folded] (n0) at (2.00,0.00) {Yes\\n = 14 (64 \%)\\\ldots{} 7 more nodes};
     """
@@ -111,7 +111,7 @@ def tex_escaped(text: str) -> str:
     return "".join(_SPECIAL.get(one, one) for one in text)
 
 
-def _colour(view: TreeView, position: int) -> int:
+def _colour(view: VisibleTree, position: int) -> int:
     one = view.nodes[position]
     return view.colours[int(one.outcome)] if one.counts else 0
 

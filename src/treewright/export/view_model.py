@@ -54,7 +54,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeView:
+class VisibleNode:
     """One visible box.
 
     Parameters
@@ -117,17 +117,17 @@ class NodeView:
 
 
 @dataclass(frozen=True)
-class TreeView:
+class VisibleTree:
     """The visible nodes of a tree.
 
     Parameters
     ----------
     tree : Tree
-    nodes : tuple of NodeView
+    nodes : tuple of VisibleNode
     """
 
     tree: Tree
-    nodes: tuple[NodeView, ...]
+    nodes: tuple[VisibleNode, ...]
 
     @cached_property
     def colours(self) -> tuple[int, ...]:
@@ -176,7 +176,7 @@ class TreeView:
         return f"{cases}: {listed}{more}" if present else cases
 
 
-def tree_view(
+def visible_tree(
     tree: Tree,
     *,
     root: int = 0,
@@ -184,7 +184,7 @@ def tree_view(
     max_depth: int | None = None,
     max_branches: int | None = SHOWN_BRANCHES,
     folded: Collection[int] = (),
-) -> TreeView:
+) -> VisibleTree:
     """Choose the visible nodes of a tree.
 
     Parameters
@@ -207,7 +207,7 @@ def tree_view(
     >>> from treewright.learners.recipe import ID3
     >>> from treewright.fitting.learn import fit
     >>> tree = fit(sample("play-tennis"), ID3()).tree
-    >>> for one in tree_view(tree, max_depth=1).nodes:
+    >>> for one in visible_tree(tree, max_depth=1).nodes:
     ...     print(one.shape, one.name, one.branch, one.hidden_text)
     test Outlook
     folded No Sunny … 2 more nodes
@@ -243,7 +243,7 @@ class _ViewBuilder:
         for node in range(tree.n_nodes - 1, 0, -1):
             self.size[parent[node]] += self.size[node]
 
-    def build(self, capacity: float, widest: float, deepest: float, folded: frozenset[int]) -> TreeView:
+    def build(self, capacity: float, widest: float, deepest: float, folded: frozenset[int]) -> VisibleTree:
         """Unfold the heaviest nodes up to the capacity, then list the visible nodes."""
         self.shown: dict[int, list[int]] = {}
         used = 1
@@ -262,7 +262,7 @@ class _ViewBuilder:
             self.shown[node] = seen
             for child in seen:
                 heapq.heappush(waiting, (-self.weight[child] / (depth + 2), depth + 1, child))
-        return TreeView(self.tree, tuple(self._written()))
+        return VisibleTree(self.tree, tuple(self._written()))
 
     def _below(self, node: int) -> list[int]:
         return self.children[self.start[node] : self.start[node + 1]]
@@ -270,8 +270,8 @@ class _ViewBuilder:
     def _heaviest(self, branches: list[int], number: int) -> list[int]:
         return sorted(sorted(branches, key=lambda child: (-self.weight[child], child))[:number])
 
-    def _written(self) -> list[NodeView]:
-        nodes: list[NodeView] = []
+    def _written(self) -> list[VisibleNode]:
+        nodes: list[VisibleNode] = []
         waiting: list[tuple[int, int, str, str]] = [(self.root, -1, "", "")]
         while waiting:
             node, parent, branch, label = waiting.pop()
@@ -294,13 +294,13 @@ class _ViewBuilder:
             ]
         return nodes
 
-    def _box(self, node: int, parent: int, branch: str, label: str) -> NodeView:
+    def _box(self, node: int, parent: int, branch: str, label: str) -> VisibleNode:
         tree = self.tree
         leaf, shown = self.leaf[node], node in self.shown
         counts = tuple(tree.counts[node].tolist())
         regression = tree.is_regression
         outcome = float(tree.outcome[node]) if regression else int(tree.outcome[node])
-        return NodeView(
+        return VisibleNode(
             node,
             parent,
             Shape.LEAF if leaf else Shape.TEST if shown else Shape.FOLDED,
@@ -317,7 +317,7 @@ class _ViewBuilder:
             label,
         )
 
-    def _rest(self, node: int, parent: int) -> NodeView:
+    def _rest(self, node: int, parent: int) -> VisibleNode:
         """Return the box for the branches that are not shown."""
         tree = self.tree
         seen = set(self.shown[node])
@@ -325,7 +325,7 @@ class _ViewBuilder:
         weight = sum(self.weight[child] for child in left)
         name = f"… {len(left):,} more branch{'' if len(left) == 1 else 'es'}"
         hidden = sum(self.size[child] for child in left)
-        box = NodeView(node, parent, Shape.REST, name, "other", weight, (), 0, hidden=hidden, label="other")
+        box = VisibleNode(node, parent, Shape.REST, name, "other", weight, (), 0, hidden=hidden, label="other")
         if tree.sse is None:
             counts = tree.counts[left].sum(axis=0)
             return replace(box, counts=tuple(counts.tolist()), outcome=int(counts.argmax()))
@@ -364,12 +364,12 @@ def rounded(value: float) -> str:
 LONGEST = 60
 
 
-def lines_of(one: NodeView) -> list[str]:
+def lines_of(one: VisibleNode) -> list[str]:
     """Return the lines of a box: its test or prediction, and its cases.
 
     Examples
     --------
-    >>> lines_of(NodeView(3, 0, Shape.LEAF, "Yes", "Overcast", 4.0, (3.0, 1.0), 0))
+    >>> lines_of(VisibleNode(3, 0, Shape.LEAF, "Yes", "Overcast", 4.0, (3.0, 1.0), 0))
     ['Yes', 'n = 4 (75 %)']
     """
     cases = f"n = {number(one.weight)}"

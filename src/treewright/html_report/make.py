@@ -24,7 +24,7 @@ from treewright.evaluation.learners import Learn
 from treewright.explain.growth_steps import GrowthStep, growth_steps
 from treewright.explain.language import words
 from treewright.explain.training_data import KNOWN_LEARNERS, learner_name, learner_of
-from treewright.export.view_model import Shape, tree_view
+from treewright.export.view_model import Shape, visible_tree
 from treewright.fitting.algorithms import Learner
 from treewright.html_report.document import document, page_words
 from treewright.html_report.node_panel import NUMBERS, explanations, node_plots, pruning_lines
@@ -313,7 +313,7 @@ def first_view(tree: Tree) -> dict[str, Any]:
     """
     fewest = int(np.diff(tree.child_start)[0]) + 1  # the root is always unfolded
     for most in sorted({max(fewest, some) for some in FIRST_NODES}, reverse=True):
-        view = tree_view(tree, max_nodes=most, max_branches=None)
+        view = visible_tree(tree, max_nodes=most, max_branches=None)
         parents = [one.parent for one in view.nodes]
         middles = x_positions(parents, [BOX_WIDTH] * len(parents), GAP)
         if max(middles) + BOX_WIDTH / 2 <= FIRST_WIDTH:
