@@ -52,7 +52,14 @@ THREADS = 2
     default_text="3, quick 1",
     help="Repetitions; the best one counts.",
 )
-@option("engine", "--threads", type=click.IntRange(min=1), metavar="T", default_text=str(THREADS), help="Threads per library.")
+@option(
+    "engine",
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="T",
+    default_text=str(THREADS),
+    help="Threads per library.",
+)
 @option(
     "engine",
     "--time-limit",

@@ -207,9 +207,9 @@ def test_pruned_chaid_leaf_shows_the_best_test_as_pruned() -> None:
     data = noisy()
     model = fit(data, chaid(prune="chi_square", significance=1e-12))
     assert model.tree.n_nodes == 1
-    told = explain_node(replace(model, trace={}), 0, data)
-    assert told.attributes[0].verdict is SplitStatus.PRUNED
-    assert told.attributes[0].adjusted_p is not None
+    result = explain_node(replace(model, trace={}), 0, data)
+    assert result.attributes[0].verdict is SplitStatus.PRUNED
+    assert result.attributes[0].adjusted_p is not None
 
 
 def test_class_weights_are_recorded_and_count_again() -> None:
@@ -224,9 +224,9 @@ def test_class_weights_are_recorded_and_count_again() -> None:
 def test_weights_that_are_not_recorded_are_said_to_be_missing() -> None:
     weighted = replace(TENNIS, weights=np.where(TENNIS.target == 1, 3.0, 1.0))
     model = replace(fit(weighted, c45()), trace={})
-    told = explain_node(model, 0, TENNIS)
-    assert told.notes == ("class_weights_unrecorded",)
-    assert "trained with weights that it does not store" in told.to_text()
+    result = explain_node(model, 0, TENNIS)
+    assert result.notes == ("class_weights_unrecorded",)
+    assert "trained with weights that it does not store" in result.to_text()
     assert explain_node(model, 0, weighted).notes == ()
     assert explain_node(model, 0, TENNIS.take([0, 1, 2, 5])).notes == ("other_counts",)
 
@@ -235,5 +235,5 @@ def test_leaf_that_the_judge_would_divide_was_not_pruned() -> None:
     data = noisy()
     model = fit(data, ID3(max_leaves=4))
     leaves = [node for node in range(model.tree.n_nodes) if str(model.tree.node(node).stop) == "leaf limit"]
-    told = explain_node(replace(model, trace={}), leaves[0], data)
-    assert SplitStatus.PRUNED not in {one.verdict for one in told.attributes}
+    result = explain_node(replace(model, trace={}), leaves[0], data)
+    assert SplitStatus.PRUNED not in {one.verdict for one in result.attributes}

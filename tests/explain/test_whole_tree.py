@@ -78,9 +78,9 @@ def test_root_with_very_many_branches_is_cut_short() -> None:
 
 
 def test_working_that_was_not_kept_leaves_dashes() -> None:
-    told = explain_tree(replace(fit(TENNIS, id3()), trace={}))
-    assert (told.tests[0].chosen, told.tests[0].worth, told.tests[0].runner_up) == ("Outlook", None, None)
-    assert re.search(r"^0 +14 +Outlook  -          -       -  root$", told.to_text(), re.MULTILINE)
+    result = explain_tree(replace(fit(TENNIS, id3()), trace={}))
+    assert (result.tests[0].chosen, result.tests[0].worth, result.tests[0].runner_up) == ("Outlook", None, None)
+    assert re.search(r"^0 +14 +Outlook  -          -       -  root$", result.to_text(), re.MULTILINE)
 
 
 def test_numbers_and_cal_are_told_too() -> None:

@@ -103,6 +103,6 @@ def test_the_pruning_decision_is_told_line_by_line() -> None:
     assert lines != pruning_lines(model, lang="de")
     again = pruning_lines(model, sample("contact-lenses"))
     assert len(again["0"]) >= len(lines["0"])
-    assert not any("--data" in line for told in lines.values() for line in told)
-    assert pruning_lines(model, room=0) == {}
+    assert not any("--data" in line for result in lines.values() for line in result)
+    assert pruning_lines(model, most_characters=0) == {}
     assert pruning_lines(replace(model, trace={})) == {}

@@ -44,10 +44,10 @@ def test_the_steps_are_the_trees_of_cost_complexity_with_their_losses(case: str)
     cut: list[int] = []
     for index, (alpha, nodes) in enumerate(zip(steps.alphas, steps.cuts, strict=True)):
         cut += nodes
-        pruned = prune_cost_complexity(tree, price, risk)
-        assert pruned.n_leaves == steps.leaves[place] == cut_at(tree, cut).n_leaves
+        pruned = prune_cost_complexity(tree, alpha, risk)
+        assert pruned.n_leaves == steps.leaves[index] == cut_at(tree, cut).n_leaves
         small = replace(model, tree=pruned, trace={})
-        assert found[place + 1] == pytest.approx(loss(small, unseen))
+        assert found[index + 1] == pytest.approx(loss(small, unseen))
         below = pruned.sse if pruned.sse is not None else pruned.errors
         own = float(below[pruned.attribute < 0].sum()) / float(tree.weight[0])
         assert training[index + 1] == pytest.approx(own)

@@ -108,7 +108,7 @@ def test_what_a_node_compared_are_borders_too_also_counted_again(plan: Plan) -> 
     data = two_numbers()
     model = fit(data, plan)
     tops = [set(column.tolist()) for column in in_bins(data, plan.learner).columns]
-    recounted, _ = counted_again(model, plan.reference, 0, data)
+    recounted, _ = retrace_node(model, plan.reference, 0, data)
     for examined in (model.trace[0], recounted or ()):
         assert len(examined) == 2
         for one in examined:

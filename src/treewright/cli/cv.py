@@ -191,7 +191,7 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
         raise click.BadParameter(f"{folds} is more than the number of rows, {data.n_rows:,}", param_hint="--folds")
 
 
-def _splitter(data: Dataset, splitting: dict[str, Any], seed: int) -> tuple[Dataset, Way]:
+def _splitter(data: Dataset, splitting: dict[str, Any], seed: int) -> tuple[Dataset, Splitter]:
     """Return the cases to learn from and the splitter that the options mean."""
     from treewright.evaluation.cross_validation import (
         Bootstrap632,

@@ -231,13 +231,13 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         self._neighbours: Neighbours | None = neighbours(model, dataset, plan) if self.quantiles else None
         return model
 
-    def _keep_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
+    def _set_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         self.oob_prediction_ = found.predictions[:, 0]
         self.oob_errors_ = np.array(found.errors)
-        judged = found.voters > 0
-        weights = None if dataset.weights is None else dataset.weights[judged]
-        truth = np.zeros(0) if dataset.target is None else dataset.target[judged]
-        self.oob_score_ = float(r2_score(truth, self.oob_prediction_[judged], sample_weight=weights))
+        tested = found.voters > 0
+        weights = None if dataset.weights is None else dataset.weights[tested]
+        actual = np.zeros(0) if dataset.target is None else dataset.target[tested]
+        self.oob_score_ = float(r2_score(actual, self.oob_prediction_[tested], sample_weight=weights))
 
     def predict_quantiles(self, X: Any, quantiles: tuple[float, ...] = (0.05, 0.5, 0.95)) -> Floats:
         """Return quantiles of the target of each case, from the training cases that share its leaves.

@@ -107,7 +107,7 @@ class CARTEstimator(GrowthLimits, TreeEstimator):
     def _cart(self, criterion: str | CriterionFunction, n_rows: int, n_attributes: int) -> Plan:
         draw = None
         if self.max_features is not None:
-            draw = AttributeSampling(_attributes_drawn(self.max_features, n_attributes), self._seed)
+            draw = AttributeSampling(_sampled_attributes(self.max_features, n_attributes), self._seed)
         return cart(
             criterion=criterion,
             missing=self.missing,

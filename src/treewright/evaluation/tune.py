@@ -53,7 +53,7 @@ def grid_for(algorithm: str, dataset: Dataset | None = None) -> Plans:
     algorithm : str
         One of `tuned_algorithms`.
     dataset : Dataset or None
-        The cases, whose target gives alpha its unit.
+        The cases; for a numeric target the variance scales ccp_alpha.
 
     Examples
     --------

@@ -190,10 +190,10 @@ def growth_steps(model: TreeModel, data: Dataset | None = None) -> Growth:
 def _before_pruning(model: TreeModel, data: Dataset) -> tuple[TreeModel, tuple[str, ...]]:
     """Return the model before pruning, with the split traces of its nodes, and notes."""
     cases, notes = training_cases(model, data)
-    tree = grown_again(model, data)
-    own = learner_of(model).trace_grown(cases, tree)
-    if own is not None:
-        return replace(model, tree=tree, trace=own), notes
+    tree = grow_unpruned_again(model, data)
+    traces = learner_of(model).trace_grown(cases, tree)
+    if traces is not None:
+        return replace(model, tree=tree, trace=traces), notes
     recipe = recipe_from_dict(model.recipe)
     engine = engine_for(in_bins(cases, recipe), tree, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
     return replace(model, tree=tree, trace=trace_tree(engine, recipe, tree)), notes
@@ -385,8 +385,8 @@ def _grown(growth: Growth, step: GrowthStep, message: Words) -> list[Block]:
     line = f"{position}{cases}. {message(f'steps.{step.event}', **placeholders)} {state}"
     blocks: list[Block] = [Heading(line, 3)]
     model = growth.source
-    if step.event == "split" and model is not None and step.node in model.trace:
-        blocks += choice_blocks(explain_node(model, step.node), say)
+    if step.event == "split" and model is not None and step.node in model.working:
+        blocks += choice_blocks(explain_node(model, step.node), message)
     return blocks
 
 

@@ -178,9 +178,9 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    working, notes = model.trace.get(node), learner_of(model).trace_notes()
-    if working is None and (data is not None or view.stop is None):
-        working, further = counted_again(model, recipe, node, data)
+    evaluated, notes = model.working.get(node), learner_of(model).trace_notes()
+    if evaluated is None and (data is not None or view.stop is None):
+        evaluated, further = retrace_node(model, recipe, node, data)
         notes += further
     measure = {"gini": "gini", "variance": "variance"}.get(recipe.criterion, "entropy")
     explained = [explain_attribute(view, recipe, measure, one) for one in evaluated or ()]
@@ -290,10 +290,11 @@ def _average(recipe: Recipe, tree: Tree, model: TreeModel, explained: Sequence[A
     if recipe.choice is not Choice.RATIO:
         return None
     rows = 0 if recipe.nominal is NominalTest.GROUPS else model.provenance.get("rows", 0)
-    many = {column.name: 0 < HIGH_CARDINALITY_SHARE * rows <= len(column.values) for column in tree.schema.attributes}
-    if all(many.values()):
-        many = dict.fromkeys(many, False)
-    compared = {*_PLACE, SplitStatus.NO_SPLIT_INFORMATION}
+    limit = HIGH_CARDINALITY_SHARE * rows
+    high_cardinality = {column.name: 0 < limit <= len(column.values) for column in tree.schema.attributes}
+    if all(high_cardinality.values()):
+        high_cardinality = dict.fromkeys(high_cardinality, False)
+    compared = {*_RANKS, SplitStatus.NO_SPLIT_INFORMATION}
     gains = [
         one.decrease
         for one in explained

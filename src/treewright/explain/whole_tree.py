@@ -190,11 +190,11 @@ def _outline_line(tree: Tree, node: int, depth: int) -> OutlineLine:
 def _test(model: TreeModel, node: int) -> TestLine:
     view = model.tree.node(node)
     known: dict[str, Any] = {}
-    if node in model.trace:
-        told = explain_node(model, node)
-        chosen = next((one for one in told.attributes if one.name == told.chosen), None)
-        known = {"worth": told.worth, "runner_up": told.runner_up, "margin": told.margin}
-        known["value"] = None if chosen is None else chosen.worth(told.worth)
+    if node in model.working:
+        explanation = explain_node(model, node)
+        chosen = next((one for one in explanation.attributes if one.name == explanation.chosen), None)
+        known = {"worth": explanation.worth, "runner_up": explanation.runner_up, "margin": explanation.margin}
+        known["value"] = None if chosen is None else chosen.score(explanation.worth)
     return TestLine(node, conditions_to(model.tree, node), view.weight, view.attribute.name, **known)
 
 

@@ -81,11 +81,11 @@ def explanations(
     [(0, 0.24675), (2, 0.151836), (3, 0.048127), (1, 0.029223)]
     """
     result: dict[str, Any] = {}
-    again = _counted_again(model, data)
-    for node in _from_the_top(model, {*model.trace, *again}):
-        told = _node(model, node, data if node in again else None)
-        room -= len(json.dumps(told, ensure_ascii=False))
-        if room < 0:
+    retraced = _nodes_to_retrace(model, data)
+    for node in _from_the_top(model, {*model.working, *retraced}):
+        plain = _node(model, node, data if node in retraced else None)
+        most_characters -= len(json.dumps(plain, ensure_ascii=False))
+        if most_characters < 0:
             break
         result[str(node)] = plain
     return result
@@ -100,9 +100,9 @@ def _nodes_to_retrace(model: TreeModel, data: Dataset | None) -> set[int]:
     """Return the upper nodes without a split trace that are counted again."""
     if data is None:
         return set()
-    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.trace))
-    many = RECOUNTED_CELLS // max(1, data.n_rows * len(data.columns))
-    return set(lacking[:many])
+    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.working))
+    limit = RECOUNTED_CELLS // max(1, data.n_rows * len(data.columns))
+    return set(lacking[:limit])
 
 
 def _node(model: TreeModel, node: int, data: Dataset | None) -> dict[str, Any]:
@@ -177,11 +177,11 @@ def pruning_lines(
     >>> pruning_lines(fit(weather, c45()), weather)["0"][-1]
     'Result: the split was kept.'
     """
-    again = data if data is not None and data.n_rows * len(model.trace) <= PRUNED_AGAIN else None
+    retraced = data if data is not None and data.n_rows * len(model.working) <= PRUNED_AGAIN else None
     result: dict[str, list[str]] = {}
-    for node in _from_the_top(model, model.trace):
-        told = replace(explain_pruning(model, node, again), notes=())  # notes are about the command line
-        if not any(stage.estimates for stage in told.stages):
+    for node in _from_the_top(model, model.working):
+        explanation = replace(explain_pruning(model, node, retraced), notes=())  # notes are about the command line
+        if not any(stage.estimates for stage in explanation.stages):
             continue
         lines = [line for line in explanation.to_text(lang).splitlines() if line.strip()][
             1:
