@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -90,8 +90,14 @@ class CancelToken:
         self._flags: list[Flag] = []
         self._cancelled = False
 
+    def context(self) -> Context:
+        """Return a context whose `run` calls a function under this token, in the thread that calls it."""
+        context = Context()
+        context.run(_token.set, self)
+        return context
+
     def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function in the current thread, under this token."""
+        """Call a function in the current thread and its context, under this token."""
         context = copy_context()
         context.run(_token.set, self)
         return context.run(function, *arguments)

@@ -59,15 +59,15 @@ class SharedGrower:
 
             self._compiled = CompiledGrower(dataset, n_jobs)
 
-    def grow(self, recipe: Recipe, weights: CaseWeights | None = None) -> Tree:
-        """Grow by a recipe without the cases of weight zero."""
+    def grower_for(self, recipe: Recipe) -> tuple[CompiledGrower | InterpretedGrower, Recipe]:
+        """Return the grower of a recipe, and the recipe as this grower takes it."""
         if self._compiled is None:
-            return self._interpreted.grow(recipe, weights)
+            return self._interpreted, recipe
         from treewright.learners.kernels.options import is_supported
 
         if is_supported(recipe):
-            return self._compiled.grow(recipe, weights)
-        return self._interpreted.grow(with_compiled_criterion(recipe), weights)
+            return self._compiled, recipe
+        return self._interpreted, with_compiled_criterion(recipe)
 
     @property
     def compiled(self) -> bool:
@@ -75,11 +75,12 @@ class SharedGrower:
         return self._compiled is not None
 
     def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
-        """Grow as above; also return the leaf of each case, or None if the grower does not know it."""
+        """Grow a tree without the cases of weight zero; also return the leaf of each case, None if it is not known."""
         from treewright.learners.kernels.options import is_supported
 
         if self._compiled is None or not is_supported(recipe):
-            return self.grow(recipe, weights), None
+            grower, recipe = self.grower_for(recipe)
+            return grower.grow(recipe, weights), None
         leaves = np.empty(self._n_rows, dtype=np.int32)
         tree = self._compiled.grow(recipe, weights, leaves=leaves)
         return tree, None if leaves[0] < 0 else leaves
@@ -159,7 +160,8 @@ class TreeMaker:
         recipe = recipe if draw is None else replace(recipe, draw=draw)
         if any(isinstance(method, ReducedError) for method in plan.pruning):
             return self._made(recipe, self._part(own))
-        tree = self._shared().grow(recipe, own)
+        grower, recipe = self._shared().grower_for(recipe)
+        tree = grower.grow(recipe, own)
         return self._pruned(tree, self._part(own)) if plan.pruning else tree
 
     def _part(self, weights: CaseWeights | None) -> Dataset:

@@ -130,10 +130,10 @@ def by_threads(job: Callable[[Item], Result], items: Iterable[Item], n_jobs: int
     try:
         # A few more items than threads: no thread waits, and little work is lost if the run ends early.
         ahead = n_jobs + 2 if n_jobs > 1 else 1
-        waiting += [pool.submit(token.run, job, item) for item in islice(left, ahead)]
+        waiting += [pool.submit(token.context().run, job, item) for item in islice(left, ahead)]
         while waiting:
             made = waiting.pop(0).result()
-            waiting += [pool.submit(token.run, job, item) for item in islice(left, 1)]
+            waiting += [pool.submit(token.context().run, job, item) for item in islice(left, 1)]
             yield made
     finally:
         token.cancel()  # the remaining trees are not needed

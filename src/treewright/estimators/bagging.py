@@ -59,6 +59,7 @@ class EnsembleEstimator(TableEstimator):
 
     def _train(self, dataset: Dataset, plan: Any) -> Forest:
         """Grow the trees; after Ctrl-C the estimator has the finished trees and can be used."""
+        self._check_options()
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         if before is not None and before.n_trees > plan.trees:
             raise ParameterError(
@@ -77,7 +78,14 @@ class EnsembleEstimator(TableEstimator):
         except Interrupted as stop:
             self.model_ = stop.forest
             raise
-        return grown
+        return self._with_results(grown, dataset, plan)
+
+    def _check_options(self) -> None:
+        """Raise if options contradict each other."""
+
+    def _with_results(self, forest: Forest, dataset: Dataset, plan: Any) -> Forest:
+        """Set further results of the training cases, and return the forest with what it keeps of them."""
+        return forest
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -186,22 +194,23 @@ class Bagging(EnsembleEstimator):
     def _balances_samples(self) -> bool:
         return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
 
-    def _train(self, dataset: Dataset, plan: Any) -> Forest:
-        """Grow the trees, and compute the out-of-bag results."""
+    def _check_options(self) -> None:
         if (self.oob_score or self.permutation_importance) and not self.bootstrap:
             raise ParameterError(
                 "oob_score and permutation_importance need bootstrap=True: without it no case is out of bag"
             )
-        model = super()._train(dataset, plan)
+
+    def _with_results(self, forest: Forest, dataset: Dataset, plan: Any) -> Forest:
+        """Compute the out-of-bag results."""
         if self.permutation_importance:
-            found = permutation_importance(model, dataset, plan)
+            found = permutation_importance(forest, dataset, plan)
             self.permutation_importances_ = found.mean
             self.permutation_importances_error_ = found.standard_error
         if self.oob_score:
-            tested = out_of_bag(model, dataset, plan)
+            tested = out_of_bag(forest, dataset, plan)
             self._set_out_of_bag(tested, dataset)
-            return with_log(model, oob_error=tested.errors)
-        return model
+            return with_log(forest, oob_error=tested.errors)
+        return forest
 
     def _set_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         raise NotImplementedError  # classes and numbers have their own
@@ -226,10 +235,10 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
 
     quantiles: bool
 
-    def _train(self, dataset: Dataset, plan: Any) -> Forest:
-        model = super()._train(dataset, plan)
-        self._neighbours: Neighbours | None = neighbours(model, dataset, plan) if self.quantiles else None
-        return model
+    def _with_results(self, forest: Forest, dataset: Dataset, plan: Any) -> Forest:
+        forest = super()._with_results(forest, dataset, plan)
+        self._neighbours: Neighbours | None = neighbours(forest, dataset, plan) if self.quantiles else None
+        return forest
 
     def _set_out_of_bag(self, found: OutOfBag, dataset: Dataset) -> None:
         self.oob_prediction_ = found.predictions[:, 0]

@@ -385,7 +385,7 @@ def _grown(growth: Growth, step: GrowthStep, message: Words) -> list[Block]:
     line = f"{position}{cases}. {message(f'steps.{step.event}', **placeholders)} {state}"
     blocks: list[Block] = [Heading(line, 3)]
     model = growth.source
-    if step.event == "split" and model is not None and step.node in model.working:
+    if step.event == "split" and model is not None and step.node in model.trace:
         blocks += choice_blocks(explain_node(model, step.node), message)
     return blocks
 

@@ -178,7 +178,7 @@ def explain_node(model: TreeModel, node: int = 0, data: Dataset | None = None) -
     """
     view = model.tree.node(node)
     recipe = recipe_from_dict(model.recipe)
-    evaluated, notes = model.working.get(node), learner_of(model).trace_notes()
+    evaluated, notes = model.trace.get(node), learner_of(model).trace_notes()
     if evaluated is None and (data is not None or view.stop is None):
         evaluated, further = retrace_node(model, recipe, node, data)
         notes += further

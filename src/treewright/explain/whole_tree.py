@@ -190,7 +190,7 @@ def _outline_line(tree: Tree, node: int, depth: int) -> OutlineLine:
 def _test(model: TreeModel, node: int) -> TestLine:
     view = model.tree.node(node)
     known: dict[str, Any] = {}
-    if node in model.working:
+    if node in model.trace:
         explanation = explain_node(model, node)
         chosen = next((one for one in explanation.attributes if one.name == explanation.chosen), None)
         known = {"worth": explanation.worth, "runner_up": explanation.runner_up, "margin": explanation.margin}

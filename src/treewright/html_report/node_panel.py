@@ -82,7 +82,7 @@ def explanations(
     """
     result: dict[str, Any] = {}
     retraced = _nodes_to_retrace(model, data)
-    for node in _from_the_top(model, {*model.working, *retraced}):
+    for node in _from_the_top(model, {*model.trace, *retraced}):
         plain = _node(model, node, data if node in retraced else None)
         most_characters -= len(json.dumps(plain, ensure_ascii=False))
         if most_characters < 0:
@@ -100,7 +100,7 @@ def _nodes_to_retrace(model: TreeModel, data: Dataset | None) -> set[int]:
     """Return the upper nodes without a split trace that are counted again."""
     if data is None:
         return set()
-    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.working))
+    lacking = _from_the_top(model, set(np.flatnonzero(model.tree.attribute != LEAF).tolist()) - set(model.trace))
     limit = RECOUNTED_CELLS // max(1, data.n_rows * len(data.columns))
     return set(lacking[:limit])
 
@@ -177,9 +177,9 @@ def pruning_lines(
     >>> pruning_lines(fit(weather, c45()), weather)["0"][-1]
     'Result: the split was kept.'
     """
-    retraced = data if data is not None and data.n_rows * len(model.working) <= PRUNED_AGAIN else None
+    retraced = data if data is not None and data.n_rows * len(model.trace) <= PRUNED_AGAIN else None
     result: dict[str, list[str]] = {}
-    for node in _from_the_top(model, model.working):
+    for node in _from_the_top(model, model.trace):
         explanation = replace(explain_pruning(model, node, retraced), notes=())  # notes are about the command line
         if not any(stage.estimates for stage in explanation.stages):
             continue

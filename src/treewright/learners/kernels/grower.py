@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import Codes, Rows
+from treewright.arrays import Codes, Flags, NodeDoubles, NodeIntegers, Rows, Sides
 from treewright.concurrency import Cancelled, cancel_flag
 from treewright.counting.engine import Engine
 from treewright.counting.numba import CodedColumn
@@ -30,7 +30,7 @@ from treewright.learners.discretise import mdl_bounds
 from treewright.learners.kernels.assemble import Fragment, fragment_of, tree_of
 from treewright.learners.kernels.bucketed_growth import can_grow_bucketed, grow_bucketed
 from treewright.learners.kernels.compile_ahead import CompileProcess, compile_ahead
-from treewright.learners.kernels.encode import EncodedCases
+from treewright.learners.kernels.encode import ByRank, EncodedCases
 from treewright.learners.kernels.histogram_growth import BLOCK, GrowthNode, HistogramGrowth
 from treewright.learners.kernels.histogram_search import NO_WEIGHTS, Table
 from treewright.learners.kernels.node_loop import ENTRIES_TOO_NARROW, grow_block
@@ -180,7 +180,16 @@ class CompiledGrower:
         if leaves is not None:
             leaves[0] = -1
         with _Growth(self, recipe, rows, w).running() as growth:
-            tree = growth.run(progress, leaves if len(rows) == data.n_rows else None)
+            if growth.bucketed:
+                fragment = growth.bucketed_fragment(grow_bucketed(*growth.bucketed_input()))
+            elif (table := growth.histogram_table()) is not None:
+                routed = leaves if len(rows) == data.n_rows else None
+                fragment = HistogramGrowth(table, growth.subtree, progress, routed).grow(growth.root())
+            else:
+                fragment = growth.subtree(growth.root())
+            if progress is not None:
+                progress(len(rows), len(rows))
+            tree = growth.tree_of(fragment)
         self.grown += 1
         return tree
 
@@ -223,8 +232,8 @@ class _Growth:
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not fractional)
         self._high_cardinality = high_cardinality_attributes(self.schema, len(rows))
-        self._bucketed = self._is_bucketed(weights)
-        if self._bucketed:
+        self.bucketed = self._is_bucketed(weights)
+        if self.bucketed:
             numeric = [column.is_numeric for column in self.schema.attributes]
             self._slots = np.where(numeric, np.cumsum(numeric) - 1, -1)
         looked_up = whole and CRITERIA[recipe.criterion] == ENTROPY
@@ -259,30 +268,45 @@ class _Growth:
                 if pool is not None:
                     pool.shutdown(wait=True, cancel_futures=True)
 
-    def run(self, progress: Progress | None, leaves: Rows | None = None) -> Tree:
-        """Grow the tree; write the leaf of each case to `leaves` if the leaves are known."""
+    def root(self) -> GrowthNode:
+        """Return the root with all cases."""
         used = np.zeros(len(self._tests), dtype=bool)
-        seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        root = GrowthNode(self._rows, self._weights, 0, used, root_key(seed))
-        # Where few nominal attributes are sampled at each node there is nothing to sort and no histogram to inherit.
-        few_nominal_sampled = self._options["n_sampled"][0] > 0 and len(self._cuts) == 0
-        one_block = few_nominal_sampled and not self._fractional and len(self._rows) <= ONE_BLOCK
-        uses_histograms = len(self._rows) > BLOCK and not one_block and not self._bucketed
-        if uses_histograms:
-            self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
-        table = self._histogram_table() if uses_histograms else None
-        if table is not None:
-            fragment = HistogramGrowth(table, self._subtree, progress, leaves).grow(root)
-        else:
-            fragment = self._bucketed_tree(root) if self._bucketed else self._subtree(root)
-        if progress is not None:
-            progress(len(self._rows), len(self._rows))
+        return GrowthNode(self._rows, self._weights, 0, used, self._root_key())
+
+    def _root_key(self) -> int:
+        return root_key(self._recipe.draw.seed if self._recipe.draw is not None else 0)
+
+    def tree_of(self, fragment: Fragment) -> Tree:
+        """Return the tree of a finished fragment, with its thresholds where the recipe puts them."""
         return tree_of(fragment, self.schema, self._tests, self._bounds, self._threshold_mover())
+
+    # -- bucketed search ---------------------------------------------------------------------------------------------
+
+    def bucketed_input(self) -> tuple[ByRank, Codes, Any, Rows, Floats, Rules, int, Flags]:
+        """Return the arguments of `grow_bucketed` for the whole tree."""
+        ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.nominal_codes_by_attribute()
+        rules = self._rules(ranks.numbers, 0)
+        return ranks, values, self._target, self._rows, self._weights, rules, self._root_key(), self._cancelled
+
+    def bucketed_fragment(self, written: tuple[NodeIntegers, NodeDoubles, Sides, int]) -> Fragment:
+        """Return the fragment that bucketed search has written."""
+        raise_if_cancelled(self._cancelled)
+        return fragment_of(written, self._slots, self._owner.encoded.by_rank().numbers)
 
     # -- histogram growth --------------------------------------------------------------------------------------------
 
-    def _histogram_table(self) -> Table | None:
-        """Return the input of histogram growth; None where it does not support the recipe for binned columns."""
+    def histogram_table(self) -> Table | None:
+        """Return the input of histogram growth.
+
+        None for few cases, and where histogram growth does not support the recipe for binned columns: then a block is
+        grown.
+        """
+        # Where few nominal attributes are sampled at each node there is nothing to sort and no histogram to inherit.
+        few_nominal_sampled = self._options["n_sampled"][0] > 0 and len(self._cuts) == 0
+        one_block = few_nominal_sampled and not self._fractional and len(self._rows) <= ONE_BLOCK
+        if len(self._rows) <= BLOCK or one_block:
+            return None
+        self._ahead = compile_ahead(self._kind(), self._data, self._recipe)
         recipe = self._recipe
         rule = recipe.numeric
         codes, coded = self._owner.encoded.coded()
@@ -341,7 +365,7 @@ class _Growth:
         names = [name for name, holds in properties.items() if holds]
         return "-".join([self._owner.encoded.code_type.__name__, *names])
 
-    def _subtree(self, node: GrowthNode) -> Fragment:
+    def subtree(self, node: GrowthNode) -> Fragment:
         """Grow the subtree of a node in a block."""
         if self._ahead is not None:
             self._ahead.wait(self._cancelled)
@@ -359,14 +383,6 @@ class _Growth:
         if n == 0:
             fragment.doubles[0, MEAN] = node.mean
         return fragment
-
-    def _bucketed_tree(self, root: GrowthNode) -> Fragment:
-        """Grow the whole tree by bucketed search."""
-        ranks, values = self._owner.encoded.by_rank(), self._owner.encoded.nominal_codes_by_attribute()
-        cases, rules = (self._target, root.rows, root.weights), self._rules(ranks.numbers, 0)
-        written = grow_bucketed(ranks, values, *cases, rules, root.key, self._cancelled)
-        raise_if_cancelled(self._cancelled)
-        return fragment_of(written, self._slots, ranks.numbers)
 
     def _rules(self, numbers: Floats, shift: int) -> Rules:
         """Return the rules of a block with these values and this number of bits for a case."""
