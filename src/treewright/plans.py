@@ -152,15 +152,15 @@ class Plan:
                 tree = run_in_worker(partial(prune, engine=run.engine), tree, method, counted, validation)
             else:
                 tree = prune(tree, method, counted, validation, engine=run.engine)
-        working = self.learner.trace(grown, counted, tree, self.task, run) if run.keep_trace else {}
-        return Grown(tree, working, cases=counted, statistics=grown.statistics)
+        traces = self.learner.trace(grown, counted, tree, self.task, run) if run.keep_trace else {}
+        return Grown(tree, traces, cases=counted, statistics=grown.statistics)
 
     def learn(self, cases: Dataset, run: Run, *, smoothing: Smoothing = None, costs: Costs | None = None) -> TreeModel:
         """Learn a tree from cases whose target the plan is for (`for_schema`)."""
         grown = self.grow_and_prune(cases, run)
         costs = self.learner.loss if costs is None else costs
         record = self.record() | dict(grown.statistics)
-        return TreeModel(grown.tree, record, provenance_of(cases), grown.working, smoothing, self.learner.voting, costs)
+        return TreeModel(grown.tree, record, provenance_of(cases), grown.traces, smoothing, self.learner.voting, costs)
 
 
 def id3(

@@ -475,12 +475,12 @@ def test_processes_pass_warnings_on() -> None:
 @pytest.mark.parametrize("plan", [c45(), c45(prune="mdl"), id3(), chaid(), cart(missing="surrogate", cp=0.01)], ids=str)
 def test_without_working_the_tree_is_the_same(plan: object) -> None:
     data = cases(120, 3)
-    with_working = fit(data, plan)  # type: ignore[call-overload]
+    with_trace = fit(data, plan)  # type: ignore[call-overload]
     without = fit(data, plan, keep_trace=False)  # type: ignore[call-overload]
-    assert with_working.working
-    assert without.working == {}
-    assert with_working.tree.to_text() == without.tree.to_text()
-    assert np.array_equal(with_working.tree.counts, without.tree.counts)
+    assert with_trace.trace
+    assert without.trace == {}
+    assert with_trace.tree.to_text() == without.tree.to_text()
+    assert np.array_equal(with_trace.tree.counts, without.tree.counts)
 
 
 @pytest.fixture

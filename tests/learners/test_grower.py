@@ -723,10 +723,10 @@ def test_examining_a_grown_tree_again_finds_the_working_that_was_kept(data: Data
     fractional = recipe.missing is MissingPolicy.FRACTIONAL
     grown = grow(MemoryEngine(data, fractional=fractional), recipe)
     again = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree)
-    _check_same_working(again, grown.working)
+    _check_same_working(again, grown.traces)
     for node in range(grown.tree.n_nodes):
         alone = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree, node)
-        _check_same_working(alone, {key: kept for key, kept in grown.working.items() if key == node})
+        _check_same_working(alone, {key: kept for key, kept in grown.traces.items() if key == node})
 
 
 def _check_same_working(

@@ -33,7 +33,7 @@ RECIPES = {
 
 
 def _bytes(grown: Grown) -> str:
-    return model_to_json(TreeModel(grown.tree, {}, {}, grown.working))
+    return model_to_json(TreeModel(grown.tree, {}, {}, grown.traces))
 
 
 def _in_memory(data: Dataset, recipe: Recipe) -> Grown:
@@ -74,7 +74,7 @@ def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(f"{module}.TRACE_CELLS", 150)
     data = random_table(21, rows=150)
     expected = _in_memory(data, CART())
-    assert 0 < len(expected.working) < expected.tree.n_nodes
+    assert 0 < len(expected.traces) < expected.tree.n_nodes
     for finish in (0, 40):
         assert _bytes(grow_out_of_core(duckdb_engine(data), CART(), finish_rows=finish)) == _bytes(expected)
 
@@ -84,7 +84,7 @@ def test_a_tree_of_many_cases_keeps_no_working_wherever_it_is_grown(monkeypatch:
     data = random_table(21, rows=150)
     recipe = CART(stopping=Stopping(max_depth=4))
     expected = _in_memory(data, recipe)
-    assert not expected.working
+    assert not expected.traces
     for finish in (0, 40):
         assert _bytes(grow_out_of_core(duckdb_engine(data), recipe, finish_rows=finish)) == _bytes(expected)
 

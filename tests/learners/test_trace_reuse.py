@@ -82,7 +82,7 @@ def test_nodes_below_a_raised_branch_are_counted_again() -> None:
         data = made_table(seed)
         grown = grow(MemoryEngine(data, fractional=True), C45())
         tree = prune(grown.tree, ErrorBased(1.0), data)
-        unknown.append(tree.n_nodes - len(reusable_traces(grown.tree, grown.working, tree).known))
+        unknown.append(tree.n_nodes - len(reusable_traces(grown.tree, grown.traces, tree).known))
     assert 0 in unknown
     assert max(unknown) > 0
 
@@ -90,7 +90,7 @@ def test_nodes_below_a_raised_branch_are_counted_again() -> None:
 def test_a_node_cut_off_by_the_limit_of_leaves_is_counted_again() -> None:
     data = made_table(3)
     grown = grow(MemoryEngine(data, fractional=True), C45(max_leaves=3))
-    reuse = reusable_traces(grown.tree, grown.working, grown.tree)
+    reuse = reusable_traces(grown.tree, grown.traces, grown.tree)
     cut_off = {node for node in range(grown.tree.n_nodes) if grown.tree.node(node).stop is Stop.LEAVES}
     assert cut_off
     assert not cut_off & reuse.known

@@ -85,8 +85,8 @@ def model_so_far(
     for method in plan.pruning:
         tree = prune(tree, method, data)
     origin = provenance(learner.learner.steps, None)
-    working: SplitTraces = {}
+    traces: SplitTraces = {}
     if data is not None:
         origin = provenance_of(data)
-        working = counted_traces(plan.learner, data, tree, plan.task)
-    return TreeModel(tree, plan.record(), origin, working, smoothing, plan.learner.voting)
+        traces = counted_traces(plan.learner, data, tree, plan.task)
+    return TreeModel(tree, plan.record(), origin, traces, smoothing, plan.learner.voting)

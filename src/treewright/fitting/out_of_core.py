@@ -241,14 +241,14 @@ def fit_over(
     tree = grown.tree
     for method in plan.pruning:
         tree = _pruned(tree, method, engine, plan)
-    working: SplitTraces = {}
+    traces: SplitTraces = {}
     if keep_trace:
-        working = grown.working if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
-    grown = plan.learner.finish_over(engine, Grown(tree, dict(working)))
+        traces = grown.traces if tree is grown.tree else plan.learner.trace_over(engine, tree, plan.task)
+    grown = plan.learner.finish_over(engine, Grown(tree, dict(traces)))
     if kept is not None:
         kept.remove()
     return TreeModel(
-        grown.tree, plan.record(), _provenance(engine), grown.working, smoothing, plan.learner.voting, costs
+        grown.tree, plan.record(), _provenance(engine), grown.traces, smoothing, plan.learner.voting, costs
     )
 
 

@@ -112,7 +112,7 @@ class Grown:
     Parameters
     ----------
     tree : Tree
-    working : mapping of int to split traces
+    traces : mapping of int to split traces
         For the nodes whose traces were kept.
     traced : bool
         False if the traces are still to be made (`TreeLearner.trace`).
@@ -123,7 +123,7 @@ class Grown:
     """
 
     tree: Tree
-    working: SplitTraces = field(default_factory=dict)
+    traces: SplitTraces = field(default_factory=dict)
     traced: bool = True
     cases: Dataset | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)

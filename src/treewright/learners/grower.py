@@ -172,7 +172,7 @@ def trace_tree(
     dict
         Nodes at which the recipe stops before it counts (for example, pure nodes) are omitted.
     """
-    reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.working, tree)
+    reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.traces, tree)
     return TreeGrower(engine, recipe, None).trace_nodes(tree, node, cells, reuse)
 
 

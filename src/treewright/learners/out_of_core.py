@@ -167,7 +167,7 @@ def move_cuts_to_data_values(grown: Grown, recipe: Recipe, engine: OutOfCoreEngi
         record.split = _moved(record.split, threshold_of)
     traces = {
         node: tuple(replace(one, split=_moved(one.split, threshold_of)) for one in entries)
-        for node, entries in grown.working.items()
+        for node, entries in grown.traces.items()
     }
     return Grown(build_tree(grown.tree.schema, records)[0], traces)
 
@@ -177,7 +177,7 @@ def cuts_to_move(grown: Grown, recipe: Recipe) -> dict[int, list[float]]:
     if not isinstance(recipe.numeric, Cuts) or recipe.numeric.placement is not Placement.DATA_VALUE:
         return {}
     cuts: dict[int, set[float]] = {}
-    traced = [one.split for entries in grown.working.values() for one in entries]
+    traced = [one.split for entries in grown.traces.values() for one in entries]
     for split in (*(record.split for record in records_of(grown.tree)), *traced):
         if split is not None and split.cut is not None and split.cut != KNOWN:
             cuts.setdefault(split.attribute, set()).add(split.cut)

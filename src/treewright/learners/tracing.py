@@ -25,7 +25,7 @@ def traces_of(learner: TreeLearner, grown: Grown, cases: Dataset, tree: Tree, ta
     the model keeps a copy of the cases; the traces of a large table are computed at once instead.
     """
     if grown.traced and tree is grown.tree:
-        return grown.working
+        return grown.traces
     reusable = grown if grown.traced and learner.recipe is not None else None
     if learner.recipe is None or not is_compiled(run.engine, cases):
         return counted_traces(learner, cases, tree, task, run.engine, reusable)

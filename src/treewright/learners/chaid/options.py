@@ -147,7 +147,7 @@ class CHAID(TreeLearner):
 
     def trace_grown(self, cases: Dataset, tree: Tree) -> SplitTraces:
         """Return the traces of the groups that were merged."""
-        return self.grow(cases, Run()).working
+        return self.grow(cases, Run()).traces
 
     def trace_node(self, cases: Dataset, tree: Tree, node: int, recipe: Recipe) -> tuple[EvaluatedSplit, ...] | None:
         """Return the groups and adjusted p of every attribute at a node."""
