@@ -1,8 +1,9 @@
 """What to learn, as a value: a learner and the pruning that follows it; or a tree and how rules are taken from it.
 
 Estimators and the command line turn their options into a `Plan` or `RulePlan` here, so that both refuse the same
-combinations with the same words. C4.5 has three dialects: ``"c45"`` is ours (double precision, ties by rule, every
-engine), ``"r8"`` is Quinlan's Release 8 to the last bit, ``"j48"`` is Weka's. At the end the algorithms are registered.
+combinations with the same words. A learner that follows one program is imported when it is made. C4.5 has three
+dialects: ``"c45"`` is ours (double precision, ties by rule, every engine), ``"r8"`` is Quinlan's Release 8 to the last
+bit, ``"j48"`` is Weka's. At the end the algorithms are registered.
 """
 
 from __future__ import annotations
@@ -14,19 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.cart_plan import cart_learner
 from treewright.concurrency import run_in_worker
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Grown, Run, TreeLearner
-from treewright.learners.c45r8.options import Release8
-from treewright.learners.c45rules.options import RuleOptions
-from treewright.learners.cal.options import CAL2, CAL3
-from treewright.learners.chaid.options import CHAID
 from treewright.learners.criteria import CriterionFunction
 from treewright.learners.grower import UNINTERRUPTED_CASES, is_compiled
-from treewright.learners.j48.options import J48
 from treewright.learners.recipe import C45, ID3, Recipe, Stopping
 from treewright.learners.registry import Algorithm, register
 from treewright.learners.shared_options import shared
@@ -36,6 +31,7 @@ from treewright.version import __version__
 from treewright.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from treewright.learners.c45rules.options import RuleOptions
     from treewright.tree.rules import RuleModel
 
 Costs = tuple[tuple[float, ...], ...]
@@ -99,7 +95,14 @@ class Plan:
     @staticmethod
     def learner_kinds() -> Mapping[str, type[TreeLearner]]:
         """Return all learners of single trees by the name that model files keep."""
-        return TreeLearner.kinds
+        from treewright.cart_plan import MedianLearner, RpartLearner
+        from treewright.learners.c45r8.options import Release8
+        from treewright.learners.cal.options import CAL2, CAL3
+        from treewright.learners.chaid.options import CHAID
+        from treewright.learners.j48.options import J48
+
+        known = (Recipe, Release8, J48, RpartLearner, MedianLearner, CHAID, CAL2, CAL3)
+        return {kind.__name__: kind for kind in known} | TreeLearner.kinds
 
     @property
     def tree(self) -> Plan:
@@ -198,6 +201,8 @@ def cart(*, prune: str | Method | None = None, alpha: float | None = None, **opt
     >>> cart(prune="cost_complexity", alpha=0.1).describe(), cart(missing="surrogate", cp=0.01).describe()
     ('gini, pruned at ccp_alpha 0.1', 'gini, 5 surrogates at most, cp 0.01')
     """
+    from treewright.cart_plan import cart_learner
+
     own = {key: options.pop(key) for key in ("significance", "bonferroni", "confidence", "raising") if key in options}
     pruning = pruning_from(prune, alpha=alpha, criterion=options.get("criterion", "gini"), **own)
     return Plan(cart_learner(**options, pruning=pruning), pruning)
@@ -298,7 +303,11 @@ def c45(
         return Plan(recipe, (*((Collapse(),) if collapse else ()), *pruning))
     whole = _whole(min_objects)
     if dialect == "r8":
+        from treewright.learners.c45r8.options import Release8
+
         return Plan(Release8(whole, str(criterion), subset, confidence, by_program), pruning)
+    from treewright.learners.j48.options import J48
+
     return Plan(J48(whole, confidence, by_program, raising, binary, mdl_correction, collapse), pruning)
 
 
@@ -317,6 +326,8 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
     >>> chaid(alpha_split=0.01).describe(), chaid(exhaustive=True).name
     ('groups merged at 5 %, tests significant at 1 %', 'exhaustive CHAID')
     """
+    from treewright.learners.chaid.options import CHAID
+
     names = {field.name for field in fields(CHAID)}
     own = {name: options.pop(name) for name in names & set(options)}
     return Plan(CHAID(**own), pruning_from(prune, **options))
@@ -330,6 +341,8 @@ def cal2(*, max_steps: int | None = None, **pruning: Any) -> Plan:
     >>> cal2().describe()
     'one case at a time'
     """
+    from treewright.learners.cal.options import CAL2
+
     return Plan(CAL2(max_steps), pruning_from(pruning.pop("prune", None), **pruning))
 
 
@@ -341,6 +354,8 @@ def cal3(*, s1: int = 4, s2: float = 0.7, max_steps: int | None = None, **prunin
     >>> cal3(max_steps=100).describe()
     's1 4, s2 0.7, steps at most 100'
     """
+    from treewright.learners.cal.options import CAL3
+
     return Plan(CAL3(s1, s2, max_steps), pruning_from(pruning.pop("prune", None), **pruning))
 
 
@@ -388,6 +403,12 @@ def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) 
         raise ParameterError(f"costs must be a table of numbers: {error}") from error
 
 
+def _default_rule_options() -> RuleOptions:
+    from treewright.learners.c45rules.options import RuleOptions
+
+    return RuleOptions()
+
+
 @dataclass(frozen=True)
 class RulePlan:
     """Rules from an unpruned tree: generalise, select, order; or by accuracy on a part that was held out.
@@ -402,7 +423,7 @@ class RulePlan:
     """
 
     tree: Plan
-    options: RuleOptions = field(default_factory=RuleOptions)
+    options: RuleOptions = field(default_factory=_default_rule_options)
     validation_share: float | None = None
 
     def __post_init__(self) -> None:
@@ -470,6 +491,8 @@ def c45_rules(
     **tree: Any,
 ) -> RulePlan:
     """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
+    from treewright.learners.c45rules.options import RuleOptions
+
     # Release 8 and J48 keep the confidence among the options of their tree, also of an unpruned one.
     recorded: dict[str, Any] = {} if dialect == "c45" else {"confidence": confidence}
     plan = c45(dialect=dialect, prune=False, **recorded, **tree)

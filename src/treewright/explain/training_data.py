@@ -26,9 +26,6 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from treewright.learners.rpart.nodes import RpartGrowth
 
-KNOWN_LEARNERS = Plan.learner_kinds()
-"""All tree learners by their name in model files."""
-
 CLASS_WEIGHTS = "class_weights"
 """Key of the class weights in the provenance of a model."""
 
@@ -53,7 +50,7 @@ def learner_of(model: TreeModel) -> TreeLearner:
 
     If the learner is not registered, the recipe stored in the model takes its place.
     """
-    kind = KNOWN_LEARNERS.get(learner_name(model))
+    kind = Plan.learner_kinds().get(learner_name(model))
     if kind is None:
         return recipe_from_dict(model.recipe)
     with model_format_errors("options"):

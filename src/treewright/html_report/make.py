@@ -23,7 +23,7 @@ from treewright.errors import ParameterError
 from treewright.evaluation.learners import Learn
 from treewright.explain.growth_steps import GrowthStep, growth_steps
 from treewright.explain.language import words
-from treewright.explain.training_data import KNOWN_LEARNERS, learner_name, learner_of
+from treewright.explain.training_data import learner_name, learner_of
 from treewright.export.view_model import Shape, visible_tree
 from treewright.fitting.algorithms import Learner
 from treewright.html_report.document import document, page_words
@@ -178,7 +178,7 @@ def plan_of(model: TreeModel | RuleModel) -> Plan | None:
     """
     if not isinstance(model, TreeModel) or not model.recipe:
         return None
-    if learner_name(model) and learner_name(model) not in KNOWN_LEARNERS:
+    if learner_name(model) and learner_name(model) not in Plan.learner_kinds():
         return None
     learner = learner_of(model)
     if not learner.relearnable:
