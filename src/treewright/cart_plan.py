@@ -209,7 +209,7 @@ class RpartLearner(CartProgram):
             return cases
         own = np.bincount(np.asarray(cases.target), cases.weights, len(tree.schema.classes)).astype(np.float64)
         factors = np.divide(tree.counts[0], own, out=np.zeros_like(own), where=own > 0)
-        weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+        weights = cases.case_weights
         return replace(cases, weights=weights * factors[cases.target])
 
     def grow(self, dataset: Dataset, run: Run) -> Grown:
@@ -308,7 +308,7 @@ def _with_priors(tree: Tree, statistics: dict[str, Any], cases: Dataset, priors:
     prior = np.where(present, np.array(priors, dtype=np.float64), 0.0)
     factor = np.divide(prior / prior.sum() * counts.sum(), counts, out=np.zeros_like(counts), where=present)
     weighted = tree.counts * factor
-    own = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    own = cases.case_weights
     return Grown(
         replace(tree, counts=weighted, weight=weighted.sum(axis=1)),
         traced=False,

@@ -11,14 +11,18 @@ import numpy as np
 from treewright.errors import ParameterError
 
 
-def check_whole_number(name: str, value: object, least: int, *, or_none: bool = False, plain: bool = False) -> None:
-    """Raise unless the value is a whole number of at least `least`; booleans are not numbers.
+def check_whole_number(
+    name: str, value: object, least: int, most: int | None = None, *, or_none: bool = False, plain: bool = False
+) -> None:
+    """Raise unless the value is a whole number from `least` to `most`; booleans are not numbers.
 
     Parameters
     ----------
     name : str
     value : object
     least : int
+    most : int or None
+        None sets no limit.
     or_none : bool
         Whether None is allowed, too.
     plain : bool
@@ -34,9 +38,11 @@ def check_whole_number(name: str, value: object, least: int, *, or_none: bool = 
     """
     if value is None and or_none:
         return
-    if isinstance(value, bool) or not isinstance(value, int if plain else (int, np.integer)) or value < least:
+    whole = int if plain else (int, np.integer)
+    if isinstance(value, bool) or not isinstance(value, whole) or value < least or (most is not None and value > most):
         allowed = "None or a whole number" if or_none else "a whole number"
-        raise ParameterError(f"{name} must be {allowed} of at least {least}, not {value!r}")
+        limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        raise ParameterError(f"{name} must be {allowed} {limits}, not {value!r}")
 
 
 def check_share(name: str, value: object, *, above: float = 0.0, plain: bool = False) -> None:

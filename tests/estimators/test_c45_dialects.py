@@ -41,6 +41,7 @@ def shape(tree: dict[str, Any]) -> list[Any]:
     return flat
 
 
+@pytest.mark.full
 @pytest.mark.oracle
 def test_our_dialect_makes_the_same_errors_but_for_ties_that_rounding_decides() -> None:
     """Training errors within 0.5 % of the cases (at least one case) of Release 8, pruned and unpruned.

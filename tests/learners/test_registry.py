@@ -67,7 +67,7 @@ def values_of(option: AlgorithmOption) -> Iterator[Any]:
         yield from (1, 0.4)
     else:
         low, high = option.low, 1e6 if option.high is None else option.high
-        tried = [30, 8, 3, 2, 1] if option.type is int else [0.9, 0.6, 0.3, 0.05, 1e-3, 1e-6, 4.0, 25.0]
+        tried = [1, 30, 8, 3, 2] if option.type is int else [0.9, 0.6, 0.3, 0.05, 1e-3, 1e-6, 4.0, 25.0]
         yield from (value for value in tried if low < value < high and str(value) != option.default)
 
 

@@ -375,7 +375,7 @@ def boost(
     fitting = plan.for_schema(dataset.schema)
     check_time_limit(time_limit)
     digest = DataDigest(dataset)
-    initial = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights.astype(np.float64)
+    initial = dataset.case_weights
     maker = TreeMaker(_unweighted(dataset), fitting.tree, threads(n_jobs), engine).prepare()
     quick = maker.compiled and dataset.n_rows >= MANY_CASES
     target = np.zeros(0, dtype=np.int32) if dataset.target is None else dataset.target

@@ -135,7 +135,7 @@ def neighbours(forest: Forest, dataset: Dataset, plan: ForestPlan | None = None)
     sampling = CaseSampling(plan, dataset)
     order = np.argsort(dataset.target, kind="stable")
     nodes = forest.nodes(dataset)[order]
-    own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    own = dataset.case_weights
     weights = np.stack([own * sampling.counts(tree) for tree in range(forest.n_trees)], axis=1)[order]
     in_node = np.bincount(nodes.ravel(), weights.ravel(), forest.packed.n_nodes)
     share = weights / np.where(in_node > 0, in_node, 1.0)[nodes]

@@ -80,7 +80,7 @@ def out_of_bag(forest: Forest, dataset: Dataset, plan: ForestPlan) -> OutOfBag:
     sums = np.zeros((dataset.n_rows, width))
     wrong = np.zeros(forest.n_trees)
     evaluated_weight = np.zeros(forest.n_trees)
-    weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    weights = dataset.case_weights
     for block in blocks(forest.packed, dataset):
         rows = slice(block.first, block.last)
         _add_trees(forest, dataset, block, is_out[rows], sums[rows], weights[rows], wrong, evaluated_weight)
@@ -211,7 +211,7 @@ def _forest_of_one(forest: Forest, tree: Tree) -> Forest:
 
 def _error(forest: Forest, cases: Dataset) -> float:
     target = _target(cases)
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    weights = cases.case_weights
     if not weights.any():
         return 0.0
     if forest.is_regression:

@@ -22,6 +22,7 @@ from treewright.learners.registry import (
     tree_algorithms,
 )
 from treewright.learners.shared_options import shared
+from treewright.parameters import check_whole_number
 from treewright.plans import Costs, Plan, as_plan, c45
 from treewright.tree.model import Smoothing
 
@@ -30,11 +31,6 @@ if TYPE_CHECKING:
 
 MOST_TREES = 1_000_000
 """More are refused."""
-
-
-def _check_whole(name: str, value: Any, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        raise ParameterError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}")
 
 
 def number_of_attributes(wanted: int | float | str | None, n: int) -> int:
@@ -124,7 +120,7 @@ class ForestPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_whole("trees", self.trees, 1, MOST_TREES)
+        check_whole_number("trees", self.trees, 1, MOST_TREES)
         number_of_attributes(self.max_features, 1)
         number_of_cases(self.max_samples, 1)
         if self.per not in ("node", "tree"):
@@ -276,8 +272,8 @@ class BoostPlan:
     coarseness: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_whole("trees", self.trees, 1, MOST_TREES)
-        _check_whole("max_resets", self.max_resets, 0, MOST_TREES)
+        check_whole_number("trees", self.trees, 1, MOST_TREES)
+        check_whole_number("max_resets", self.max_resets, 0, MOST_TREES)
         if isinstance(self.learning_rate, bool) or not 0 < self.learning_rate <= 1:
             raise ParameterError(f"learning_rate must be a number above 0 and at most 1, not {self.learning_rate!r}")
         if self.votes not in ("class", "shares"):

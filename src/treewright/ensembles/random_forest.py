@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from treewright import plans
 from treewright.counting.row_sampling import BootstrapSamples, hashes_of_integers, hashes_of_texts, sample_counts
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
@@ -33,7 +34,6 @@ from treewright.tree.forest import Combining, Forest
 from treewright.tree.model import Smoothing
 from treewright.tree.packed_forest import pack_trees
 from treewright.tree.tree import Tree
-from treewright.version import __version__
 
 HASHED_AT_ONCE = 100_000
 """Least number of cells to hash in a separate thread; below, starting the thread takes longer."""
@@ -179,12 +179,7 @@ def resumed_trees(earlier: Forest, plan: EnsemblePlan, dataset: Dataset, digest:
 
 def provenance_of(dataset: Dataset, digest: DataDigest) -> dict[str, Any]:
     """Return the provenance of a forest, with a digest of its cases."""
-    return {
-        "treewright": __version__,
-        "rows": dataset.n_rows,
-        "source": dataset.source,
-        "data": digest.value,
-    }
+    return plans.provenance_of(dataset) | {"data": digest.value}
 
 
 def digest_of(dataset: Dataset) -> str:
@@ -346,7 +341,7 @@ def grow_forest_by_row_id(
     maker = TreeMaker(dataset, fitting.tree).prepare()
     array = np.asarray(row_ids)
     hashes = hashes_of_integers(array) if array.dtype.kind in "iu" else hashes_of_texts(map(str, row_ids))
-    own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    own = dataset.case_weights
     trees = []
     for tree, seeds in enumerate(bootstraps.seeds):
         counts = sample_counts(hashes, seeds)
@@ -355,5 +350,4 @@ def grow_forest_by_row_id(
         )  # as out of core, all cases replace an empty sample
         draw = fitting.draw(tree_key(fitting.seed, tree, ATTRIBUTES), len(dataset.columns))
         trees.append(maker.make(sampled if fitting.bootstrap else None, draw))
-    provenance = {"treewright": __version__, "rows": dataset.n_rows, "source": dataset.source}
-    return forest_of_trees(trees, fitting, key, provenance, smoothing, costs)
+    return forest_of_trees(trees, fitting, key, plans.provenance_of(dataset), smoothing, costs)

@@ -30,7 +30,6 @@ from treewright.evaluation.cross_validation import (
     Fit,
     fold_splits,
     given_folds,
-    require_whole_number,
     stratified_folds,
     target_of,
     wilson_interval,
@@ -51,6 +50,7 @@ from treewright.evaluation.significance_tests import (
     ranks_of,
 )
 from treewright.lazy_import import import_extra
+from treewright.parameters import check_whole_number
 from treewright.wording import printable
 
 NAME_WIDTH = 30
@@ -411,11 +411,11 @@ def compare(
     fits = _fits(learners)
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha must be between 0 and 1, not {alpha!r}")
-    require_whole_number("repeats", repeats, 1)
+    check_whole_number("repeats", repeats, 1)
     if n_jobs not in (None, -1):
-        require_whole_number("n_jobs", n_jobs, 1)
+        check_whole_number("n_jobs", n_jobs, 1)
     if fold_of is None:
-        require_whole_number("the number of folds", folds, 2)
+        check_whole_number("the number of folds", folds, 2)
         parts = [stratified_folds(dataset, folds, _seed(seed, repeat)) for repeat in range(repeats)]
     else:
         if repeats != 1:
@@ -460,7 +460,7 @@ class _Tally:
     def __init__(self, dataset: Dataset) -> None:
         self.numbers = dataset.schema.task is Task.REGRESSION
         self.actual: npt.NDArray[Any] = np.zeros(0) if dataset.target is None else np.asarray(dataset.target)
-        self.weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+        self.weights = dataset.case_weights
         self.scores: list[float] = []
         self.sizes: list[tuple[int | None, str]] = []
         self.seconds = 0.0

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
+from treewright.parameters import check_whole_number
 from treewright.tree.model import Predictor
 from treewright.wording import unknown_name
 
@@ -103,8 +104,7 @@ def stratified_folds(dataset: Dataset, k: int, seed: int = 0) -> npt.NDArray[np.
     >>> np.bincount(folds).tolist()
     [3, 3, 3, 3, 2]
     """
-    if seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, not {seed}")
+    check_whole_number("seed", seed, 0)
     if not 2 <= k <= dataset.n_rows:
         raise ParameterError(f"the number of folds must be from 2 to the number of cases, {dataset.n_rows}, not {k}")
     if dataset.target is None:
@@ -294,7 +294,7 @@ class KFold:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_whole_number("the number of folds", self.k, 2)
+        check_whole_number("the number of folds", self.k, 2)
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Splits:
@@ -332,8 +332,8 @@ class Repeated:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_whole_number("the number of folds", self.k, 2)
-        require_whole_number("the number of repeats", self.times, 1)
+        check_whole_number("the number of folds", self.k, 2)
+        check_whole_number("the number of repeats", self.times, 1)
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Splits:
@@ -375,7 +375,7 @@ class Grouped:
     column: str
 
     def __post_init__(self) -> None:
-        require_whole_number("the number of folds", self.k, 2)
+        check_whole_number("the number of folds", self.k, 2)
 
     def pairs(self, dataset: Dataset) -> Splits:
         """Yield one train/test split for each fold."""
@@ -474,7 +474,7 @@ class Bootstrap632:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_whole_number("the number of bootstrap samples", self.times, 1)
+        check_whole_number("the number of bootstrap samples", self.times, 1)
         _check_seed(self.seed)
 
     def pairs(self, dataset: Dataset) -> Splits:
@@ -540,14 +540,8 @@ def attribute_index(dataset: Dataset, name: str) -> int:
     return dataset.schema.attribute_names.index(name)
 
 
-def require_whole_number(what: str, value: object, least: int) -> None:
-    """Raise unless the value is a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ParameterError(f"{what} must be a whole number of at least {least}, not {value!r}")
-
-
 def _check_seed(seed: object) -> None:
-    require_whole_number("seed", seed, 0)
+    check_whole_number("seed", seed, 0)
 
 
 def _require_at_most(k: int, n: int, what: str, of: str) -> None:

@@ -26,7 +26,6 @@ from treewright.evaluation.cross_validation import (
     HoldOut,
     Rows,
     fold_splits,
-    require_whole_number,
     seeds,
     stratified_folds,
     target_of,
@@ -36,6 +35,7 @@ from treewright.evaluation.learners import Learn, fit_of, plan_of
 from treewright.evaluation.report import Report, percentage
 from treewright.evaluation.report import Rows as Table
 from treewright.evaluation.resampling import Progress
+from treewright.parameters import check_whole_number
 from treewright.pruning.cost_complexity import cost_complexity_path
 from treewright.pruning.methods import CostComplexity, ErrorBased, prune
 from treewright.tree.model import Predictor, TreeModel
@@ -214,7 +214,7 @@ def learning_curve(
     """
     target_of(dataset)
     fit = fit_of(learner)
-    require_whole_number("the number of repeats", repeats, 1)
+    check_whole_number("the number of repeats", repeats, 1)
     chosen_sizes: list[int] | None = None
     scores: list[list[tuple[float, float]]] = []
     for done, repeat_seed in enumerate(seeds(seed, repeats)):
@@ -319,7 +319,7 @@ def complexity_curve(
     plan = plan_of(learner, dataset)
     if plan.tree is not plan:
         raise ParameterError("a complexity curve needs a learner of single trees; rules and forests have none")
-    require_whole_number("the number of points", points, 2)
+    check_whole_number("the number of points", points, 2)
     if along not in ("cost_complexity", "confidence"):
         raise ParameterError(f"along must be 'cost_complexity' or 'confidence', not {along!r}")
     if along == "confidence" and dataset.schema.task is Task.REGRESSION:
@@ -336,7 +336,7 @@ def complexity_curve(
             losses[at, test] = _losses(model, unseen)
         if progress is not None:
             progress(done + 1, folds)
-    weights = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    weights = dataset.case_weights
     shares = weights / weights.sum()
     found = []
     for method, tree, trained, row in zip(methods, trees, training, losses, strict=True):

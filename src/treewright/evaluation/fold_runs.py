@@ -107,7 +107,7 @@ def predictions(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
 
 def score_of(cases: Dataset, predicted: npt.NDArray[Any]) -> float | None:
     """Return the accuracy or the root mean squared error, None if all cases have weight 0."""
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    weights = cases.case_weights
     total = float(weights.sum())
     if total <= 0:
         return None

@@ -30,7 +30,6 @@ from treewright.evaluation.cross_validation import (
     Splitter,
     as_splitter,
     attribute_index,
-    require_whole_number,
     target_of,
     wilson_interval,
 )
@@ -39,6 +38,7 @@ from treewright.evaluation.learners import fit_of
 from treewright.evaluation.regression import RegressionReport, regression_report, rmse_interval
 from treewright.evaluation.report import Report, effective_number, percentage
 from treewright.evaluation.report import Rows as Table
+from treewright.parameters import check_whole_number
 from treewright.wording import printable, quoted_list
 
 
@@ -240,7 +240,7 @@ def estimate(
     (14, 0.5, 0.643)
     """
     if n_jobs not in (None, -1):
-        require_whole_number("n_jobs", n_jobs, 1)
+        check_whole_number("n_jobs", n_jobs, 1)
     target_of(dataset)
     if dataset.n_rows < 2:
         raise DataError(_too_few(dataset.n_rows), source=dataset.source)
@@ -287,7 +287,7 @@ def estimate_of_runs(dataset: Dataset, way: str, runs: Iterable[FoldRun]) -> Est
     if pooled is None:
         raise DataError("all tested cases have weight 0, so there is nothing to estimate", source=dataset.source)
     tested = dataset.take(np.unique(rows))
-    weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
+    weights = tested.case_weights
     actual = target_of(tested)
     counted = int(np.count_nonzero(weights))
     baseline_class = None
@@ -380,7 +380,7 @@ def _with_632(dataset: Dataset, found: Estimate, training: FoldRun) -> Estimate:
     scores = np.array([fold.score for fold in found.folds if fold.score is not None])
     seen = training.result.score or 0.0
     tested = dataset.take(np.unique(found.rows))
-    weights = np.ones(tested.n_rows) if tested.weights is None else tested.weights
+    weights = tested.case_weights
     low: float | None
     high: float | None
     if found.measure == "accuracy":

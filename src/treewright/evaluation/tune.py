@@ -30,7 +30,7 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
-from treewright.evaluation.cross_validation import Rows, fold_splits, require_whole_number, stratified_folds, target_of
+from treewright.evaluation.cross_validation import Rows, fold_splits, stratified_folds, target_of
 from treewright.evaluation.fold_runs import FoldRun, run_split, score_of
 from treewright.evaluation.learners import Learn, named_learners, plan_of
 from treewright.evaluation.report import Report, percentage
@@ -38,6 +38,7 @@ from treewright.evaluation.report import Rows as Table
 from treewright.evaluation.resampling import Estimate, Progress, estimate_of_runs
 from treewright.fitting.algorithms import Learner
 from treewright.learners.registry import algorithm_named, algorithms
+from treewright.parameters import check_whole_number
 from treewright.plans import Plan, RulePlan
 from treewright.wording import did_you_mean, printable
 
@@ -278,8 +279,8 @@ def tune(
     """
     target_of(dataset)
     candidates = _candidates(grid, dataset)
-    require_whole_number("the number of inner folds", inner, 2)
-    require_whole_number("the number of outer folds", outer, 0)
+    check_whole_number("the number of inner folds", inner, 2)
+    check_whole_number("the number of outer folds", outer, 0)
     if time_limit is not None and not time_limit > 0:
         raise ParameterError(f"the time limit must be a number of seconds above 0, not {time_limit!r}")
     if outer == 1:

@@ -109,14 +109,14 @@ def _by_class_weights(model: TreeModel, cases: Dataset) -> Dataset:
 
 
 def _by_class(cases: Dataset, factors: npt.NDArray[np.float64]) -> Dataset:
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    weights = cases.case_weights
     return replace(cases, weights=weights * factors[cases.target])
 
 
 def _notes(model: TreeModel, cases: Dataset) -> tuple[str, ...]:
     """Return the notes on counts that differ: weights that were not stored, or other data."""
     tree = model.tree
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    weights = cases.case_weights
     if tree.is_regression:
         same = bool(np.isclose(weights.sum(), tree.weight[0], rtol=1e-6))
         return () if same else ("other_counts",)

@@ -256,5 +256,5 @@ def _with_class_weights(dataset: Dataset, class_weights: Mapping[str, float]) ->
     factors = np.array([float(class_weights.get(name, 1.0)) for name in dataset.schema.classes])
     if not np.all((factors >= 0) & np.isfinite(factors)):
         raise ParameterError("class weights must be numbers of at least 0")
-    own = np.ones(dataset.n_rows) if dataset.weights is None else dataset.weights
+    own = dataset.case_weights
     return replace(dataset, weights=own * factors[dataset.target])

@@ -32,6 +32,7 @@ from treewright.learners.base import Grown, Progress, SplitTraces, TreeLearner
 from treewright.learners.forest_out_of_core import grow_forest_over
 from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
 from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement
+from treewright.parameters import check_whole_number
 from treewright.plans import Costs, Plan, as_plan, provenance
 from treewright.pruning.methods import ErrorBased, Method, ReducedError, prune
 from treewright.tree.forest import Forest
@@ -224,7 +225,7 @@ def fit_over(
     on_level : callable or None
         Called before each level with its depth and the number of open nodes.
     """
-    _check_finish_rows(finish_rows)
+    check_whole_number("finish_rows", finish_rows, 0)
     plan = as_plan(recipe).for_schema(engine.schema)
     _require_possible(plan, engine)
     warn_of_names(engine.schema, engine.n_rows)
@@ -281,7 +282,7 @@ def fit_forest_over(
     on_level : callable or None
         Called before each level with its depth and the number of open nodes of all trees.
     """
-    _check_finish_rows(finish_rows)
+    check_whole_number("finish_rows", finish_rows, 0)
     fitting = plan.for_schema(engine.schema)
     require_forest_out_of_core(fitting, engine.schema, engine.name)
     warn_of_names(engine.schema, engine.n_rows)
@@ -292,11 +293,6 @@ def fit_forest_over(
     for method in fitting.tree.pruning:
         trees = [prune(tree, method) for tree in trees]
     return forest_of_trees(trees, fitting, key, _provenance(engine), smoothing, costs)
-
-
-def _check_finish_rows(finish_rows: int) -> None:
-    if finish_rows < 0:
-        raise ParameterError(f"finish_rows must be a whole number of at least 0, not {finish_rows!r}")
 
 
 def most_scans(engine: OutOfCoreEngine, recipe: Learner | TreeLearner, depth: int) -> int:

@@ -119,7 +119,7 @@ def losses_along(model: TreeModel, cases: Dataset, alphas: Sequence[float]) -> F
 def _losses_at_nodes(tree: Tree, cases: Dataset) -> tuple[Floats, Floats]:
     """Return the loss of all cases that reach each node, and of those that end there."""
     target = np.zeros(0) if cases.target is None else cases.target
-    weights = np.ones(cases.n_rows) if cases.weights is None else cases.weights
+    weights = cases.case_weights
     own, staying = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     for visits in all_visits(tree, cases):
         predicted = tree.outcome[visits.nodes]
