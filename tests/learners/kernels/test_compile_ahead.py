@@ -151,12 +151,12 @@ def test_what_is_asked_for_is_grown(recipe: Recipe, monkeypatch: pytest.MonkeyPa
 _GROW = """
 import numpy as np
 import treewright
-from treewright.learners.kernels import subtree
+from treewright.learners.kernels import node_loop
 rng = np.random.default_rng(0)
 X = rng.normal(size=(9000, 3))
 y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
 model = treewright.CARTClassifier(engine="compiled").fit(X, y)
-print(model.tree_.n_nodes, sum(subtree.grow_nodes.stats.cache_hits.values()))
+print(model.tree_.n_nodes, sum(node_loop.grow_nodes.stats.cache_hits.values()))
 """
 
 
