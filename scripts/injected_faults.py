@@ -89,8 +89,8 @@ def first_failure(copy: Path, fault: Fault) -> str | None:
     """Return the first test that fails with the fault, None if all pass."""
     path = copy / "src" / "treewright" / fault.file
     text = path.read_text(encoding="utf-8")
-    if text.count(fault.right) < 1 or fault.right == fault.wrong:
-        sys.exit(f"{fault.file} has no {fault.right!r}: change the fault")
+    if text.count(fault.right) != 1:
+        sys.exit(f"{fault.file} must have {fault.right!r} once: change the fault")
     path.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
     try:
         done = subprocess.run(
@@ -119,12 +119,15 @@ def first_failure(copy: Path, fault: Fault) -> str | None:
 
 
 def oracle() -> str:
-    """Return where the recorded results are: the copy has another neighbour."""
+    """Return the folder of the recorded results, which is relative to the checkout by default."""
     return os.environ.get("TREEWRIGHT_ORACLE", str(ROOT.parent / "shared" / "oracle"))
 
 
 def main() -> None:
     """Try the faults of all packages, or of those that are named."""
+    unknown = set(sys.argv[1:]) - {fault.package for fault in FAULTS}
+    if unknown:
+        sys.exit(f"no faults for {', '.join(sorted(unknown))}")
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of(Path(folder))

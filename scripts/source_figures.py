@@ -43,6 +43,8 @@ def figures(folder: Path) -> dict[str, str]:
     code = comments = vocabularies = choices = lazy = lazy_own = 0
     words: set[str] = set()
     files = sorted(folder.rglob("*.py"))
+    if not files:
+        sys.exit(f"{folder} has no Python files")
     for path in files:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
@@ -60,7 +62,7 @@ def figures(folder: Path) -> dict[str, str]:
         choices += sum(_is_choice(node) for node in ast.walk(tree))
         for function in ast.walk(tree):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                inner = [one for one in function.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+                inner = [one for one in ast.walk(function) if isinstance(one, (ast.Import, ast.ImportFrom))]
                 lazy += len(inner)
                 lazy_own += sum("treewright" in ast.unparse(one) for one in inner)
     return {

@@ -114,6 +114,11 @@ class RpartLearner(CartProgram):
         return "depth"
 
     @property
+    def max_depth(self) -> int | None:
+        """The largest depth to which it grows."""
+        return self.options.max_depth
+
+    @property
     def prunes_itself(self) -> bool:
         """True: splits that do not save cp are removed."""
         return True

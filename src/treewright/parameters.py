@@ -61,6 +61,21 @@ def check_share(name: str, value: object, *, above: float = 0.0, plain: bool = F
         raise ParameterError(f"{name} must be a number above {above:g} and at most 1, not {value!r}")
 
 
+def check_number(name: str, value: object, least: float) -> None:
+    """Raise unless the value is a finite number of at least `least`.
+
+    Examples
+    --------
+    >>> check_number("decrease", 0.5, 0)
+    >>> check_number("decrease", "a", 0)
+    Traceback (most recent call last):
+        ...
+    treewright.errors.ParameterError: decrease must be a number of at least 0, not 'a'
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < np.inf:
+        raise ParameterError(f"{name} must be a number of at least {least:g}, not {value!r}")
+
+
 def check_flag(name: str, value: object, *, plain: bool = False) -> None:
     """Raise unless the value is True or False.
 

@@ -101,8 +101,8 @@ class Plan:
         from treewright.learners.chaid.options import CHAID
         from treewright.learners.j48.options import J48
 
-        known = (Recipe, Release8, J48, RpartLearner, MedianLearner, CHAID, CAL2, CAL3)
-        return {kind.__name__: kind for kind in known} | TreeLearner.kinds
+        built_in = (Recipe, Release8, J48, RpartLearner, MedianLearner, CHAID, CAL2, CAL3)
+        return TreeLearner.kinds | {kind.__name__: kind for kind in built_in}
 
     @property
     def tree(self) -> Plan:
@@ -116,8 +116,7 @@ class Plan:
     @property
     def max_depth(self) -> int | None:
         """The largest depth to which it grows, None if there is no limit."""
-        recipe = self.learner.recipe
-        return None if recipe is None else recipe.stopping.max_depth
+        return self.learner.max_depth
 
     def limits(self) -> list[str]:
         """Return the limits on growing, in a few words each."""
@@ -141,7 +140,7 @@ class Plan:
     def unpruned(self) -> Plan:
         """Return the plan without its pruning."""
         kept = tuple(method for method in self.pruning if isinstance(method, Collapse))
-        return Plan(self.learner.unpruned(), kept)
+        return replace(self, learner=self.learner.unpruned(), pruning=kept)
 
     def grow_and_prune(self, cases: Dataset, run: Run) -> Grown:
         """Return the pruned tree, with split traces if they are wanted."""
@@ -381,7 +380,7 @@ def provenance(rows: int, source: str | None) -> dict[str, Any]:
 
 
 def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) -> tuple[tuple[float, ...], ...] | None:
-    """Read costs given as a table or as ``{(true, predicted): cost}``; other mistakes cost 1, correct predictions 0.
+    """Read costs given as a table or as ``{(actual, predicted): cost}``; other mistakes cost 1, correct predictions 0.
 
     Examples
     --------
@@ -394,7 +393,7 @@ def costs_from(costs: Mapping[tuple[Any, Any], float] | Any, labels: list[str]) 
         table = [[0.0 if actual == predicted else 1.0 for predicted in labels] for actual in labels]
         for pair, cost in costs.items():
             if not isinstance(pair, tuple) or len(pair) != 2 or any(str(label) not in labels for label in pair):
-                raise ParameterError(f"costs are for pairs (true class, predicted class) of {labels}, not {pair!r}")
+                raise ParameterError(f"costs are for pairs (actual class, predicted class) of {labels}, not {pair!r}")
             table[labels.index(str(pair[0]))][labels.index(str(pair[1]))] = float(cost)
         return tuple(tuple(row) for row in table)
     try:
@@ -443,8 +442,14 @@ class RulePlan:
 
     @property
     def abilities(self) -> Abilities:
-        """What it can take: classes; a rule has no class probabilities."""
-        return Abilities(probabilities=False)
+        """What its tree can take, in memory and for classes; a rule has no class probabilities."""
+        return replace(
+            self.tree.abilities,
+            tasks=frozenset({Task.CLASSIFICATION}),
+            out_of_core=False,
+            sampled_attributes=False,
+            probabilities=False,
+        )
 
     def for_schema(self, schema: Schema) -> RulePlan:
         """Return the plan; rules are for classes."""

@@ -93,7 +93,7 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
         (("duckdb:///no.db",), "say which table"),
         (("weather.csv", "--engine", "duckdb", "-a", "rules"), "Rules from C4.5: trained in memory only"),
         (("weather.csv", "--engine", "duckdb", "--folds", "5"), "--folds needs cases in memory"),
-        (("weather.csv", "--engine", "duckdb", "-a", "cal2"), "CAL2 needs the cases one by one"),
+        (("weather.csv", "--engine", "duckdb", "-a", "cal2"), "CAL2: trained in memory only"),
         (("w*.csv", "--engine", "compiled"), "reads a file into memory"),
         (("postgresql://ann:hush@127.0.0.1:1/x?table=t",), "postgresql://ann:***@127.0.0.1:1/x"),
     ],

@@ -93,7 +93,9 @@ def test_they_say_what_they_are() -> None:
     assert bagging(balanced=True).describe() == "100 trees, as many of each class in every bootstrap"
     assert forest(bootstrap=False).describe().endswith("all cases in every tree")
     assert adaboost(trees=1).describe() == "1 round at most"
-    assert adaboost(coarseness=1.4).describe() == "50 rounds at most, later trees divide from 1.4 mean leaves on"
+    assert (
+        adaboost(coarseness=1.4).describe() == "50 rounds at most, later trees split nodes of at least 1.4 mean leaves"
+    )
     assert bagging(chaid()).name == "Bagged CHAID trees"
     assert adaboost("id3").nominal_limit == forest("id3").nominal_limit > 0
 

@@ -117,8 +117,8 @@ def test_fit_takes_a_relation_and_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (c45(dialect="r8"), "C4.5 Release 8 needs the cases one by one.*DuckDB"),
-        (cal2(), "CAL2 needs the cases"),
+        (c45(dialect="r8"), "C4.5 Release 8: trained in memory only"),
+        (cal2(), "CAL2: trained in memory only"),
         (cart(prune="reduced_error"), "holds out cases by their number"),
         (cart(bins=4), "bins are made from numbers in memory"),
         (c45_rules(), "Rules from C4.5: trained in memory only"),
@@ -133,7 +133,10 @@ def test_learners_that_need_cases_are_refused_with_the_reason(plan: Any, message
 def test_missing_values_that_c45_would_divide_are_refused_at_once() -> None:
     data = random_table(2, rows=60)
     engine = duckdb_engine(data)
-    with pytest.raises(ParameterError, match=r"C4\.5 divides cases without a value.*DuckDB does not do.*use CART"):
+    with pytest.raises(
+        ParameterError,
+        match=r"C4\.5 sends cases with a missing value down several branches.*DuckDB does not do.*use CART",
+    ):
         fit_over(engine, c45(), finish_rows=0)
     assert engine.scans <= 3
 
@@ -147,7 +150,7 @@ def test_raising_with_too_many_different_cases_is_refused(monkeypatch: pytest.Mo
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(ParameterError, match="not list"):
         treewright.fit([[1]], id3())
-    with pytest.raises(ParameterError, match="target: for tables outside memory"):
+    with pytest.raises(ParameterError, match="target: for out-of-core tables"):
         treewright.fit(sample("play-tennis"), id3(), target="x")
     with pytest.raises(ParameterError, match="finish_rows"):
         fit_over(duckdb_engine(sample("play-tennis")), id3(), finish_rows=-1)

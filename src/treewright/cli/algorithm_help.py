@@ -76,7 +76,8 @@ class LearnerVerb(Verb):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb, with the options of learners in one dictionary."""
-        ctx.params["options"] = given_options(ctx.params, learner_parameters())
+        with click.core.augment_usage_errors(ctx):
+            ctx.params["options"] = given_options(ctx.params, learner_parameters())
         return super().invoke(ctx)
 
     def page(self, ctx: click.Context) -> Page:

@@ -239,10 +239,10 @@ def _table_names(sources: tuple[str, ...]) -> dict[str, str]:
     short = [PurePath(path.name.removesuffix(".gz")).stem or path.name for path in paths]
     folders = [path.parent.name for path in paths]
     names = []
-    for place, one in enumerate(short):
+    for index, one in enumerate(short):
         same = [folders[other] for other, name in enumerate(short) if name == one]
-        told_by_folder = all(same) and len(set(same)) == len(same) and not set(same) & set(short)
-        names.append(one if len(same) == 1 else folders[place] if told_by_folder else sources[place])
+        named_by_folder = all(same) and len(set(same)) == len(same) and not set(same) & set(short)
+        names.append(one if len(same) == 1 else folders[index] if named_by_folder else sources[index])
     for name in names:
         if names.count(name) > 1:
             raise click.UsageError(f"{name} is named twice; every table counts once")

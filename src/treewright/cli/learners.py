@@ -41,7 +41,7 @@ _LETTERS = {
         ),
     ),
 }
-"""Letters that abbreviate an option with a value, after which option they are listed."""
+"""Short forms, by the option after which help lists them."""
 
 
 def listed_algorithms(*makes: str) -> tuple[Algorithm, ...]:
@@ -127,6 +127,9 @@ def learner_for(algorithm: str, options: dict[str, Any], seed: int = 0) -> Learn
     try:
         return as_learner(algorithm_named(algorithm).learner(options, seed))
     except UnknownOptionError as error:
-        words = error.name.replace("_", "-")
-        spelled = f"--no-{words}" if options.get(error.name) is False else f"--{words}"
-        raise click.UsageError(error.worded(spelled)) from error
+        raise click.UsageError(error.worded(spelled(error.name, options[error.name]))) from error
+
+
+def spelled(name: str, value: Any) -> str:
+    """Return an option as it is typed."""
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"

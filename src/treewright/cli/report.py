@@ -9,7 +9,7 @@ import click
 
 from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
 from treewright.cli.help import option, verb
-from treewright.cli.learners import learner_for, listed_names
+from treewright.cli.learners import learner_for, listed_names, spelled
 from treewright.cli.options import (
     FILE,
     json_option,
@@ -148,7 +148,7 @@ def _refuse_training_options(
 ) -> None:
     from treewright.data.infer import Overrides
 
-    given = [f"--{name.replace('_', '-')}" for name in options]
+    given = [spelled(name, value) for name, value in options.items()]
     given += ["--target"] if target is not None else []
     given += ["--algorithm"] if algorithm is not None else []
     given += ["--schema"] if schema is not None else []
@@ -231,7 +231,7 @@ def _trained(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
 
 
 def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
-    """Read cases as the model's schema has them, with their truth; attributes may have new values, as always."""
+    """Read cases as the model's schema has them, with their target; attributes may have new values, as always."""
     from treewright.data.encode import Unseen, encode
     from treewright.data.read import read_for, require_rows
     from treewright.errors import DataError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
+    from treewright.ensembles.plan import ForestPlan
     from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
     from treewright.fitting.algorithms import Learner
     from treewright.fitting.out_of_core import OpenedTable
@@ -74,7 +75,7 @@ OUT_OF_CORE = ("duckdb", "postgresql", "spark", "dask")
 
 @dataclass(frozen=True)
 class Request:
-    """Who trains and how; the options of `train` beside the data and the algorithm.
+    """How to train: engine, threads, limits; the options of `train` beside the data and the algorithm.
 
     Parameters
     ----------
@@ -129,7 +130,8 @@ class Request:
                 )
             if given is not None and not out_of_core and not ensemble:
                 names = listed_names("ensemble")
-                raise click.UsageError(f"--{name} is for {', '.join(names[:-1])} and {names[-1]}")
+                table = " and for out-of-core tables" if name == "resume" else ""
+                raise click.UsageError(f"--{name} is for {', '.join(names[:-1])} and {names[-1]}{table}")
 
 
 _REQUEST_OPTIONS = (
@@ -172,8 +174,8 @@ _REQUEST_OPTIONS = (
 
 
 def request_options(function: Function) -> Function:
-    """Add who trains and how; the function gets `request`."""
-    names = ("engine", "dry_run", "finish_rows", "temporary_tables", "key", "resume", "jobs", "time_limit")
+    """Add how to train: engine, threads, limits; the function gets `request`."""
+    names = [one.name for one in fields(Request)]
 
     @functools.wraps(function)
     def wrapper(*args: Any, **rest: Any) -> Any:
@@ -240,8 +242,9 @@ def train(
     learner = learner_for(algorithm, options, seed)
     smooth = _smoothing(smoothing)
     given_costs = parsed_costs(costs)
-    if given_costs and not learner.abilities.probabilities:
-        raise click.UsageError("--cost needs class probabilities, which rules do not provide")
+    for name, value in (("--cost", given_costs), ("--smoothing", smooth)):
+        if value and not learner.abilities.probabilities:
+            raise click.UsageError(f"{name} needs class probabilities, which rules do not provide")
     out_of_core = request.is_out_of_core(source)
     request.require_ensemble(learner, out_of_core=out_of_core)
     if out_of_core:
@@ -252,6 +255,7 @@ def train(
             source, learner, request, columns, smooth, given_costs, output=output, no_save=no_save, as_json=as_json
         )
         return
+    resume = None if request.resume is None else _forest(request.resume)
     path = None if no_save else output or default_model_path(source)
     if path is not None:
         require_writable(path, source)
@@ -261,10 +265,12 @@ def train(
         table = _costs(given_costs, data.schema)
         if not as_json:
             write(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
-        model = _grown(data, learner, request, smooth, table, path)
-        estimate, line, model = _estimate(data, learner, request, table, model, folds, seed)
+        class_options = {"smoothing": smooth, "costs": table}
+        model = _grown(data, learner, request, resume, class_options, path)
+        estimate, line, model = _estimate(data, learner, request, class_options, model, folds, seed)
     if path is not None:
         model.save(path)
+    _note_time_limit(model)
     if as_json:
         write_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
         return
@@ -279,19 +285,18 @@ def _grown(
     data: Dataset,
     learner: Learner,
     request: Request,
-    smoothing: str | float | None,
-    costs: tuple[tuple[float, ...], ...] | None,
+    resume: Forest | None,
+    class_options: dict[str, Any],
     path: str | None,
 ) -> Model:
     """Train, with a progress bar; on Ctrl-C keep the finished trees of an ensemble."""
     from treewright.ensembles.running import Interrupted
     from treewright.fitting.learn import fit
 
-    resume = None if request.resume is None else _forest(request.resume)
     how = {"engine": request.engine, "n_jobs": request.jobs, "time_limit": request.time_limit, "resume": resume}
     try:
         with ProgressBar("growing") as bar:
-            return fit(data, learner, smoothing=smoothing, costs=costs, progress=bar, **how)
+            return fit(data, learner, progress=bar, **class_options, **how)
     except Interrupted as stop:
         if path is not None:
             stop.forest.save(path)
@@ -340,7 +345,7 @@ def _estimate(
     data: Dataset,
     learner: Learner,
     request: Request,
-    costs: tuple[tuple[float, ...], ...] | None,
+    class_options: dict[str, Any],
     model: Model,
     folds: int | None,
     seed: int,
@@ -356,24 +361,24 @@ def _estimate(
 
     estimate = line = None
     if learner.abilities.out_of_bag and isinstance(model, Forest):
-        estimate, model = _out_of_bag(data, learner, model)
+        estimate, model = _out_of_bag(data, cast("ForestPlan", learner), model)
         line = None if estimate is None else estimate_line(estimate, 10, "Out-of-bag estimate")
         if folds is None:
             return estimate, line, model
     chosen = min(10, data.n_rows) if folds is None else folds
     if chosen == 0 or (folds is None and data.n_rows < 4):
         return None, None, model
-    alone = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
+    one_fold = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
 
     def trained(part: Dataset) -> Any:
-        return fit(part, learner, costs=costs, keep_trace=False, engine=request.engine)
+        return fit(part, learner, keep_trace=False, engine=request.engine, n_jobs=request.jobs, **class_options)
 
     with ProgressBar("cross-validating") as bar:
-        estimate = cross_validate(data, trained, chosen, used=1 if alone else None, seed=seed, progress=bar)
+        estimate = cross_validate(data, trained, chosen, used=1 if one_fold else None, seed=seed, progress=bar)
     return estimate, estimate_line(estimate, chosen), model
 
 
-def _out_of_bag(data: Dataset, learner: Any, model: Forest) -> tuple[Estimate | None, Forest]:
+def _out_of_bag(data: Dataset, learner: ForestPlan, model: Forest) -> tuple[Estimate | None, Forest]:
     """Return the out-of-bag estimate and the forest with the errors after each tree."""
     from treewright.ensembles.out_of_bag import out_of_bag
     from treewright.ensembles.random_forest import with_log
@@ -439,7 +444,7 @@ def _train_out_of_core(
             _print_statement(opened, as_json=as_json)
             return
         if not as_json:
-            write(f"{table_line(engine.schema, engine.n_rows, engine.source)}")
+            write(table_line(engine.schema, engine.n_rows, engine.source))
             write(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
         with ProgressBar("growing") as bar:
             model = opened.fit(
@@ -501,15 +506,23 @@ def _print(model: Model, sentences: list[str | None]) -> None:
     line = "  ".join(one for one in sentences if one is not None)
     if isinstance(model, Forest):
         write(f"{forest_text(model)}\n\n{line}")
-        wanted = model.recipe.get("trees")
-        if isinstance(wanted, int) and model.n_trees < wanted and "alpha" not in model.log:
-            note(f"note: the time limit was reached after {model.n_trees} of {wanted} trees")
     elif isinstance(model, RuleModel):
         write(f"{model}\n\n{plural(len(model.rules), 'rule')}.  {line}")
     else:
         write(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
         if model.tree.n_nodes == 1:
             note(f"note: no split was made: {model.tree.node(0).stop}")
+
+
+def _note_time_limit(model: Model) -> None:
+    """Note that a forest has fewer trees than wanted; boosting may end early by itself."""
+    from treewright.tree.forest import Forest
+
+    if not isinstance(model, Forest) or "alpha" in model.log:
+        return
+    wanted = model.recipe.get("trees")
+    if isinstance(wanted, int) and model.n_trees < wanted:
+        note(f"note: the time limit was reached after {model.n_trees} of {wanted} trees")
 
 
 def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = False, node: int = 0) -> str:

@@ -76,13 +76,11 @@ class SharedGrower:
 
     def grow_and_route(self, recipe: Recipe, weights: CaseWeights) -> tuple[Tree, Leaves | None]:
         """Grow a tree without the cases of weight zero; also return the leaf of each case, None if it is not known."""
-        from treewright.learners.kernels.options import is_supported
-
-        if self._compiled is None or not is_supported(recipe):
-            grower, recipe = self.grower_for(recipe)
+        grower, recipe = self.grower_for(recipe)
+        if isinstance(grower, InterpretedGrower):
             return grower.grow(recipe, weights), None
         leaves = np.empty(self._n_rows, dtype=np.int32)
-        tree = self._compiled.grow(recipe, weights, leaves=leaves)
+        tree = grower.grow(recipe, weights, leaves=leaves)
         return tree, None if leaves[0] < 0 else leaves
 
 

@@ -22,7 +22,7 @@ from treewright.learners.registry import (
     tree_algorithms,
 )
 from treewright.learners.shared_options import shared
-from treewright.parameters import check_whole_number
+from treewright.parameters import check_number, check_share, check_whole_number
 from treewright.plans import Costs, Plan, as_plan, c45
 from treewright.tree.model import Smoothing
 
@@ -274,16 +274,14 @@ class BoostPlan:
     def __post_init__(self) -> None:
         check_whole_number("trees", self.trees, 1, MOST_TREES)
         check_whole_number("max_resets", self.max_resets, 0, MOST_TREES)
-        if isinstance(self.learning_rate, bool) or not 0 < self.learning_rate <= 1:
-            raise ParameterError(f"learning_rate must be a number above 0 and at most 1, not {self.learning_rate!r}")
+        check_share("learning_rate", self.learning_rate)
         if self.votes not in ("class", "shares"):
             raise ParameterError(f"votes must be 'class' or 'shares', not {self.votes!r}")
         if self.reweighting not in ("factor", "midway"):
             raise ParameterError(f"reweighting must be 'factor' or 'midway', not {self.reweighting!r}")
         if self.reweighting == "midway" and self.learning_rate != 1:
             raise ParameterError("learning_rate is for reweighting='factor': the midway rule has its own pace")
-        if isinstance(self.coarseness, bool) or not 0 <= self.coarseness < float("inf"):
-            raise ParameterError(f"coarseness must be a number of at least 0, not {self.coarseness!r}")
+        check_number("coarseness", self.coarseness, 0)
         if self.coarseness and self.tree.learner.recipe is None:
             raise ParameterError(f"{self.tree.name} knows no coarseness; only ID3, C4.5 and CART do")
 
@@ -310,7 +308,7 @@ class BoostPlan:
         if self.reweighting == "midway":
             words.append("weights moved midway")
         if self.coarseness:
-            words.append(f"later trees divide from {self.coarseness:g} mean leaves on")
+            words.append(f"later trees split nodes of at least {self.coarseness:g} mean leaves")
         return ", ".join([*words, *(["votes by shares of the leaves"] if self.votes == "shares" else [])])
 
     def for_schema(self, schema: Schema) -> BoostPlan:
@@ -449,7 +447,7 @@ def _named(
     """
 
     def named(*, base: str | None = None, seed: int = 0, **options: Any) -> EnsemblePlan:
-        refuse_unknown(algorithm_named(key), OWN_OPTIONS & options.keys())
+        refuse_unknown(algorithm_named(key), [name for name in options if name in OWN_OPTIONS])
         own = {PARAMETERS.get(name, name): options.pop(name) for name in OWN_OPTIONS & options.keys()}
         algorithm = algorithm_named(base or default_base)
         if algorithm.makes != "tree":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treewright.data.dataset import Dataset
-from treewright.fitting.learn import require_something, warn_of_names
+from treewright.fitting.learn import require_training_cases, warn_of_identifiers
 from treewright.learners.base import SplitTraces, TreeLearner
 from treewright.learners.cal.growing import CaseByCase
 from treewright.learners.tracing import counted_traces
@@ -35,7 +35,7 @@ def fit_case_by_case(
     (4, 'x1(x2(A,B),x2(A,B))')
     """
     learner = begin_case_by_case(dataset, recipe, keep_trace=keep_trace)
-    warn_of_names(dataset.schema, dataset.n_rows)
+    warn_of_identifiers(dataset.schema, dataset.n_rows)
     learner.learn_all(dataset)
     return model_so_far(learner, recipe, data=dataset, smoothing=smoothing), learner
 
@@ -53,7 +53,7 @@ def begin_case_by_case(first: Dataset, recipe: Plan | TreeLearner, *, keep_trace
     """
     plan = as_plan(recipe)
     if plan.abilities.grows_on:
-        require_something(first)
+        require_training_cases(first)
     return plan.learner.begin(first, keep_trace=keep_trace)
 
 

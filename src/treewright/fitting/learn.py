@@ -138,23 +138,23 @@ def fit(
     smoothing : None, "laplace" or float
         How class probabilities are estimated.
     costs : tuple of tuples or None
-        Cost of saying class j of a case of class i, in declared order.
+        Cost of predicting class j for a case of actual class i, in category order.
     progress : callable or None
         Called with cases (of a forest: trees) done and in all.
     keep_trace : bool
         Whether the model keeps what was evaluated at its nodes; without, the same tree is grown sooner.
     engine : str
         Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For a
-        table outside memory who counts: "duckdb", "postgresql", "spark" or "dask".
+        out-of-core table who counts: "duckdb", "postgresql", "spark" or "dask".
     n_jobs : int or None
         Threads; None and -1 for all processors (a forest: None for one). The result is the same for any number.
     time_limit : float or None
         Of a forest: seconds after which no further tree is begun.
     resume : Forest, path or None
-        Of a forest: one of the same plan and data with fewer trees, to go on with. Of a table outside memory: the file
+        Of a forest: one of the same plan and data with fewer trees, to go on with. Of an out-of-core table: the file
         that keeps the state after each level.
     **there
-        Of a table outside memory: `target`, `schema`, `overrides`, `finish_rows`, `temporary` and `key` as in
+        Of an out-of-core table: `target`, `schema`, `overrides`, `finish_rows`, `temporary` and `key` as in
         `treewright.fitting.out_of_core.fit_table`.
 
     Warns
@@ -178,7 +178,7 @@ def fit(
         from treewright.fitting.out_of_core import fit_table
 
         if resume is not None and not isinstance(resume, (str, PathLike)):
-            raise ParameterError("resume is the file of a state for tables outside memory; forests there start again")
+            raise ParameterError("resume is the file of a state for out-of-core tables; forests there start again")
         return fit_table(
             dataset,
             plan,
@@ -192,11 +192,11 @@ def fit(
             **there,
         )
     if there:
-        raise ParameterError(f"{', '.join(there)}: for tables outside memory; a dataset has it")
+        raise ParameterError(f"{', '.join(there)}: for out-of-core tables; a dataset has it")
     run = Run(engine, n_jobs, progress, keep_trace, time_limit, _forest(resume))
-    require_something(dataset)
-    _refuse_what_it_cannot(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
-    warn_of_names(dataset.schema, dataset.n_rows)
+    require_training_cases(dataset)
+    _check_abilities(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
+    warn_of_identifiers(dataset.schema, dataset.n_rows)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
     model: TreeModel | RuleModel | Forest = plan.for_schema(dataset.schema).learn(
         weighted, run, smoothing=smoothing, costs=costs
@@ -215,24 +215,24 @@ def _forest(resume: Any) -> Forest | None:
 
     if isinstance(resume, Forest):
         return resume
-    raise ParameterError("resume is a forest here; the file of a state is for tables outside memory")
+    raise ParameterError("resume is a forest here; the file of a state is for out-of-core tables")
 
 
-def _refuse_what_it_cannot(plan: Learner, run: Run, **given: Any) -> None:
+def _check_abilities(plan: Learner, run: Run, **given: Any) -> None:
     """Raise if the learner cannot do what was requested."""
     abilities = plan.abilities
     if not abilities.many_trees and (run.time_limit is not None or run.resume is not None):
         raise ParameterError("time_limit and resume are for forests")
     check_engine(run.engine)
     if run.engine != "auto" and run.engine not in abilities.engines:
-        raise ParameterError(f"{plan.name} is grown by the interpreter only; leave out the engine")
+        raise ParameterError(f"{plan.name} cannot be grown by engine={run.engine!r}; leave out the engine")
     if not abilities.probabilities:
         for name, value in given.items():
             if value is not None:
-                raise ParameterError(f"{name} needs class probabilities, which {plan.name} has not")
+                raise ParameterError(f"{name} needs class probabilities, which {plan.name} does not provide")
 
 
-def warn_of_names(schema: Schema, n_rows: int) -> None:
+def warn_of_identifiers(schema: Schema, n_rows: int) -> None:
     """Warn of nominal attributes with nearly a value for each row: a tree would learn the names of the cases."""
     for column in schema.attributes:
         values = len(column.values)
@@ -244,7 +244,7 @@ def warn_of_names(schema: Schema, n_rows: int) -> None:
             )
 
 
-def require_something(dataset: Dataset) -> None:
+def require_training_cases(dataset: Dataset) -> None:
     """Raise unless there are rows with a target."""
     if dataset.n_rows == 0:
         raise DataError("there are no rows to learn from", source=dataset.source)

@@ -27,7 +27,7 @@ from treewright.ensembles.random_forest import (
 )
 from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
-from treewright.fitting.learn import fit, warn_of_names
+from treewright.fitting.learn import fit, warn_of_identifiers
 from treewright.learners.base import Grown, Progress, SplitTraces, TreeLearner
 from treewright.learners.forest_out_of_core import grow_forest_over
 from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
@@ -120,7 +120,7 @@ def fit_table(
 
 @dataclass(frozen=True)
 class OpenedTable:
-    """A table outside memory with an engine that counts it for a learner.
+    """An out-of-core table with an engine that counts it for a learner.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class OpenedTable:
         if not self.learner.abilities.many_trees:
             return fit_over(self.engine, self.learner.tree, keep_trace=keep_trace, state=state, **how)
         if state is not None:
-            raise ParameterError("forests outside memory keep no state: they start again")
+            raise ParameterError("forests out of core keep no state: they start again")
         return fit_forest_over(self.engine, cast("ForestPlan", self.learner), self.key, **how)
 
     def most_scans(self, depth: int) -> int:
@@ -177,11 +177,7 @@ def opened_table(
     key: str | None = None,
 ) -> Iterator[OpenedTable]:
     """Open a table out of core for a learner; the parameters are those of `fit_table`."""
-    if not plan.abilities.out_of_core and (plan.abilities.many_trees or not plan.abilities.probabilities):
-        raise ParameterError(
-            f"{plan.name}: trained in memory only; read the table (treewright.read; on the command line give one file "
-            "and omit --engine)"
-        )
+    _require_ability(plan)
     named = source.key if key is None and isinstance(source, Table) else key
     bootstraps = bootstrap_samples_of(cast("ForestPlan", plan), named) if plan.abilities.many_trees else None
     with engine_over(
@@ -210,7 +206,7 @@ def fit_over(
     state: str | os.PathLike[str] | None = None,
     on_level: OnLevel | None = None,
 ) -> TreeModel:
-    """Learn over an engine whose data are outside memory.
+    """Learn over an engine whose data are out of core.
 
     Parameters
     ----------
@@ -228,7 +224,7 @@ def fit_over(
     check_whole_number("finish_rows", finish_rows, 0)
     plan = as_plan(recipe).for_schema(engine.schema)
     _require_possible(plan, engine)
-    warn_of_names(engine.schema, engine.n_rows)
+    warn_of_identifiers(engine.schema, engine.n_rows)
     if engine.n_cases <= finish_rows:
         return _fit_fetched(engine, plan, smoothing, costs, progress, keep_trace=keep_trace)
     if plan.reference.missing is MissingPolicy.FRACTIONAL:
@@ -264,7 +260,7 @@ def fit_forest_over(
     finish_rows: int = FINISH_ROWS,
     on_level: OnLevel | None = None,
 ) -> Forest:
-    """Learn a forest over an engine whose data are outside memory; all trees share every scan.
+    """Learn a forest over an engine whose data are out of core; all trees share every scan.
 
     Parameters
     ----------
@@ -285,7 +281,7 @@ def fit_forest_over(
     check_whole_number("finish_rows", finish_rows, 0)
     fitting = plan.for_schema(engine.schema)
     require_forest_out_of_core(fitting, engine.schema, engine.name)
-    warn_of_names(engine.schema, engine.n_rows)
+    warn_of_identifiers(engine.schema, engine.n_rows)
     recipes = tree_recipes(fitting, len(engine.schema.attributes))
     if recipes[0].missing is MissingPolicy.FRACTIONAL:
         _require_no_missing(engine, fitting.tree)
@@ -328,12 +324,16 @@ def _provenance(engine: OutOfCoreEngine) -> dict[str, Any]:
     return provenance(engine.n_rows, engine.source)
 
 
-def _require_possible(plan: Plan, engine: OutOfCoreEngine) -> None:
+def _require_ability(plan: Learner) -> None:
     if not plan.abilities.out_of_core:
         raise ParameterError(
-            f"{plan.name} needs the cases one by one, in memory, and not tables counted by {engine.name}: "
-            "ID3, C4.5 (dialect 'c45'), CART and CHAID learn there"
+            f"{plan.name}: trained in memory only; out of core there are ID3, C4.5 (dialect 'c45'), CART, CHAID and "
+            "forests of them. Read the table (treewright.read; on the command line give one file and omit --engine)"
         )
+
+
+def _require_possible(plan: Plan, engine: OutOfCoreEngine) -> None:
+    _require_ability(plan)
     if plan.learner.numeric_bins is not None:
         raise ParameterError(f"bins are made from numbers in memory, and not by {engine.name}: leave bins out")
     held_out = [method for method in plan.pruning if isinstance(method, ReducedError)]
@@ -367,7 +367,7 @@ def _require_no_missing(engine: OutOfCoreEngine, plan: Plan) -> None:
     if incomplete:
         columns = ", ".join(f"{name!r} ({number:,})" for name, number in incomplete.items())
         raise ParameterError(
-            f"{plan.name} divides cases without a value among the branches, which {engine.name} does not do; "
+            f"{plan.name} sends cases with a missing value down several branches, which {engine.name} does not do; "
             f"there are values missing in {columns}: leave these columns out, fill them, use CART, "
             "or read the table into memory"
         )

@@ -81,7 +81,7 @@ class Abilities:
 
 @dataclass(frozen=True)
 class Run:
-    """The circumstances of learning: they change how long it takes and what is reported, never the model.
+    """The circumstances of learning: how long it takes and what is reported. Only a time limit changes the model.
 
     Parameters
     ----------
@@ -179,6 +179,12 @@ class TreeLearner(ABC):
     def numeric_bins(self) -> int | None:
         """The number of bins that numeric attributes are put into before growing; None takes numbers as they are."""
         return None
+
+    @property
+    def max_depth(self) -> int | None:
+        """The largest depth to which it grows; None if there is no limit."""
+        recipe = self.recipe
+        return None if recipe is None else recipe.stopping.max_depth
 
     @property
     def order(self) -> str:

@@ -125,6 +125,9 @@ class UnknownOptionError(ParameterError):
         self.known_to = known_to
         super().__init__(self.worded(name))
 
+    def __reduce__(self) -> tuple[type[UnknownOptionError], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.name, self.algorithm, self.known_to)
+
     def worded(self, spelled: str) -> str:
         """Return the message with the option as the caller spells it."""
         only = f", only of {', '.join(self.known_to)}" if self.known_to else ""

@@ -256,7 +256,7 @@ class _Growth:
 
     @contextmanager
     def running(self) -> Iterator[_Growth]:
-        """Start the threads, and cancel them when an error or an interrupt ends the growth."""
+        """Start the threads, and set the cancel flag at the end, whatever ended the growth."""
         jobs = self._owner.n_jobs
         if jobs > 1 and len(self._rows) > BLOCK:
             self._pool, self._helper = Threads(jobs, self._cancelled), Threads(1, self._cancelled)
@@ -463,7 +463,7 @@ class _Growth:
 
 
 class _DataValues:
-    """The part of an engine that an `SplitEvaluator` needs when it has the frequency table already."""
+    """The part of an engine that a `SplitEvaluator` needs when it has the frequency table already."""
 
     def __init__(self, growth: _Growth) -> None:
         self._growth = growth
