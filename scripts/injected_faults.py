@@ -1,10 +1,10 @@
 """Put one fault at a time into a copy of the package, and show which test of the short tier finds it.
 
-    python scripts/injected_faults.py            # all faults, about ten minutes
+    python scripts/injected_faults.py            # all faults, a few minutes
     python scripts/injected_faults.py pruning    # those of one package
 
-Each fault is a small mistake that a change could make. Only the tests that mirror the package are run, without those of
-the full tier. A fault that no test finds, or that is no longer to be found in the source, makes the script fail.
+Each fault is a small mistake that a change could make. Only the tests that mirror the file are run, without those of the
+full tier. A fault that no test finds, or that is no longer to be found in the source, makes the script fail.
 """
 
 from __future__ import annotations
@@ -37,40 +37,77 @@ class Fault:
 
 
 FAULTS = (
-    Fault("data/infer.py", "0 < len(distinct) <= limit and", "0 < len(distinct) < limit and", "tests/data"),
-    Fault("tree/split.py", "np.where(values <= self.cut, 0, 1)", "np.where(values < self.cut, 0, 1)", "tests/tree"),
-    Fault("counting/numpy.py", "weights * share, weights)[mask]", "weights, weights)[mask]", "tests/counting"),
+    Fault(
+        "data/infer.py", "0 < len(distinct) <= limit and", "0 < len(distinct) < limit and", "tests/data/test_infer.py"
+    ),
+    Fault(
+        "tree/split.py",
+        "np.where(values <= self.cut, 0, 1)",
+        "np.where(values < self.cut, 0, 1)",
+        "tests/tree/test_split.py",
+    ),
+    Fault(
+        "counting/numpy.py",
+        "weights * share, weights)[mask]",
+        "weights, weights)[mask]",
+        "tests/counting/test_numpy.py",
+    ),
     Fault(
         "learners/criteria.py",
         "branches = np.concatenate((unknown.sum(keepdims=True), branches))",
         "pass",
-        "tests/learners",
+        "tests/learners/test_criteria.py",
     ),
-    Fault("pruning/error_based.py", "return number <= bound or", "return number < 0.9 * bound or", "tests/pruning"),
-    Fault("ensembles/adaboost.py", "+ log(classes - 1)", "+ log(classes)", "tests/ensembles"),
+    Fault(
+        "pruning/error_based.py",
+        "return number <= bound or",
+        "return number < 0.9 * bound or",
+        "tests/pruning/test_error_based.py",
+    ),
+    Fault("ensembles/adaboost.py", "+ log(classes - 1)", "+ log(classes)", "tests/ensembles/test_adaboost.py"),
     Fault(
         "fitting/learn.py",
         "weights=own * factors[dataset.target]",
         "weights=factors[dataset.target]",
-        "tests/fitting",
+        "tests/fitting/test_learn.py tests/fitting/test_learn_more.py",
     ),
     Fault(
         "evaluation/cross_validation.py",
         "NormalDist().inv_cdf(0.5 + confidence / 2)",
         "NormalDist().inv_cdf(confidence)",
-        "tests/evaluation",
+        "tests/evaluation/test_cross_validation.py",
     ),
-    Fault("explain/attribute.py", "log2(one.tries) / weight", "log2(one.tries + 1) / weight", "tests/explain"),
+    Fault(
+        "explain/attribute.py",
+        "log2(one.tries) / weight",
+        "log2(one.tries + 1) / weight",
+        "tests/explain/test_attribute.py tests/explain/test_node.py",
+    ),
     Fault(
         "drawing/layout.py",
         "for node in range(len(parents) - 1, -1, -1):",
         "for node in range(len(parents) - 1, 0, -1):",
-        "tests/drawing",
+        "tests/drawing/test_layout.py tests/drawing/test_tree_layout.py",
     ),
-    Fault("export/dot.py", """.replace("&", "&amp;")""", "", "tests/export"),
-    Fault("html_report/pruning_slider.py", "sqrt(alpha * after)", "alpha + after", "tests/html_report"),
-    Fault("estimators/base.py", "else shares[:, self._columns]", "else shares", "tests/estimators"),
-    Fault("cli/main.py", "return _failed(str(error), BAD_DATA)", "return _failed(str(error), FAILED)", "tests/cli"),
+    Fault("export/dot.py", """.replace("&", "&amp;")""", "", "tests/export/test_dot.py"),
+    Fault(
+        "html_report/pruning_slider.py",
+        "sqrt(alpha * after)",
+        "alpha + after",
+        "tests/html_report/test_pruning_slider.py",
+    ),
+    Fault(
+        "estimators/base.py",
+        "else shares[:, self._columns]",
+        "else shares",
+        "tests/estimators/test_c45.py tests/estimators/test_cart.py",
+    ),
+    Fault(
+        "cli/main.py",
+        "return _failed(str(error), BAD_DATA)",
+        "return _failed(str(error), FAILED)",
+        "tests/cli/test_main.py",
+    ),
 )
 
 

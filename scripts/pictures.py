@@ -1,10 +1,5 @@
 """Make the pictures of the README and the guide from the programs they show: ``python scripts/pictures.py [FOLDER]``.
 
-Vocabulary
-----------
-screen
-    What a terminal shows of one command, as SVG: its words are words, and it follows light and dark.
-
 Everything comes from bundled tables, so that the same version makes the same pictures.
 """
 

@@ -388,9 +388,14 @@ def cart_learner(
     }
     because = next((name for name, given in of_rpart.items() if given), None)
     if choose is None and not faults and (np.ndim(xval) > 0 or xval != DEFAULT_FOLDS):
-        raise ParameterError(f"xval={xval!r:.60} has an effect only where cp is chosen: add choose='min' or '1se'")
+        raise ParameterError(
+            f"xval={xval!r:.60} has an effect only where cp is chosen: add choose='min' or '1se' (--choose)"
+        )
     if max_surrogates != DEFAULT_SURROGATES and (missing == "majority" or because is None):
-        raise ParameterError(f"max_surrogates={max_surrogates!r} has an effect only with missing='surrogate'")
+        raise ParameterError(
+            f"max_surrogates={max_surrogates!r} has an effect only with missing='surrogate' "
+            "(--missing-values surrogate)"
+        )
     constraints = constraints_from(monotonic)
     if constraints and any(isinstance(method, ErrorBased) and method.raising for method in pruning):
         raise ParameterError("raising puts branches where they may break the order: monotonic goes with raising=False")

@@ -563,7 +563,7 @@ def _cart_settings(dataset: Dataset | None) -> dict[str, Plan]:
     if dataset is not None and dataset.target is not None and dataset.schema.task is Task.REGRESSION:
         unit, word = float(np.var(dataset.target)), " of the variance"
     return {
-        f"alpha {alpha:g}{word}, {leaf} cases in a leaf": cart(
+        f"alpha {alpha:g}{word}, {leaf} case{'' if leaf == 1 else 's'} in a leaf": cart(
             stopping=Stopping(min_leaf=leaf),
             prune="cost_complexity" if alpha else None,
             alpha=alpha * unit if alpha else None,

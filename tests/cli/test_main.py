@@ -44,7 +44,7 @@ def test_version_is_that_of_the_package(shell: Shell) -> None:
 def test_no_arguments_print_the_help(shell: Shell) -> None:
     told = shell()
     assert told.code == 2
-    assert "train" in told.out + told.err
+    assert told.err.startswith("Usage: treewright [OPTIONS] COMMAND [ARGS]...\n\nExamples:\n")
     assert "Traceback" not in told.err
 
 

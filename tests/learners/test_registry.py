@@ -15,6 +15,7 @@ from treewright.data.schema import Task
 from treewright.errors import ParameterError
 from treewright.fitting.algorithms import algorithm_named, algorithms
 from treewright.learners.registry import Algorithm, AlgorithmOption, UnknownOptionError, register
+from treewright.learners.shared_options import shared
 
 BESIDE: dict[str, dict[str, Any]] = {
     "alpha": {"prune": "cost_complexity"},
@@ -140,3 +141,11 @@ def test_options_of_other_algorithms_are_refused_with_those_that_know_them() -> 
 def test_a_name_is_registered_once() -> None:
     with pytest.raises(ParameterError, match="there is an algorithm 'c45' already"):
         register(Algorithm("c45", algorithm_named("c45").make))
+
+
+def test_options_that_cannot_be_listed_are_refused_at_registration() -> None:
+    shared_options: Any = shared("max_depth")
+    with pytest.raises(ParameterError, match="must be AlgorithmOption objects, not tuple"):
+        register(Algorithm("broken", algorithm_named("c45").make, (shared_options,)))
+    with pytest.raises(ParameterError, match="'seed' is an option of the commands"):
+        register(Algorithm("broken", algorithm_named("c45").make, (AlgorithmOption("seed", "A seed."),)))

@@ -83,10 +83,20 @@ class Verbs(click.Group):
             self.resolving = False
 
 
-@click.group("treewright", cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "treewright",
+    cls=Verbs,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="treewright")
-def treewright() -> None:
+@click.pass_context
+def treewright(ctx: click.Context) -> None:
     """Decision trees that explain every split."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(USAGE)
 
 
 def main() -> None:
@@ -106,7 +116,7 @@ def _widen(stream: Any) -> None:
 def run(arguments: list[str], command: click.Command = treewright, name: str = "treewright") -> int:
     """Run a command with these arguments and return the exit code."""
     try:
-        command.main(arguments, prog_name=name, standalone_mode=False)
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except Exit as stop:
@@ -136,7 +146,7 @@ def run(arguments: list[str], command: click.Command = treewright, name: str = "
         return _failed(f"{place}{error.strerror or error}", FAILED)
     except MemoryError:
         return _failed("there is not enough memory for this", FAILED)
-    return 0
+    return code if isinstance(code, int) else 0  # Click hands back the code of `ctx.exit`
 
 
 def _reader_left() -> int:

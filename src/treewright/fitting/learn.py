@@ -32,6 +32,10 @@ VALUES_PER_ROW = 0.2
 """A nominal column with more values for each row than this is."""
 
 
+OUT_OF_CORE_OPTIONS = ("target", "schema", "overrides", "finish_rows", "temporary", "key")
+"""Options of `fit` for out-of-core tables."""
+
+
 @overload
 def fit(
     dataset: Dataset,
@@ -192,6 +196,11 @@ def fit(
             **there,
         )
     if there:
+        unknown = ", ".join(name for name in there if name not in OUT_OF_CORE_OPTIONS)
+        if unknown:
+            raise ParameterError(
+                f"{unknown}: no option of fit; options of an algorithm go to its plan, such as c45(confidence=0.1)"
+            )
         raise ParameterError(f"{', '.join(there)}: for out-of-core tables; a dataset has it")
     run = Run(engine, n_jobs, progress, keep_trace, time_limit, _forest(resume))
     require_training_cases(dataset)

@@ -134,6 +134,9 @@ class UnknownOptionError(ParameterError):
         return f"{spelled} is not an option of {self.algorithm}{only}"
 
 
+RESERVED = frozenset({"algorithm", "engine", "folds", "jobs", "options", "output", "seed", "source", "target"})
+"""Names that options of algorithms cannot have: the commands have options of these names."""
+
 _ALGORITHMS: dict[str, Algorithm] = {}
 
 
@@ -149,6 +152,14 @@ def register(algorithm: Algorithm) -> Algorithm:
     """
     if algorithm.key in _ALGORITHMS:
         raise ParameterError(f"there is an algorithm {algorithm.key!r} already")
+    for option in algorithm.options:
+        if not isinstance(option, AlgorithmOption):
+            raise ParameterError(
+                f"options of {algorithm.key} must be AlgorithmOption objects, not {type(option).__name__}; "
+                "shared(...) returns a tuple of them"
+            )
+        if option.name in RESERVED:
+            raise ParameterError(f"{option.name!r} is an option of the commands; {algorithm.key} needs another name")
     _ALGORITHMS[algorithm.key] = algorithm
     return algorithm
 
