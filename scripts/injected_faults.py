@@ -3,8 +3,8 @@
     python scripts/injected_faults.py            # all faults, a few minutes
     python scripts/injected_faults.py pruning    # those of one package
 
-Each fault is a small mistake that a change could make. Only the tests that mirror the file are run, without those of the
-full tier. A fault that no test finds, or that is no longer to be found in the source, makes the script fail.
+Each fault is a small mistake that a change could make. Only the tests that mirror the file are run, without those of
+the full tier. A fault that no test finds, or that is no longer to be found in the source, makes the script fail.
 """
 
 from __future__ import annotations
