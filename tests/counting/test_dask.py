@@ -250,7 +250,7 @@ def test_partitions_of_numbers_and_of_texts_do_not_go_together() -> None:
 
 def test_values_missing_are_refused_where_cases_would_be_divided() -> None:
     data = random_table(2, rows=60)
-    with pytest.raises(ParameterError, match=r"C4\.5 divides cases .* which Dask does not do"):
+    with pytest.raises(ParameterError, match=r"C4\.5 sends cases .* which Dask does not do"):
         fit_over(dask_engine(data), c45(), finish_rows=0)
     frame = _frame(a=[1.0, 2.0, np.nan], y=["n", "p", "p"])
     counted = DaskEngine.over(frame, "y")

@@ -130,6 +130,7 @@ def test_time_limit_and_progress() -> None:
     assert result == [(1, 50)]
 
 
+@pytest.mark.full
 def test_rare_classes_can_be_given_their_due() -> None:
     data, labels = make_classification(300, 6, weights=[0.93], flip_y=0.05, random_state=0)
     found = {}

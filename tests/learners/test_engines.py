@@ -38,7 +38,7 @@ def test_an_unknown_engine_is_refused_with_a_hint() -> None:
 
 
 def test_learners_that_only_the_interpreter_grows_say_so() -> None:
-    with pytest.raises(ParameterError, match="interpreter only"):
+    with pytest.raises(ParameterError, match="cannot be grown by engine="):
         fit(sample("play-tennis"), c45(dialect="r8"), engine="compiled")
 
 
