@@ -62,7 +62,9 @@ def test_the_saved_model_is_the_same_to_the_byte(engine: str, name: str, plan: s
     data = load_set(name)
     if plan == "c45" and data.has_missing:
         if engine in OUTSIDE:
-            with pytest.raises(ParameterError, match=r"C4\.5 sends cases with a missing value down several branches, which"):
+            with pytest.raises(
+                ParameterError, match=r"C4\.5 sends cases with a missing value down several branches, which"
+            ):
                 ENGINES[engine](data, PLANS[plan])
         else:
             assert differences(_reference(name, plan), ENGINES[engine](data, PLANS[plan])) == []
