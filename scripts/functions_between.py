@@ -60,18 +60,18 @@ def train_and_count(path: str, *, names: bool) -> None:
     if code:
         sys.exit(code)
     functions: dict[str, set[str]] = defaultdict(set)
-    classes = 0
+    classes: dict[str, set[str]] = defaultdict(set)
     for one in seen:
         if one.co_filename.startswith(package) and "<" not in one.co_name:
-            if one.co_flags & inspect.CO_OPTIMIZED:
-                functions[os.path.relpath(one.co_filename, package)].add(one.co_qualname.split(".<locals>")[0])
-            else:
-                classes += 1
+            found_in = functions if one.co_flags & inspect.CO_OPTIMIZED else classes
+            found_in[os.path.relpath(one.co_filename, package)].add(one.co_qualname.split(".<locals>")[0])
     if names:
-        for file in sorted(functions):
-            print(f"{file}: {' '.join(sorted(functions[file]))}")
-    total = sum(map(len, functions.values()))
-    print(f"train: {total} functions in {len(functions)} modules, and {classes} class bodies")
+        for file in sorted({*functions, *classes}):
+            bodies = [f"class:{name}" for name in sorted(classes[file])]
+            print(f"{file}: {' '.join([*sorted(functions[file]), *bodies])}")
+    n_functions, n_classes = (sum(map(len, one.values())) for one in (functions, classes))
+    modules = len({file for one in (functions, classes) for file in one if one[file]})
+    print(f"train: {n_functions} functions and {n_classes} class bodies in {modules} modules")
 
 
 def frames_to_kernel() -> list[str]:
