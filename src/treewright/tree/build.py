@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
 from treewright.tree.split import Split, Surrogate
-from treewright.tree.tree import LEAF, STOPS, TESTS, Stop, Tree, gather_slices
+from treewright.tree.tree import LEAF, STOPS, TESTS, Stop, Tree, gather_slices, integers_if_exact
 
 
 @dataclass
@@ -45,11 +45,17 @@ class NodeRecord:
 
 def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> tuple[Tree, list[int]]:
     """Return the validated tree below `root`, and for each of its nodes the index of its record."""
-    order = _depth_first(records, root)
+    order: list[int] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(reversed(records[node].children))
     number = {record: node for node, record in enumerate(order)}
     nodes = [records[index] for index in order]
     splits = [node.split for node in nodes]
     regression = schema.task is Task.REGRESSION
+    outcomes = [node.outcome for node in nodes]
     estimates = [node.estimate for node in nodes]
     p_values = [node.p_value for node in nodes]
     tree = Tree(
@@ -65,8 +71,8 @@ def build_tree(schema: Schema, records: Sequence[NodeRecord], root: int = 0) -> 
         bound_start=_starts([0 if s is None else len(s.bounds) for s in splits]),
         bounds=np.array([b for s in splits if s is not None for b in s.bounds], dtype=np.float64),
         weight=np.array([node.weight for node in nodes], dtype=np.float64),
-        counts=_counts([node.counts for node in nodes], regression),
-        outcome=_outcomes([node.outcome for node in nodes], regression),
+        counts=np.zeros((len(nodes), 0)) if regression else integers_if_exact(np.array([one.counts for one in nodes])),
+        outcome=np.array(outcomes, dtype=np.float64) if regression else np.array(outcomes, dtype=np.int32),
         stop=np.array([-1 if node.stop is None else STOPS.index(node.stop) for node in nodes], dtype=np.int8),
         sse=np.array([node.sse or 0.0 for node in nodes]) if regression else None,
         estimate=np.array(estimates, dtype=np.float64) if any(e is not None for e in estimates) else None,
@@ -88,7 +94,7 @@ def records_of(tree: Tree) -> list[NodeRecord]:
             outcome=tree.outcome[index].item(),
             split=tree.split(index),
             children=tree.children_of(index).tolist(),
-            stop=tree.node(index).stop,
+            stop=None if tree.stop[index] < 0 else STOPS[tree.stop[index]],
             sse=None if tree.sse is None else float(tree.sse[index]),
             estimate=None if tree.estimate is None else float(tree.estimate[index]),
             p_value=None if tree.p_value is None or np.isnan(tree.p_value[index]) else float(tree.p_value[index]),
@@ -98,35 +104,8 @@ def records_of(tree: Tree) -> list[NodeRecord]:
     ]
 
 
-def _depth_first(records: Sequence[NodeRecord], root: int) -> list[int]:
-    order: list[int] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(reversed(records[node].children))
-    return order
-
-
 def _starts(lengths: Sequence[int] | npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-
-
-def _outcomes(values: list[int | float], regression: bool) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
-    return np.array(values, dtype=np.float64) if regression else np.array(values, dtype=np.int32)
-
-
-def _counts(
-    rows: list[npt.NDArray[np.int64] | npt.NDArray[np.float64]], regression: bool
-) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    if regression:
-        return np.zeros((len(rows), 0))
-    counts = np.array(rows)
-    with np.errstate(
-        invalid="ignore"
-    ):  # a weight beyond the range of int64 does not survive the cast, and stays a float
-        integers = counts.astype(np.int64)
-    return integers if np.array_equal(integers, counts) else counts.astype(np.float64)
 
 
 def rebuild_tree(
@@ -170,7 +149,7 @@ def rebuild_tree(
     number[kept] = np.arange(len(kept))
     is_leaf = tree.attribute[tests] == LEAF
     new_counts = (tree.counts if counts is None else counts)[kept]
-    integers = new_counts.astype(np.int64) if new_counts.dtype.kind == "f" and new_counts.size else new_counts
+    new_estimate = tree.estimate if estimate is None else estimate
     new_stop = (tree.stop if stop is None else stop)[kept]
     surrogates = {}
     if tree.surrogates:
@@ -190,17 +169,13 @@ def rebuild_tree(
         bound_start=_starts(np.diff(tree.bound_start)[tests]),
         bounds=gather_slices(tree.bounds, tree.bound_start, tests),
         weight=tree.weight[kept] if counts is None else new_counts.sum(axis=1).astype(np.float64),
-        counts=integers if np.array_equal(integers, new_counts) else new_counts,
+        counts=integers_if_exact(new_counts),
         outcome=(tree.outcome if outcome is None else outcome)[kept],
         stop=np.where(is_leaf, new_stop, -1).astype(np.int8),
         sse=None if tree.sse is None else tree.sse[kept],
-        estimate=_kept(tree.estimate if estimate is None else estimate, kept),
-        p_value=_kept(tree.p_value, kept),
+        estimate=None if new_estimate is None else new_estimate[kept],
+        p_value=None if tree.p_value is None else tree.p_value[kept],
         surrogates=surrogates,
     )
     rebuilt.validate()
     return rebuilt
-
-
-def _kept(array: npt.NDArray[np.float64] | None, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:
-    return None if array is None else array[kept]

@@ -29,7 +29,7 @@ from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError
 from treewright.tree.route import average_leaf_values, by_kernel, ends
 from treewright.tree.split import STAY, Surrogate, Test
-from treewright.tree.tree import LEAF, TESTS, Tree
+from treewright.tree.tree import LEAF, TESTS, Tree, integers_if_exact
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -181,7 +181,7 @@ class PackedForest:
             bound_start=bound_start.astype(np.int32),
             bounds=bounds,
             weight=statistics.weight,
-            counts=_integers_if_exact(statistics.counts),
+            counts=integers_if_exact(statistics.counts),  # even if other trees of the forest have fractions
             outcome=statistics.outcome,
             stop=self.stop[first:last],
             sse=statistics.sse,
@@ -340,15 +340,6 @@ def _joined_starts(starts: list[Ints]) -> Longs:
         at += len(one) - 1
         before = int(joined[at - 1])
     return joined
-
-
-def _integers_if_exact(counts: Counts) -> Counts:
-    """Return integers if all counts of this tree are, even if other trees of the forest have fractions."""
-    if counts.dtype == np.int64 or counts.shape[1] == 0:
-        return counts
-    with np.errstate(invalid="ignore"):
-        integers = counts.astype(np.int64)
-    return integers if np.array_equal(integers, counts) else counts
 
 
 UNROUTED = -1

@@ -246,9 +246,33 @@ class Tree(TreeForms, InNotebook):
 
     def validate(self) -> None:
         """Raise `ModelFormatError` unless every invariant holds."""
-        # imported here because it imports this module
-
-        validate(self)
+        n = self.n_nodes
+        if n == 0:
+            raise ModelFormatError("a tree has at least one node")
+        for name in ("test", "cut", "missing", "weight", "outcome", "stop"):
+            if len(getattr(self, name)) != n:
+                raise ModelFormatError(f"{name} has {len(getattr(self, name))} entries for {n} nodes")
+        classes = 0 if self.is_regression else len(self.schema.classes)
+        if self.counts.shape != (n, classes):
+            raise ModelFormatError(f"counts have shape {self.counts.shape}, expected {(n, classes)}")
+        for optional in (self.sse, self.estimate):
+            if optional is not None and (len(optional) != n or not np.all(np.isfinite(optional))):
+                raise ModelFormatError("sse or estimate is damaged")
+        if self.is_regression and self.sse is None:
+            raise ModelFormatError("a regression tree needs sse")
+        if self.p_value is not None:
+            known = self.p_value[~np.isnan(self.p_value)]
+            if len(self.p_value) != n or np.any(known < 0) or not np.all(np.isfinite(known)):
+                raise ModelFormatError("p_value is damaged")
+        _validate_links(self)
+        _validate_numbers(self)
+        for node in np.flatnonzero(~_valid_by_arrays(self)).tolist():
+            _validate_node(self, node)
+        for node, surrogates in self.surrogates.items():
+            if not 0 <= node < n or self.attribute[node] == LEAF or len(self.children_of(node)) != 2:
+                raise ModelFormatError(f"node {node} cannot have surrogates")
+            for surrogate in surrogates:
+                _validate_test(self, node, surrogate.split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +362,21 @@ def majority_class(counts: npt.NDArray[np.int64] | Floats) -> int:
     return int(np.argmax(counts >= float(counts.max()) * (1 - 1e-12)))
 
 
+def integers_if_exact(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64] | Floats:
+    """Return the counts of all nodes as integers if every one of them is whole, and else as doubles.
+
+    Examples
+    --------
+    >>> integers_if_exact(np.array([[1.0, 2.0]])), integers_if_exact(np.array([[0.5, 2.0]]))
+    (array([[1, 2]]), array([[0.5, 2. ]]))
+    """
+    if counts.dtype == np.int64 or counts.shape[1] == 0:
+        return counts
+    with np.errstate(invalid="ignore"):  # a weight beyond the range of int64 does not survive the cast
+        integers = counts.astype(np.int64)
+    return integers if np.array_equal(integers, counts) else counts.astype(np.float64, copy=False)
+
+
 def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Concatenate the slices of `flat` that belong to these nodes; node i owns ``flat[starts[i]:starts[i + 1]]``.
 
@@ -354,38 +393,8 @@ def gather_slices(flat: npt.NDArray[Any], starts: Ints, nodes: npt.NDArray[Any])
     return gathered
 
 
-def validate(tree: Tree) -> None:
-    """Raise `ModelFormatError` unless every invariant holds."""
-    n = tree.n_nodes
-    if n == 0:
-        raise ModelFormatError("a tree has at least one node")
-    for name in ("test", "cut", "missing", "weight", "outcome", "stop"):
-        if len(getattr(tree, name)) != n:
-            raise ModelFormatError(f"{name} has {len(getattr(tree, name))} entries for {n} nodes")
-    classes = 0 if tree.is_regression else len(tree.schema.classes)
-    if tree.counts.shape != (n, classes):
-        raise ModelFormatError(f"counts have shape {tree.counts.shape}, expected {(n, classes)}")
-    for optional in (tree.sse, tree.estimate):
-        if optional is not None and (len(optional) != n or not np.all(np.isfinite(optional))):
-            raise ModelFormatError("sse or estimate is damaged")
-    if tree.is_regression and tree.sse is None:
-        raise ModelFormatError("a regression tree needs sse")
-    if tree.p_value is not None:
-        known = tree.p_value[~np.isnan(tree.p_value)]
-        if len(tree.p_value) != n or np.any(known < 0) or not np.all(np.isfinite(known)):
-            raise ModelFormatError("p_value is damaged")
-    _validate_links(tree)
-    _validate_numbers(tree)
-    for node in np.flatnonzero(~_valid_by_arrays(tree)).tolist():
-        _validate_node(tree, node)
-    for node, surrogates in tree.surrogates.items():
-        if not 0 <= node < n or tree.attribute[node] == LEAF or len(tree.children_of(node)) != 2:
-            raise ModelFormatError(f"node {node} cannot have surrogates")
-        for surrogate in surrogates:
-            _validate_test(tree, node, surrogate.split)
-
-
 def _validate_links(tree: Tree) -> None:
+    """Raise unless children, values and bounds belong to their nodes, and the nodes are numbered depth first."""
     n = tree.n_nodes
     for name, flat in (("child", tree.children), ("value", tree.value_branch), ("bound", tree.bounds)):
         start = getattr(tree, f"{name}_start")
@@ -395,25 +404,16 @@ def _validate_links(tree: Tree) -> None:
     is_child[tree.children[(tree.children > 0) & (tree.children < n)]] = True
     if len(tree.children) != n - 1 or np.count_nonzero(is_child) != n - 1:
         raise ModelFormatError("every node but the root must be the child of exactly one node")
-    owner = np.repeat(np.arange(n), np.diff(tree.child_start))
+    branches = np.diff(tree.child_start)
+    owner = np.repeat(np.arange(n), branches)
     if np.any(tree.children <= owner):
         raise ModelFormatError("a child must come after its parent")
-    inner = tree.attribute != LEAF
-    if np.any((np.diff(tree.child_start) > 0) != inner):
+    if np.any((branches > 0) != (tree.attribute != LEAF)):
         raise ModelFormatError("inner nodes have branches and leaves have none")
-    _validate_order(tree)
-
-
-def _validate_order(tree: Tree) -> None:
-    """Raise unless nodes are numbered depth first.
-
-    In index order, each node fills one open slot and opens one slot per branch. The slots form a stack, so the number
-    of slots below a slot determines which nodes can fill it. Since every node is the child of an earlier one, the
-    order is right if these numbers are.
-    """
-    branches = np.diff(tree.child_start)
+    # In index order, each node fills one open slot and opens one slot per branch. The slots form a stack, so the number
+    # of slots below a slot determines which nodes can fill it. Since every node is the child of an earlier one, the
+    # order is right if these numbers are.
     below = np.cumsum(branches - 1) - (branches - 1)  # open slots below the one that the node fills
-    owner = np.repeat(np.arange(tree.n_nodes), branches)
     turn = np.arange(len(owner)) - tree.child_start[owner]
     wrong = below[tree.children] != below[owner] + branches[owner] - 1 - turn
     if np.any(wrong):
