@@ -15,9 +15,8 @@ from treewright.data.schema import Task
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART, ID3
-from treewright.tree.model import TreeModel
 from treewright.tree.packed_forest import UNROUTED, blocks, interpreted_leaves, pack_trees
-from treewright.tree.route import leaf_visits
+from treewright.tree.route import average_leaf_values, leaf_visits
 from treewright.tree.tree import LEAF, Tree
 
 
@@ -81,7 +80,7 @@ def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
             of_node = np.arange(tree.n_nodes, dtype=np.float64).reshape(-1, 1)
             of_leaf = np.zeros((int(packed.leaf_starts[-1]), 1))
             of_leaf[packed.leaf_starts[index] : packed.leaf_starts[index + 1]] = of_node[tree.attribute == LEAF]
-            separate = TreeModel(tree)._averaged(cases, of_node)
+            separate = average_leaf_values(tree, cases, of_node)
             assert np.array_equal(block.answers_of(index, of_leaf, of_node), separate[block.first : block.last])
 
 

@@ -175,7 +175,8 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
         """Return the predicted class label or number of each case."""
         if not self.tree.is_regression:
             return super().predict(data)
-        return self._averaged(self.cases(data), self.tree.outcome.astype(np.float64).reshape(-1, 1))[:, 0]
+        of_node = self.tree.outcome.astype(np.float64).reshape(-1, 1)
+        return average_leaf_values(self.tree, self.cases(data), of_node)[:, 0]
 
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
         """Return class indices in class order (ties go to the first).
@@ -191,7 +192,7 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
             return codes
         if self.voting is Voting.J48:
             return predicted_codes(class_probabilities(self.tree, cases))
-        return first_maximum(self._averaged(cases, node_probabilities(self.tree, None)))
+        return first_maximum(average_leaf_values(self.tree, cases, node_probabilities(self.tree, None)))
 
     def _probabilities(self, cases: Dataset) -> npt.NDArray[np.float64]:
         if self.smoothing is None and self.voting is Voting.RELEASE8:
@@ -200,15 +201,11 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
             return shares
         if self.smoothing is None and self.voting is Voting.J48:
             return class_probabilities(self.tree, cases)
-        return self._averaged(cases, node_probabilities(self.tree, self.smoothing))
+        return average_leaf_values(self.tree, cases, node_probabilities(self.tree, self.smoothing))
 
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each case (for a fractional case, the one with the largest share)."""
         return main_leaves(self.tree, self.cases(data))
-
-    def _averaged(self, cases: Dataset, of_node: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Average the predictions of the leaves, weighted by the share of the case that reaches them."""
-        return average_leaf_values(self.tree, cases, of_node)
 
     def __str__(self) -> str:
         return self.tree.to_text()

@@ -137,13 +137,13 @@ def leaf_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
     Visits end at leaves, and at inner nodes whose split lets cases with a missing value stay.
     """
     for levels in _batches(tree, cases):
-        found = [_select(visits, visits.final) for visits in levels]
-        yield Visits(
-            np.concatenate([visits.rows for visits in found]),
-            np.concatenate([visits.nodes for visits in found]),
-            np.concatenate([visits.shares for visits in found]),
-            np.concatenate([visits.final for visits in found]),
-        )
+        rows, nodes, shares = [], [], []
+        for visits in levels:
+            rows.append(visits.rows[visits.final])
+            nodes.append(visits.nodes[visits.final])
+            shares.append(visits.shares[visits.final])
+        found = np.concatenate(rows)
+        yield Visits(found, np.concatenate(nodes), np.concatenate(shares), np.ones(len(found), dtype=bool))
 
 
 def all_visits(tree: Tree, cases: Dataset) -> Iterator[Visits]:
@@ -199,47 +199,24 @@ def _levels(tree: Tree, cases: Dataset, rows: Rows) -> Iterator[Visits]:
     shares = np.ones(len(rows))
     while len(rows):
         inner = np.flatnonzero(tree.attribute[nodes] != LEAF)
-        branches = _branches_with_defaults(tree, cases, rows[inner], nodes[inner])
+        branches = _branches(tree, cases, rows[inner], nodes[inner])
         final = np.ones(len(rows), dtype=bool)
         final[inner] = branches == STAY
         yield Visits(rows, nodes, shares, final)
-        rows, nodes, shares = _descend(tree, rows[inner], nodes[inner], shares[inner], branches)
+        routed, fractional = inner[branches >= 0], inner[branches == FRACTIONAL]
+        below = tree.children[tree.child_start[nodes[routed]] + branches[branches >= 0]]
+        if len(fractional):
+            more_rows, more_nodes, more = _distribute(tree, rows[fractional], nodes[fractional], shares[fractional])
+            rows = np.concatenate((rows[routed], more_rows))
+            nodes = np.concatenate((below, more_nodes))
+            shares = np.concatenate((shares[routed], more))
+        else:
+            rows, nodes, shares = rows[routed], below, shares[routed]
 
 
-def _select(visits: Visits, mask: npt.NDArray[np.bool_]) -> Visits:
-    return Visits(visits.rows[mask], visits.nodes[mask], visits.shares[mask], visits.final[mask])
-
-
-def _branches_with_defaults(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
+def _branches(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
     """Return the branch of each case at its inner node, `FRACTIONAL` or `STAY` where no single branch takes it."""
-    branches = branches_at(tree, cases, rows, nodes)
-    unknown = branches < 0
-    if not unknown.any():
-        return branches
-    for node in set(np.unique(nodes[unknown]).tolist()) & set(tree.surrogates):
-        for surrogate in tree.surrogates[node]:
-            here = np.flatnonzero(unknown & (nodes == node) & (branches < 0))
-            branches[here] = surrogate.route(cases.columns[surrogate.split.attribute][rows[here]])
-    return np.where(branches < 0, tree.missing[nodes], branches)
-
-
-def _descend(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares, branches: Nodes) -> tuple[Rows, Nodes, Shares]:
-    routed = branches >= 0
-    below = tree.children[tree.child_start[nodes[routed]] + branches[routed]]
-    fractional = branches == FRACTIONAL
-    if not fractional.any():
-        return rows[routed], below, shares[routed]
-    more_rows, more_nodes, more_shares = _distribute(tree, rows[fractional], nodes[fractional], shares[fractional])
-    return (
-        np.concatenate((rows[routed], more_rows)),
-        np.concatenate((below, more_nodes)),
-        np.concatenate((shares[routed], more_shares)),
-    )
-
-
-def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
-    """Return the branch of each case at its inner node, -1 if its value is missing or belongs to no branch."""
-    branches = np.full(len(rows), -1, dtype=np.int32)
+    branches = np.full(len(rows), -1, dtype=np.int32)  # until it is known that the value has a branch
     attributes = tree.attribute[nodes]
     for attribute in np.unique(attributes):
         here = np.flatnonzero(attributes == attribute)
@@ -256,10 +233,18 @@ def branches_at(tree: Tree, cases: Dataset, rows: Rows, nodes: Nodes) -> Nodes:
             same = known & (at == node)
             bounds = tree.bounds[tree.bound_start[node] : tree.bound_start[node + 1]]
             branches[here[same]] = np.searchsorted(bounds, values[same], side="left")
-    return branches
+    unknown = branches < 0
+    if not unknown.any():
+        return branches
+    for node in set(np.unique(nodes[unknown]).tolist()) & set(tree.surrogates):
+        for surrogate in tree.surrogates[node]:
+            here = np.flatnonzero(unknown & (nodes == node) & (branches < 0))
+            branches[here] = surrogate.route(cases.columns[surrogate.split.attribute][rows[here]])
+    return np.where(branches < 0, tree.missing[nodes], branches)
 
 
 def _distribute(tree: Tree, rows: Rows, nodes: Nodes, shares: Shares) -> tuple[Rows, Nodes, Shares]:
+    """Return the visits that fractional cases make below their nodes."""
     start = tree.child_start[nodes]
     n_children = tree.child_start[nodes + 1] - start
     owner = np.repeat(np.arange(len(n_children)), n_children)

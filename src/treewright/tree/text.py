@@ -7,10 +7,9 @@ levels is broken into numbered subtrees, as in C4.5, so that lines stay short at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from treewright.tree.split import Test
-from treewright.tree.tree import Node, Tree
+from treewright.tree.tree import LEAF, Node, Tree
 from treewright.wording import number, printable
 
 BLOCK = 30
@@ -18,12 +17,6 @@ BLOCK = 30
 
 LONGEST_LABEL = 60
 """Longer labels (sets of many categories) are shortened."""
-
-
-@dataclass
-class _Line:
-    left: str
-    right: str
 
 
 def tree_text(
@@ -58,80 +51,59 @@ def tree_text(
                  ├─ Weak    Yes  3
                  └─ Strong  No   2
     """
-    blocks: list[list[_Line]] = []
+    blocks: list[str] = []
     names: dict[int, str] = {}
     deepest = None if max_depth is None else max_depth + tree.node(root).depth
     waiting = [root]
     while waiting:
         top = waiting.pop(0)
-        lines, deeper = _block(tree, top, deepest, names, width, numbers)
+        lines, deeper = _block(tree, top, deepest, len(names), numbers, aligned=True)
+        if max(len(left) + len(right) + 2 for left, right in lines) > width:
+            lines, deeper = _block(tree, top, deepest, len(names), numbers, aligned=False)
         if top in names:
-            lines.insert(0, _Line(f"Subtree {names[top]}", ""))
-        blocks.append(lines)
+            lines.insert(0, (f"Subtree {names[top]}", ""))
+        column = max((len(left) for left, right in lines if right), default=0)
+        blocks.append("\n".join(f"{left.ljust(column)}  {right}" if right else left.rstrip() for left, right in lines))
+        names |= deeper
         waiting.extend(deeper)
-    return "\n\n".join(_joined(lines) for lines in blocks)
+    return "\n\n".join(blocks)
 
 
 def _block(
-    tree: Tree, root: int, max_depth: int | None, names: dict[int, str], width: int, numbers: bool
-) -> tuple[list[_Line], list[int]]:
-    deeper: list[int] = []
-    lines = _lines(tree, root, max_depth, names, deeper, numbers, aligned=True)
-    if max(len(line.left) + len(line.right) + 2 for line in lines) > width:
-        for node in deeper:
-            del names[node]
-        deeper = []
-        lines = _lines(tree, root, max_depth, names, deeper, numbers, aligned=False)
-    return lines, deeper
-
-
-def _lines(
-    tree: Tree,
-    root: int,
-    max_depth: int | None,
-    names: dict[int, str],
-    deeper: list[int],
-    numbers: bool,
-    *,
-    aligned: bool,
-) -> list[_Line]:
-    top = int(tree.depths[root])
-    lines: list[_Line] = []
+    tree: Tree, root: int, max_depth: int | None, n_named: int, numbers: bool, *, aligned: bool
+) -> tuple[list[tuple[str, str]], dict[int, str]]:
+    """Return the lines of a block, each with what is printed at the right of it, and the names of its deep subtrees."""
+    lines: list[tuple[str, str]] = []
+    deeper: dict[int, str] = {}
     # (node, text before its own label, indentation of its children)
     waiting: list[tuple[int, str, str]] = [(root, "", "")]
     while waiting:
         index, before, below = waiting.pop()
         node = tree.node(index)
         before += f"[{index}] " if numbers else ""
-        if node.is_leaf:
-            lines.append(_Line(before + outcome_text(node), cases_text(node)))
+        if tree.attribute[index] == LEAF:
+            lines.append((before + outcome_text(node), cases_text(node)))
             continue
-        if max_depth is not None and node.depth >= max_depth:
+        if max_depth is not None and tree.depths[index] >= max_depth:
             hidden = subtree_size(tree, index) - 1
-            lines.append(_Line(f"{before}{outcome_text(node)} … {hidden} more nodes", cases_text(node)))
+            lines.append((f"{before}{outcome_text(node)} … {hidden} more nodes", cases_text(node)))
             continue
-        if node.depth - top >= BLOCK:
-            names[index] = f"[S{len(names) + 1}]"
-            deeper.append(index)
-            lines.append(_Line(before + names[index], cases_text(node)))
+        if tree.depths[index] - tree.depths[root] >= BLOCK:
+            deeper[index] = f"[S{n_named + len(deeper) + 1}]"
+            lines.append((before + deeper[index], cases_text(node)))
             continue
-        lines.append(_Line(before + printable(node.attribute.name), ""))
-        waiting.extend(reversed(_branches(node, below, aligned=aligned)))
-    return lines
-
-
-def _branches(node: Node, below: str, *, aligned: bool) -> list[tuple[int, str, str]]:
-    labels = branch_labels(node)
-    longest = max(len(label) for label in labels)
-    entries = []
-    for position, (label, child) in enumerate(zip(labels, node.children, strict=True)):
-        last = position == len(labels) - 1
-        corner, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
-        if aligned:
-            entries.append((child.index, f"{below}{corner}{label.ljust(longest)}  ", below + bar + " " * (longest + 2)))
-        else:
-            entries.append((child.index, f"{below}{corner}{label}: ", below + bar))
-    return entries
+        lines.append((before + printable(node.attribute.name), ""))
+        labels = branch_labels(node)
+        longest = max(len(label) for label in labels)
+        children: list[tuple[int, str, str]] = []
+        for label, child in zip(labels, tree.children_of(index).tolist(), strict=True):
+            corner, bar = ("└─ ", "   ") if len(children) == len(labels) - 1 else ("├─ ", "│  ")
+            if aligned:
+                children.append((child, f"{below}{corner}{label.ljust(longest)}  ", below + bar + " " * (longest + 2)))
+            else:
+                children.append((child, f"{below}{corner}{label}: ", below + bar))
+        waiting.extend(reversed(children))
+    return lines, deeper
 
 
 def branch_labels(node: Node) -> list[str]:
@@ -174,11 +146,6 @@ def cases_text(node: Node) -> str:
         return cases
     errors = number(float(node.tree.errors[node.index]))
     return cases if errors == "0" else f"{cases}/{errors}"
-
-
-def _joined(lines: list[_Line]) -> str:
-    left = max((len(line.left) for line in lines if line.right), default=0)
-    return "\n".join(f"{line.left.ljust(left)}  {line.right}" if line.right else line.left.rstrip() for line in lines)
 
 
 def subtree_size(tree: Tree, root: int) -> int:
