@@ -93,7 +93,7 @@ def test_permissions_are_kept_and_new_files_get_the_usual_ones(tmp_path: Path) -
 
 SAVER = """
 import os, sys
-from treewright.tree.io.model_file import load_model, save_model
+from treewright.tree.io.model_file import load_model
 path, *sources = sys.argv[1:]
 models = [load_model(source) for source in sources]
 for _ in sys.stdin:
@@ -101,7 +101,7 @@ for _ in sys.stdin:
     if child == 0:
         while True:
             for model in models:
-                save_model(model, path)
+                model.save(path)
     print(child, flush=True)
     os.waitpid(child, 0)
     print("ended", flush=True)

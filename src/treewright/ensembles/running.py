@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from treewright.concurrency import GRACE_SECONDS, CancelToken, processors
 from treewright.errors import ParameterError
-from treewright.tree.forest import Forest
 from treewright.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from treewright.tree.forest import Forest
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -304,9 +304,7 @@ class _ViewBuilder:
             node,
             parent,
             Shape.LEAF if leaf else Shape.TEST if shown else Shape.FOLDED,
-            printable(tree.schema.attributes[int(tree.attribute[node])].name)
-            if shown
-            else outcome_text(tree.node(node)),
+            printable(tree.schema.attributes[int(tree.attribute[node])].name) if shown else outcome_text(tree, node),
             branch,
             self.weight[node],
             counts,

@@ -44,7 +44,7 @@ from treewright.learners.monotonic import Span
 from treewright.learners.recipe import Cuts, MissingPolicy, Placement, Recipe
 from treewright.learners.select import GrowingNode
 from treewright.tree.build import NodeRecord, build_tree, records_of
-from treewright.tree.io.model_file import load_model, save_model
+from treewright.tree.io.model_file import load_model
 from treewright.tree.model import TreeModel
 from treewright.tree.split import KNOWN, EvaluatedSplit, Split
 from treewright.tree.tree import Stop, Tree
@@ -566,7 +566,7 @@ class GrowthFile:
             "bounds": {str(attribute): list(bounds) for attribute, bounds in state.bounds.items()},
         }
         traces = {number[record]: entries for record, entries in state.traces.items()}
-        save_model(TreeModel(tree, self._recipe, self._provenance | {_STATE_KEY: growing}, traces), self._path)
+        TreeModel(tree, self._recipe, self._provenance | {_STATE_KEY: growing}, traces).save(self._path)
 
     def load(self) -> GrowthState | None:
         """Return the stored state, None if there is none."""

@@ -12,14 +12,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.errors import ParameterError
+from treewright.errors import ModelFormatError, ParameterError
+from treewright.tree.io.forest_json import (
+    DOUBLES,
+    decode_array,
+    encode_array,
+    packed_forest_from_plain,
+    packed_forest_to_plain,
+)
+from treewright.tree.io.tree_json import object_at
 from treewright.tree.model import Predictor, Smoothing, check_costs, check_smoothing, first_maximum, node_probabilities
 from treewright.tree.packed_forest import Block, PackedForest, blocks
 from treewright.tree.route import by_kernel, main_leaves, sums
@@ -69,6 +77,8 @@ class Forest(Predictor):
     >>> len(model.trees), model.predict(sample("play-tennis"))[:3].tolist()
     (20, ['No', 'No', 'Yes'])
     """
+
+    kind: ClassVar[Literal["forest"]] = "forest"
 
     packed: PackedForest
     weights: Floats
@@ -210,6 +220,40 @@ class Forest(Predictor):
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the final node of each case in every tree, numbered as in the tree (cases x trees)."""
         return (self.nodes(self.cases(data)) - self.packed.starts[:-1]).astype(np.int32)
+
+    # -- model file --------------------------------------------------------------------------------------------------
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the parts of the model file that are specific to forests."""
+        log = {name: encode_array(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(self.log.items())}
+        return {
+            "combining": str(self.combining),
+            "smoothing": self.smoothing,
+            "costs": None if self.costs is None else [list(row) for row in self.costs],
+            "weights": encode_array(self.weights),
+            "log": log,
+            "trees": packed_forest_to_plain(self.packed),
+        }
+
+    @classmethod
+    def from_plain(
+        cls,
+        schema: Schema,
+        recipe: Mapping[str, Any],
+        provenance: Mapping[str, Any],
+        document: Mapping[str, Any],
+        costs: tuple[tuple[float, ...], ...] | None,
+    ) -> Forest:
+        """Restore and validate a forest."""
+        packed = packed_forest_from_plain(schema, object_at(document, "trees"))
+        try:
+            combining = Combining(str(document.get("combining")))
+        except ValueError as error:
+            raise ModelFormatError(f"unknown combining {document.get('combining')!r:.40}") from error
+        weights = decode_array(document, "weights", DOUBLES, len(packed)).astype(np.float64)
+        log = object_at(document, "log")
+        numbers = {name: tuple(decode_array(log, name, DOUBLES, len(packed)).tolist()) for name in log}
+        return cls(packed, weights, combining, recipe, provenance, numbers, document.get("smoothing"), costs)
 
     # -- predictions of leaves and nodes -----------------------------------------------------------------------------
 

@@ -12,17 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from treewright.atomic_file import write_atomically
 from treewright.data.columns import RawTable
 from treewright.data.dataset import Dataset, labels_of
 from treewright.data.encode import Unseen, encode
 from treewright.data.frames import raw_table
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError, SchemaError
+from treewright.tree.io.tree_json import evaluated_split_to_plain, tree_to_plain
 from treewright.tree.output_methods import Explained, InNotebook, TreeForms
 from treewright.tree.route import average_leaf_values, main_leaves
 from treewright.tree.split import FRACTIONAL, EvaluatedSplit, Test
@@ -31,7 +33,13 @@ from treewright.tree.votes import class_probabilities, class_sums, predicted_cod
 
 
 class Predictor:
-    """Base class of all models; subclasses provide `schema` and `predict_codes`."""
+    """Base class of all models; subclasses provide `schema` and `predict_codes`, and what can be saved `to_plain`."""
+
+    kind: ClassVar[str]
+    """What the model file calls it: tree, rules or forest."""
+
+    recipe: Mapping[str, Any]
+    provenance: Mapping[str, Any]
 
     @property
     def schema(self) -> Schema:
@@ -79,10 +87,14 @@ class Predictor:
         return self.classes_[self.predict_codes(self.cases(data))]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; see `treewright.load`."""
-        from treewright.tree.io.model_file import save_model
+        """Write the model as JSON; see `treewright.load`. An old file stays until the new one is complete."""
+        from treewright.tree.io.model_file import model_to_json
 
-        save_model(self, path)
+        write_atomically(path, model_to_json(self))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what the model file holds of this kind of model, beside schema, recipe and provenance."""
+        raise ParameterError(f"a {type(self).__name__} cannot be saved")
 
 
 def decoded_table(data: Dataset) -> RawTable:
@@ -138,6 +150,8 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     >>> model.predict({"Outlook": ["Rain"], "Temperature": ["Hot"], "Humidity": ["High"], "Wind": ["Weak"]}).tolist()
     ['Yes']
     """
+
+    kind: ClassVar[Literal["tree"]] = "tree"
 
     tree: Tree
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -206,6 +220,18 @@ class TreeModel(Predictor, Explained, TreeForms, InNotebook):
     def apply(self, data: Any) -> npt.NDArray[np.int32]:
         """Return the leaf of each case (for a fractional case, the one with the largest share)."""
         return main_leaves(self.tree, self.cases(data))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the parts of the model file that are specific to a single tree."""
+        return {
+            "smoothing": self.smoothing,
+            "voting": str(self.voting),
+            "costs": None if self.costs is None else [list(row) for row in self.costs],
+            "tree": tree_to_plain(self.tree),
+            "working": {
+                str(node): [evaluated_split_to_plain(one) for one in self.trace[node]] for node in sorted(self.trace)
+            },
+        }
 
     def __str__(self) -> str:
         return self.tree.to_text()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -297,6 +297,8 @@ class RuleModel(Predictor, InNotebook):
         Origin of the training data, as plain data.
     """
 
+    kind: ClassVar[Literal["rules"]] = "rules"
+
     rules: RuleSet
     recipe: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -309,6 +311,10 @@ class RuleModel(Predictor, InNotebook):
     def predict_codes(self, cases: Dataset) -> npt.NDArray[np.intp]:
         """Return class indices in class order."""
         return self.rules.predict_codes(cases)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the part of the model file that is specific to rules."""
+        return {"rules": self.rules.to_dict()}
 
     def __str__(self) -> str:
         return self.rules.to_text()

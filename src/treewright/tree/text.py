@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treewright.tree.split import Test
-from treewright.tree.tree import LEAF, Node, Tree
+from treewright.data.schema import Column
+from treewright.tree.split import Split, Test
+from treewright.tree.tree import Tree
 from treewright.wording import number, printable
 
 BLOCK = 30
@@ -53,7 +54,8 @@ def tree_text(
     """
     blocks: list[str] = []
     names: dict[int, str] = {}
-    deepest = None if max_depth is None else max_depth + tree.node(root).depth
+    start = tree.node(root)  # raises if there is no such node
+    deepest = None if max_depth is None else max_depth + start.depth
     waiting = [root]
     while waiting:
         top = waiting.pop(0)
@@ -72,28 +74,35 @@ def tree_text(
 def _block(
     tree: Tree, root: int, max_depth: int | None, n_named: int, numbers: bool, *, aligned: bool
 ) -> tuple[list[tuple[str, str]], dict[int, str]]:
-    """Return the lines of a block, each with what is printed at the right of it, and the names of its deep subtrees."""
+    """Return the lines of a block, and the names of the subtrees that get blocks of their own.
+
+    A line has two columns: the tree, and the number of cases with, after a slash, the number of errors.
+    """
     lines: list[tuple[str, str]] = []
     deeper: dict[int, str] = {}
     # (node, text before its own label, indentation of its children)
     waiting: list[tuple[int, str, str]] = [(root, "", "")]
     while waiting:
         index, before, below = waiting.pop()
-        node = tree.node(index)
         before += f"[{index}] " if numbers else ""
-        if tree.attribute[index] == LEAF:
-            lines.append((before + outcome_text(node), cases_text(node)))
+        split = tree.split(index)
+        hidden = max_depth is not None and tree.depths[index] >= max_depth
+        moved = tree.depths[index] - tree.depths[root] >= BLOCK
+        if split is None or hidden or moved:
+            if split is None:
+                before += outcome_text(tree, index)
+            elif hidden:
+                before += f"{outcome_text(tree, index)} … {subtree_size(tree, index) - 1} more nodes"
+            else:
+                deeper[index] = f"[S{n_named + len(deeper) + 1}]"
+                before += deeper[index]
+            cases = number(float(tree.weight[index]))
+            errors = "0" if tree.is_regression else number(float(tree.errors[index]))
+            lines.append((before, cases if errors == "0" else f"{cases}/{errors}"))
             continue
-        if max_depth is not None and tree.depths[index] >= max_depth:
-            hidden = subtree_size(tree, index) - 1
-            lines.append((f"{before}{outcome_text(node)} … {hidden} more nodes", cases_text(node)))
-            continue
-        if tree.depths[index] - tree.depths[root] >= BLOCK:
-            deeper[index] = f"[S{n_named + len(deeper) + 1}]"
-            lines.append((before + deeper[index], cases_text(node)))
-            continue
-        lines.append((before + printable(node.attribute.name), ""))
-        labels = branch_labels(node)
+        column = tree.schema.attributes[split.attribute]
+        lines.append((before + printable(column.name), ""))
+        labels = branch_labels(split, column)
         longest = max(len(label) for label in labels)
         children: list[tuple[int, str, str]] = []
         for label, child in zip(labels, tree.children_of(index).tolist(), strict=True):
@@ -106,15 +115,12 @@ def _block(
     return lines, deeper
 
 
-def branch_labels(node: Node) -> list[str]:
+def branch_labels(split: Split, column: Column) -> list[str]:
     """Return the condition of each branch, shortened if it is very long."""
-    split = node.split
-    if split is None:
-        return []
     branches = range(split.n_branches)
-    labels = [split.describe(branch, node.attribute) for branch in branches]
+    labels = [split.describe(branch, column) for branch in branches]
     if split.test is Test.SUBSET:
-        return [_shortened(labels[branch], split.values_of(branch, node.attribute)) for branch in branches]
+        return [_shortened(labels[branch], split.values_of(branch, column)) for branch in branches]
     return [printable(label, LONGEST_LABEL) for label in labels]
 
 
@@ -133,19 +139,10 @@ def _shortened(label: str, values: Sequence[str]) -> str:
     return f"{{{', '.join(shown)}}}"
 
 
-def outcome_text(node: Node) -> str:
-    """Return the class, or the mean with six significant digits."""
-    outcome = node.outcome
-    return printable(outcome) if isinstance(outcome, str) else f"{outcome:.6g}"
-
-
-def cases_text(node: Node) -> str:
-    """Return the number of cases and, after a slash, the number of errors."""
-    cases = number(node.weight)
-    if node.tree.is_regression:
-        return cases
-    errors = number(float(node.tree.errors[node.index]))
-    return cases if errors == "0" else f"{cases}/{errors}"
+def outcome_text(tree: Tree, node: int) -> str:
+    """Return the class that a node predicts, or the mean with six significant digits."""
+    outcome = tree.outcome[node]
+    return f"{outcome:.6g}" if tree.is_regression else printable(tree.schema.classes[int(outcome)])
 
 
 def subtree_size(tree: Tree, root: int) -> int:

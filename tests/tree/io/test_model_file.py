@@ -26,7 +26,7 @@ from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45, CART, ID3
 from treewright.tree.build import NodeRecord, build_tree
 from treewright.tree.io import model_file as module
-from treewright.tree.io.model_file import load_model, model_from_json, model_to_json, save_model
+from treewright.tree.io.model_file import load_model, model_from_json, model_to_json
 from treewright.tree.model import TreeModel
 from treewright.tree.split import Split, Surrogate
 from treewright.tree.tree import Stop
@@ -156,7 +156,7 @@ def test_names_of_all_scripts_and_broken_ones_are_saved(tmp_path: Path) -> None:
     schema = Schema((Column(name, Kind.NUMERIC), Column("y", Kind.NOMINAL, (name, "\udc80 half"))), target="y")
     tree = build_tree(schema, [NodeRecord(1.0, np.array([1, 0]), 0, stop=Stop.PURE)])[0]
     model = TreeModel(tree, provenance={"source": "file-\udcff.csv"})
-    save_model(model, tmp_path / "m.json")
+    model.save(tmp_path / "m.json")
     again = load_model(tmp_path / "m.json")
     assert again.schema == schema
     assert again.provenance == model.provenance

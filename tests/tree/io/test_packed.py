@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from treewright.errors import ModelFormatError
-from treewright.tree.io.forest_json import DOUBLES, SIGNED, UNSIGNED, decode_array, encode_array, with_digests
+from treewright.tree.io.forest_json import DOUBLES, SIGNED, UNSIGNED, decode_array, encode_array
+from treewright.tree.io.model_file import with_digests
 
 
 @given(arrays.arrays(np.float64, st.integers(0, 20)))

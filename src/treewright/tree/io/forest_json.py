@@ -16,7 +16,6 @@ determines which node each branch leads to.
 from __future__ import annotations
 
 import binascii
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,6 @@ import numpy.typing as npt
 
 from treewright.data.schema import Schema, Task
 from treewright.errors import ModelFormatError
-from treewright.tree.forest import Combining, Forest
 from treewright.tree.io.tree_json import object_at, surrogate_to_plain, surrogates_from_plain
 from treewright.tree.packed_forest import Floats, Longs, PackedForest, Statistics, majority_classes
 from treewright.tree.split import STAY, Test
@@ -76,52 +74,8 @@ def decode_array(
     return np.frombuffer(data, dtype=value["type"])
 
 
-def with_digests(document: Any) -> Any:
-    """Return plain data with every packed array replaced by its digest; the checksum is computed from the result.
-
-    Nothing else is changed; only dictionaries are searched.
-    """
-    if not isinstance(document, dict):
-        return document
-    if set(document) == {"type", "data"} and isinstance(document["data"], str):
-        content = document["data"].encode("utf-8", "surrogatepass")
-        return {"type": document["type"], "sha256": hashlib.sha256(content).hexdigest()}
-    return {key: with_digests(value) for key, value in document.items()}
-
-
 _CODE = {test: TESTS.index(test) for test in Test}
 Mask = npt.NDArray[np.bool_]
-
-
-def forest_to_plain(model: Forest) -> dict[str, Any]:
-    """Return the parts of the model file that are specific to forests."""
-    return {
-        "combining": str(model.combining),
-        "smoothing": model.smoothing,
-        "costs": None if model.costs is None else [list(row) for row in model.costs],
-        "weights": encode_array(model.weights),
-        "log": {name: encode_array(np.array(numbers, dtype=np.float64)) for name, numbers in sorted(model.log.items())},
-        "trees": packed_forest_to_plain(model.packed),
-    }
-
-
-def forest_from_plain(
-    schema: Schema,
-    recipe: Mapping[str, Any],
-    provenance: Mapping[str, Any],
-    document: Mapping[str, Any],
-    costs: tuple[tuple[float, ...], ...] | None,
-) -> Forest:
-    """Restore and validate a forest."""
-    packed = packed_forest_from_plain(schema, object_at(document, "trees"))
-    try:
-        combining = Combining(str(document.get("combining")))
-    except ValueError as error:
-        raise ModelFormatError(f"unknown combining {document.get('combining')!r:.40}") from error
-    weights = decode_array(document, "weights", DOUBLES, len(packed)).astype(np.float64)
-    log = object_at(document, "log")
-    numbers = {name: tuple(decode_array(log, name, DOUBLES, len(packed)).tolist()) for name in log}
-    return Forest(packed, weights, combining, recipe, provenance, numbers, document.get("smoothing"), costs)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

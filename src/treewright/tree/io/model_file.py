@@ -13,22 +13,17 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from treewright.atomic_file import write_atomically
 from treewright.data.schema import Schema
-from treewright.errors import ModelFormatError, ParameterError, TreewrightError
-from treewright.tree.forest import Forest
-from treewright.tree.io.forest_json import forest_from_plain, forest_to_plain, with_digests
-from treewright.tree.io.tree_json import (
-    evaluated_split_to_plain,
-    object_at,
-    trace_from_plain,
-    tree_from_plain,
-    tree_to_plain,
-)
+from treewright.errors import ModelFormatError, TreewrightError
+from treewright.tree.io.tree_json import object_at, trace_from_plain, tree_from_plain
 from treewright.tree.model import Predictor, TreeModel, Voting
-from treewright.tree.rules import RuleModel, RuleSet
+
+if TYPE_CHECKING:
+    from treewright.tree.forest import Forest
+    from treewright.tree.rules import RuleModel
 
 FORMAT = "treewright-model"
 VERSION = 1
@@ -36,11 +31,6 @@ MAX_BYTES = 2**31
 """A larger file is rejected before it is read."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def save_model(model: Predictor, path: str | os.PathLike[str]) -> None:
-    """Write a model file; an old file stays until the new one is complete."""
-    write_atomically(path, model_to_json(model))
 
 
 def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel | Forest:
@@ -65,39 +55,22 @@ def load_model(path: str | os.PathLike[str]) -> TreeModel | RuleModel | Forest:
 
 def model_to_json(model: Predictor) -> str:
     """Return the text of a model file; equal models give equal bytes."""
-    document = {"format": FORMAT, "version": VERSION, **_parts(model)}
-    document["checksum"] = _checksum(document)
-    # One line per part, so that a diff of two models shows which part differs.
-    lines = [f"{json.dumps(key)}: {_dump(value)}" for key, value in document.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _parts(model: Predictor) -> dict[str, Any]:
-    if isinstance(model, RuleModel):
-        return {"kind": "rules", **_common(model), "rules": model.rules.to_dict()}
-    if isinstance(model, Forest):
-        return {"kind": "forest", **_common(model), **forest_to_plain(model)}
-    if not isinstance(model, TreeModel):
-        raise ParameterError(f"a {type(model).__name__} cannot be saved")
-    return {
-        "kind": "tree",
-        **_common(model),
-        "smoothing": model.smoothing,
-        "voting": str(model.voting),
-        "costs": None if model.costs is None else [list(row) for row in model.costs],
-        "tree": tree_to_plain(model.tree),
-        "working": {
-            str(node): [evaluated_split_to_plain(one) for one in model.trace[node]] for node in sorted(model.trace)
-        },
-    }
-
-
-def _common(model: TreeModel | RuleModel | Forest) -> dict[str, Any]:
-    return {
+    own = model.to_plain()  # first, because it refuses a model of a kind that has no file
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": model.kind,
         "schema": model.schema.to_dict(),
         "recipe": dict(model.recipe),
         "provenance": dict(model.provenance),
+        **own,
     }
+    document["checksum"] = _checksum(document)
+    # One line per part, so that a diff of two models shows which part differs.
+    dump = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = "{\n" + ",\n".join(f"{dump(key)}: {dump(value)}" for key, value in document.items()) + "\n}\n"
+    # A lone surrogate (from a file name that is not UTF-8) can only be written escaped.
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def model_from_json(content: bytes | str) -> TreeModel | RuleModel | Forest:
@@ -134,9 +107,13 @@ def _model_from_document(document: Any) -> TreeModel | RuleModel | Forest:
         raise ModelFormatError("the schema names no target")
     recipe, provenance = object_at(document, "recipe"), object_at(document, "provenance")
     if document.get("kind") == "rules":
+        from treewright.tree.rules import RuleModel, RuleSet
+
         return RuleModel(RuleSet.from_dict(schema, object_at(document, "rules")), recipe, provenance)
     if document.get("kind") == "forest":
-        return forest_from_plain(schema, recipe, provenance, document, _costs(document))
+        from treewright.tree.forest import Forest
+
+        return Forest.from_plain(schema, recipe, provenance, document, _costs(document))
     if document.get("kind") != "tree":
         raise ModelFormatError(f"a model of kind {document.get('kind')!r:.40} is not supported")
     tree = tree_from_plain(schema, object_at(document, "tree"))
@@ -163,12 +140,6 @@ def _costs(document: Mapping[str, Any]) -> tuple[tuple[float, ...], ...] | None:
     return tuple(tuple(row) for row in costs)
 
 
-def _dump(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # A lone surrogate (from a file name that is not UTF-8) can only be written escaped.
-    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
 def _checksum(document: Mapping[str, Any]) -> str:
     if document.get("kind") == "forest":
         document = with_digests(document)
@@ -178,6 +149,19 @@ def _checksum(document: Mapping[str, Any]) -> str:
     except ValueError as error:  # 1e999 parses as infinity
         raise ModelFormatError(f"a number is not finite: {error}") from error
     return "sha256:" + hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def with_digests(document: Any) -> Any:
+    """Return plain data with every packed array replaced by its digest; the checksum is computed from the result.
+
+    Nothing else is changed; only dictionaries are searched.
+    """
+    if not isinstance(document, dict):
+        return document
+    if set(document) == {"type", "data"} and isinstance(document["data"], str):
+        content = document["data"].encode("utf-8", "surrogatepass")
+        return {"type": document["type"], "sha256": hashlib.sha256(content).hexdigest()}
+    return {key: with_digests(value) for key, value in document.items()}
 
 
 def _no_constant(word: str) -> None:
