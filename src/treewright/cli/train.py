@@ -357,10 +357,9 @@ def _estimate(
     """
     from treewright.evaluation.cross_validation import cross_validate
     from treewright.fitting.learn import fit
-    from treewright.tree.forest import Forest
 
     estimate = line = None
-    if learner.abilities.out_of_bag and isinstance(model, Forest):
+    if learner.abilities.out_of_bag and model.kind == "forest":
         estimate, model = _out_of_bag(data, cast("ForestPlan", learner), model)
         line = None if estimate is None else estimate_line(estimate, 10, "Out-of-bag estimate")
         if folds is None:
@@ -500,13 +499,10 @@ def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
 
 def _print(model: Model, sentences: list[str | None]) -> None:
     """Print a model, its size and further sentences."""
-    from treewright.tree.forest import Forest
-    from treewright.tree.rules import RuleModel
-
     line = "  ".join(one for one in sentences if one is not None)
-    if isinstance(model, Forest):
+    if model.kind == "forest":
         write(f"{forest_text(model)}\n\n{line}")
-    elif isinstance(model, RuleModel):
+    elif model.kind == "rules":
         write(f"{model}\n\n{plural(len(model.rules), 'rule')}.  {line}")
     else:
         write(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
@@ -516,9 +512,7 @@ def _print(model: Model, sentences: list[str | None]) -> None:
 
 def _note_time_limit(model: Model) -> None:
     """Note that a forest has fewer trees than wanted; boosting may end early by itself."""
-    from treewright.tree.forest import Forest
-
-    if not isinstance(model, Forest) or "alpha" in model.log:
+    if model.kind != "forest" or "alpha" in model.log:
         return
     wanted = model.recipe.get("trees")
     if isinstance(wanted, int) and model.n_trees < wanted:
@@ -564,9 +558,7 @@ def _training(data: Dataset, model: Model) -> Measure:
 
 def _training_of_leaves(model: TreeModel | Forest) -> Measure | None:
     """Return the same of a single tree from its leaves, without another scan of the cases."""
-    from treewright.tree.forest import Forest
-
-    if isinstance(model, Forest):
+    if model.kind == "forest":
         return None
     tree = model.tree
     leaves = [node for node in range(tree.n_nodes) if tree.split(node) is None]
@@ -580,12 +572,9 @@ def _training_of_leaves(model: TreeModel | Forest) -> Measure | None:
 def _as_json(
     model: Model, measure: Measure | None, estimate: dict[str, Any] | None, path: str | None, **more: Any
 ) -> dict[str, Any]:
-    from treewright.tree.forest import Forest
-    from treewright.tree.rules import RuleModel
-
-    if isinstance(model, Forest):
+    if model.kind == "forest":
         size = forest_summary(model)
-    elif isinstance(model, RuleModel):
+    elif model.kind == "rules":
         size = {"rules": len(model.rules)}
     else:
         size = {"nodes": model.tree.n_nodes, "leaves": model.tree.n_leaves, "depth": model.tree.depth}

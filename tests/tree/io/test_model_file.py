@@ -21,13 +21,13 @@ from random_tables import trees_and_cases
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
-from treewright.errors import ModelFormatError
+from treewright.errors import ModelFormatError, ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45, CART, ID3
 from treewright.tree.build import NodeRecord, build_tree
 from treewright.tree.io import model_file as module
 from treewright.tree.io.model_file import load_model, model_from_json, model_to_json
-from treewright.tree.model import TreeModel
+from treewright.tree.model import Predictor, TreeModel
 from treewright.tree.split import Split, Surrogate
 from treewright.tree.tree import Stop
 
@@ -160,6 +160,26 @@ def test_names_of_all_scripts_and_broken_ones_are_saved(tmp_path: Path) -> None:
     again = load_model(tmp_path / "m.json")
     assert again.schema == schema
     assert again.provenance == model.provenance
+
+
+def test_a_model_without_a_kind_is_not_saved(tmp_path: Path) -> None:
+    class Guess(Predictor):
+        """A model that only predicts."""
+
+    with pytest.raises(ParameterError, match="a Guess cannot be saved"):
+        Guess().save(tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tree_is_read_without_the_other_kinds(tmp_path: Path) -> None:
+    TENNIS.save(tmp_path / "m.json")
+    code = f"""
+import sys
+from treewright.tree.io.model_file import load_model
+load_model({str(tmp_path / "m.json")!r})
+print([name for name in sys.modules if name in {{"treewright.tree.forest", "treewright.tree.rules"}}])
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_the_checksum_tells_that_a_file_was_changed() -> None:
