@@ -111,33 +111,27 @@ class Split:
             raise ParameterError("intervals have bounds, and nothing else has them")
         if bool(self.branch_of) == (self.test in NUMERIC_TESTS):
             raise ParameterError("a test of a nominal attribute gives the branch of each value; no other test does")
-        if self.test is Test.INTERVALS:
-            self._check_bounds()
+        if self.bounds:
+            own_branch = self.missing == self.n_branches - 1
+            if self.n_branches != len(self.bounds) + 1 and not (own_branch and self.n_branches == len(self.bounds) + 2):
+                raise ParameterError(f"{len(self.bounds)} bounds do not make {self.n_branches} intervals")
+            if not all(math.isfinite(bound) for bound in self.bounds):
+                raise ParameterError("a bound is not finite")
+            if any(low >= high for low, high in zip(self.bounds, self.bounds[1:], strict=False)):
+                raise ParameterError("the bounds do not ascend")
         if self.branch_of:
-            self._check_categories()
+            if self.n_branches > len(self.branch_of) + 1:  # checked before anything of that size is allocated
+                raise ParameterError(f"{len(self.branch_of)} values do not fill {self.n_branches} branches")
+            if not all(-1 <= branch < self.n_branches for branch in self.branch_of):
+                raise ParameterError(f"a value goes to a branch outside 0..{self.n_branches - 1}")
+            if self.test is Test.NOMINAL and self.branch_of != tuple(range(self.n_branches)):
+                raise ParameterError("a nominal test has one branch for each value, in order")
+            if self.test is Test.EQUALS and (self.branch_of.count(0) != 1 or -1 in self.branch_of):
+                raise ParameterError("an equals test has one value on the left and all others on the right")
+            if self.test is Test.SUBSET and set(range(self.n_branches)) - {self.missing} - set(self.branch_of):
+                raise ParameterError("a branch of a subset test has no value")
         if self.test in {Test.THRESHOLD, Test.EQUALS} and self.n_branches != 2:
             raise ParameterError(f"a {self.test} test has two branches, not {self.n_branches}")
-
-    def _check_bounds(self) -> None:
-        own_branch = self.missing == self.n_branches - 1
-        if self.n_branches != len(self.bounds) + 1 and not (own_branch and self.n_branches == len(self.bounds) + 2):
-            raise ParameterError(f"{len(self.bounds)} bounds do not make {self.n_branches} intervals")
-        if not all(math.isfinite(bound) for bound in self.bounds):
-            raise ParameterError("a bound is not finite")
-        if any(low >= high for low, high in zip(self.bounds, self.bounds[1:], strict=False)):
-            raise ParameterError("the bounds do not ascend")
-
-    def _check_categories(self) -> None:
-        if self.n_branches > len(self.branch_of) + 1:  # checked before anything of that size is allocated
-            raise ParameterError(f"{len(self.branch_of)} values do not fill {self.n_branches} branches")
-        if not all(-1 <= branch < self.n_branches for branch in self.branch_of):
-            raise ParameterError(f"a value goes to a branch outside 0..{self.n_branches - 1}")
-        if self.test is Test.NOMINAL and self.branch_of != tuple(range(self.n_branches)):
-            raise ParameterError("a nominal test has one branch for each value, in order")
-        if self.test is Test.EQUALS and (self.branch_of.count(0) != 1 or -1 in self.branch_of):
-            raise ParameterError("an equals test has one value on the left and all others on the right")
-        if self.test is Test.SUBSET and set(range(self.n_branches)) - {self.missing} - set(self.branch_of):
-            raise ParameterError("a branch of a subset test has no value")
 
     @classmethod
     def threshold(cls, attribute: int, cut: float, missing: int = FRACTIONAL) -> Split:
