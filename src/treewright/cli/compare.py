@@ -290,12 +290,12 @@ def _read(
 
 
 def _last_column(source: str, overrides: Overrides, how: dict[str, Any]) -> str:
-    from treewright.data.read import raw_source
+    from treewright.data.read import read_raw
     from treewright.errors import DataError
 
     if source == "-":
         raise click.UsageError("standard input is read once: name its target by --target")
-    names = list(raw_source(source, missing=overrides.markers, **how).columns)
+    names = list(read_raw(source, missing=overrides.markers, **how).columns)
     left = [name for name in names if name not in overrides.ignore and name != overrides.weight]
     if not left:
         raise DataError("has no column to predict", source=source)

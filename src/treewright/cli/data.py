@@ -53,7 +53,7 @@ def command(
 
     from treewright.data.encode import encode
     from treewright.data.infer import infer_schema
-    from treewright.data.read import raw_source, read_for
+    from treewright.data.read import read_for, read_raw
 
     if save is not None:
         require_writable(save, source)
@@ -62,7 +62,7 @@ def command(
             proposed = schema if target is None else replace(schema, target=target)
             raw = read_for(source, proposed, **how)
         else:
-            raw = raw_source(source, kinds=overrides.kinds(target), missing=overrides.markers, **how)
+            raw = read_raw(source, kinds=overrides.kinds(target), missing=overrides.markers, **how)
             proposed = infer_schema(raw, target, overrides)
         encode(raw, proposed)
     if save is not None:

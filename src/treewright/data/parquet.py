@@ -66,7 +66,7 @@ def read_parquet(source: TextSource, *, kinds: Mapping[str, Kind] | None = None)
     >>> table.columns["a"].values.tolist(), table.columns["b"].codes.tolist()
     ([1.0], [1])
     """
-    with source.open_raw() as handle:  # the same clear errors as for any other file
+    with source.open(unpack=False) as handle:  # the same clear errors as for any other file
         if handle.read(4) != b"PAR1":
             raise DataError("is not a Parquet file", source=source.name)
         handle.seek(0)

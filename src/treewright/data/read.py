@@ -14,14 +14,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from treewright.data.arff import read_arff
-from treewright.data.c45_names import names_and_data_paths, read_names
 from treewright.data.columns import RawTable
 from treewright.data.csv import read_delimited
 from treewright.data.dataset import Dataset
 from treewright.data.encode import encode
 from treewright.data.infer import Overrides, infer_schema
-from treewright.data.samples import sample_table
 from treewright.data.schema import MISSING_MARKERS, Kind, Schema
 from treewright.data.text_file import TextSource
 from treewright.errors import DataError, ParameterError
@@ -41,6 +38,11 @@ _BY_SUFFIX = {
 }
 _HEAD = 1 << 16
 
+Source = str | os.PathLike[str] | BinaryIO
+
+SAMPLE_PREFIX = "sample:"
+"""``sample:play-tennis`` names a bundled table wherever a file can be named."""
+
 
 def read_raw(
     source: Source,
@@ -52,12 +54,13 @@ def read_raw(
     delimiter: str | None = None,
     header: bool = True,
 ) -> RawTable:
-    r"""Read a table from a file.
+    r"""Read a table from a file, standard input or the bundled samples.
 
     Parameters
     ----------
     source : str, path or binary file
-        A path, ``"-"`` for standard input, or a file object opened in binary mode; text may be gzipped.
+        A path, ``"-"`` for standard input, ``"sample:NAME"``, or a file object opened in binary mode; text may be
+        gzipped.
     format : {"csv", "tsv", "arff", "names", "parquet"}, optional
         Found by name and content if not given.
     kinds : mapping of str to Kind, optional
@@ -78,23 +81,29 @@ def read_raw(
     >>> table.n_rows, list(table.columns)
     (1, ['wind', 't'])
     """
+    if isinstance(source, str) and source.startswith(SAMPLE_PREFIX):
+        from treewright.data.samples import sample_table
+
+        return sample_table(source.removeprefix(SAMPLE_PREFIX))
     if format is not None and format not in FORMATS:
         hint = did_you_mean(format, FORMATS) if isinstance(format, str) else ""
         raise ParameterError(f"format {format!r} is not one of {quoted_list(FORMATS)}{hint}")
-    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) and source != "-" else None
-    opened: TextSource | None = None
-    if path is None or not _is_names(path, format):
-        opened = TextSource(source)
-        format = format or _format_of(opened)
-    if format == "names" or opened is None:
-        if path is None:
+    # The readers of rarer formats are loaded by the files that need them.
+    opened = TextSource(source)
+    format = format or _format_of(opened)
+    if format == "names":
+        from treewright.data.c45_names import read_names
+
+        if opened.path is None:
             raise ParameterError("format 'names' needs a path, for it consists of two files")
-        return read_names(path, kinds=kinds, missing=missing, encoding=encoding)
+        return read_names(opened.path, kinds=kinds, missing=missing, encoding=encoding)
     if format == "parquet":
         from treewright.data.parquet import read_parquet
 
         return read_parquet(opened, kinds=kinds)
     if format == "arff":
+        from treewright.data.arff import read_arff
+
         return read_arff(opened, kinds=kinds, missing=missing, encoding=encoding)
     return read_delimited(
         opened,
@@ -107,29 +116,23 @@ def read_raw(
     )
 
 
-def _is_names(path: str, wanted: str | None) -> bool:
-    """Return True if a path belongs to a C4.5 data set: by its ending, or by the names file beside it."""
-    if wanted is not None:
-        return wanted == "names"
-    suffix = _suffix(path)
-    if suffix == ".names":
-        return True
-    if suffix in (".data", ".test"):
-        return os.path.exists(names_and_data_paths(path)[0])
-    # A stem: there is no such file, but both that belong to it are there.
-    return not os.path.exists(path) and all(map(os.path.exists, names_and_data_paths(path)))
-
-
-def _suffix(path: str) -> str:
-    return os.path.splitext(path.removesuffix(".gz"))[1].lower()
-
-
 def _format_of(source: TextSource) -> str:
     """Return the format by the ending of the name, else by the content."""
-    known = _BY_SUFFIX.get(_suffix(source.path)) if source.path is not None else None
-    if known is not None:
-        return known
-    head = source.head(_HEAD)
+    path = source.path
+    if path is not None:
+        suffix = os.path.splitext(path.removesuffix(".gz"))[1].lower()
+        is_data = suffix in (".data", ".test")
+        if is_data or not os.path.exists(path):
+            from treewright.data.c45_names import names_and_data_paths
+
+            names_path, data_path = names_and_data_paths(path)
+            # A stem: there is no such file, but both that belong to it are there.
+            if os.path.exists(names_path) and (is_data or os.path.exists(data_path)):
+                return "names"
+        if suffix in _BY_SUFFIX:
+            return _BY_SUFFIX[suffix]
+    with source.open() as handle:
+        head = handle.read(_HEAD)
     if head.startswith(b"PAR1"):
         return "parquet"
     for line in head.decode(source.encoding(), errors="ignore").splitlines():
@@ -137,12 +140,6 @@ def _format_of(source: TextSource) -> str:
         if text and not text.startswith("%"):
             return "arff" if text.lower().startswith("@relation") else "csv"
     return "csv"
-
-
-Source = str | os.PathLike[str] | BinaryIO
-
-SAMPLE_PREFIX = "sample:"
-"""``sample:play-tennis`` names a bundled table wherever a file can be named."""
 
 
 def read(
@@ -186,7 +183,7 @@ def read(
         raw = read_for(source, wanted, **how)
         return encode(raw, wanted, with_target=wanted.target is None or wanted.target in raw.columns)
     chosen = overrides or Overrides()
-    raw = raw_source(source, kinds=chosen.kinds(target), missing=chosen.markers, **how)
+    raw = read_raw(source, kinds=chosen.kinds(target), missing=chosen.markers, **how)
     return encode(raw, infer_schema(raw, target, chosen, nominal_limit=nominal_limit))
 
 
@@ -206,14 +203,7 @@ def read_for(source: Source, schema: Schema, *, others_as_text: bool = False, **
     wanted = _OthersAsText(kinds) if others_as_text else kinds
     declared = {value for column in schema.columns for value in column.values}
     missing = tuple(marker for marker in schema.missing_markers if marker not in declared)
-    return raw_source(source, kinds=wanted, missing=missing, **how)
-
-
-def raw_source(source: Source, **how: Any) -> RawTable:
-    """Read a file, standard input or a bundled sample."""
-    if isinstance(source, str) and source.startswith(SAMPLE_PREFIX):
-        return sample_table(source.removeprefix(SAMPLE_PREFIX))
-    return read_raw(source, **how)
+    return read_raw(source, kinds=wanted, missing=missing, **how)
 
 
 def require_rows(data: Dataset | RawTable) -> None:

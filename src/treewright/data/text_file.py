@@ -96,13 +96,14 @@ class TextSource:
         else:
             raise ParameterError(f"a source is a path, '-' or a binary file, not {type(source).__name__}")
 
-    def open_raw(self) -> BinaryIO:
-        """Open the bytes as they are stored."""
-        if self._kept is not None:
-            return io.BytesIO(self._kept)
+    def open(self, *, unpack: bool = True) -> BinaryIO:
+        """Open the bytes: unpacked when they are gzip, or as they are stored."""
         path = self.path or ""
         try:
-            return open(path, "rb")
+            if self._kept is None:
+                raw: BinaryIO = open(path, "rb")  # noqa: SIM115 - the caller closes it
+            else:
+                raw = io.BytesIO(self._kept)
         except FileNotFoundError as error:
             raise DataError(f"there is no such file{_near_file(path)}", source=self.name) from error
         except IsADirectoryError as error:
@@ -113,10 +114,8 @@ class TextSource:
             raise DataError(f"cannot be opened: {error.strerror or error}", source=self.name) from error
         except ValueError as error:  # a NUL byte inside the path
             raise DataError(f"cannot be opened: {error}", source=self.name) from error
-
-    def open(self) -> BinaryIO:
-        """Open the bytes, unpacked when they are gzip."""
-        raw = self.open_raw()
+        if not unpack:
+            return raw
         try:
             magic = raw.read(2)
             raw.seek(0)
@@ -127,14 +126,10 @@ class TextSource:
             return raw
         return io.BufferedReader(_CappedGzip(raw, self), _BLOCK)
 
-    def head(self, size: int) -> bytes:
-        """Return the first bytes, unpacked."""
-        with self.open() as handle:
-            return handle.read(size)
-
     def encoding(self, wanted: str | None = None) -> str:
         """Return the wanted encoding, else that of the byte order mark, else UTF-8."""
-        start = self.head(4)
+        with self.open() as handle:
+            start = handle.read(4)
         if wanted is not None:
             try:
                 known = codecs.lookup(wanted).name
