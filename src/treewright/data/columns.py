@@ -21,6 +21,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -203,13 +204,9 @@ class NumberCells:
         known = cells
         if not self.missing.isdisjoint(cells):
             known = [cell for cell in cells if cell not in self.missing]
-        numbers = self._plain(known)
+        numbers = self._converted(cells, known)
         if numbers is None:
-            numbers = self._checked(cells, known)
-            if numbers is None:
-                return False
-        elif not np.isfinite(numbers).all():
-            self._note_odd(cells, known[int(np.argmin(np.isfinite(numbers)))])
+            return False
         if len(known) < len(cells):
             chunk = np.full(len(cells), np.nan)
             chunk[[cell not in self.missing for cell in cells]] = numbers
@@ -219,25 +216,21 @@ class NumberCells:
         self.known += len(known)
         return True
 
-    def _plain(self, known: Sequence[str]) -> Floats | None:
-        """Convert cells if all are plain numbers, else return None.
+    def _converted(self, cells: Sequence[str], known: Sequence[str]) -> Floats | None:
+        """Return the numbers of the known cells, or None if one of them makes the column text.
 
         `float` accepts more than plain numbers, but nothing else that consists of `_NUMBER_BYTES` alone, so two
-        scans of the joined chunk replace a match per cell.
+        scans of the joined chunk replace a match per cell. A chunk with anything else is checked cell by cell.
         """
         joined = "\0" + "\0".join(known)
-        if not joined.isascii():
-            return None
-        raw = joined.encode("ascii")
-        if raw.translate(None, _NUMBER_BYTES) or (not self.required and _IDENTIFIER.search(raw)):
-            return None
-        try:
-            return np.fromiter(map(float, known), dtype=np.float64, count=len(known))
-        except ValueError:
-            return None
-
-    def _checked(self, cells: Sequence[str], known: Sequence[str]) -> Floats | None:
-        """Convert cell by cell, for a chunk with infinities or cells that are not numbers."""
+        raw = joined.encode("ascii") if joined.isascii() else b"?"
+        if not raw.translate(None, _NUMBER_BYTES) and (self.required or not _IDENTIFIER.search(raw)):
+            with suppress(ValueError):
+                plain = np.fromiter(map(float, known), dtype=np.float64, count=len(known))
+                finite = np.isfinite(plain)
+                if not finite.all():
+                    self._note_odd(cells, known[int(np.argmin(finite))])
+                return plain
         pattern = _DECIMAL if self.required else _PLAIN
         numbers = []
         for cell in known:

@@ -21,9 +21,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,6 @@ from treewright.data.columns import NumberCells, NumberColumn, OddCellError, Raw
 from treewright.data.schema import MISSING_MARKERS, Kind
 from treewright.data.text_file import TextSource, count_line_ends
 from treewright.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    from _csv import Reader as _CsvReader
 
 DELIMITERS = (",", ";", "\t", "|")
 """The delimiters that are looked for, the likeliest first."""
@@ -149,6 +146,9 @@ class _Records:
         self._lines = source.read_lines(encoding)
         self._ahead: deque[str] = deque()  # lines read ahead, but not yet split into cells
         self._skipped = 0  # lines that did not go through `_reader`
+        self._new_reader = partial(
+            csv.reader, delimiter=delimiter, strict=True, skipinitialspace=delimiter not in _PADDING
+        )
         self._reader = self._new_reader(self._feed())
         self._pending: list[str] | None = None
         first = self._next()
@@ -163,43 +163,10 @@ class _Records:
             self._pending = first
         self.wanted: set[str] = set()
 
-    def _new_reader(self, lines: Iterable[str]) -> _CsvReader:
-        padded = self._delimiter not in _PADDING
-        return csv.reader(lines, delimiter=self._delimiter, strict=True, skipinitialspace=padded)
-
     def _feed(self) -> Iterator[str]:
         while (line := self._ahead.popleft() if self._ahead else next(self._lines, None)) is not None:
             self._raw.append(line)
             yield line
-
-    def _read_plain(self, size: int) -> list[list[str]] | None:
-        """Return the next records if each of them is one line without quotes and of the right width.
-
-        This is what nearly all records are, and it spares a round of Python for each. If they are not, the
-        lines are kept for `_next`, and the result is None.
-        """
-        if self._pending is not None:
-            return None
-        characters = 0
-        while len(self._ahead) < size and characters < _CHUNK_CHARACTERS:
-            lines = list(islice(self._lines, min(1000, size - len(self._ahead))))
-            if not lines:
-                break
-            self._ahead.extend(lines)
-            characters += sum(map(len, lines))
-        batch = list(self._ahead)
-        if not batch or '"' in "".join(batch):
-            return None
-        try:
-            rows = list(self._new_reader(batch))
-        except csv.Error:
-            return None
-        if set(map(len, rows)) != {len(self.names)}:
-            return None
-        self._ahead.clear()
-        self._raw = batch
-        self._skipped += len(batch)
-        return rows
 
     def _next(self) -> list[str] | None:
         """Return the next record, None at the end of the file."""
@@ -273,13 +240,35 @@ class _Records:
             yield self._columns(rows, lines)
 
     def _plain_chunks(self, size: int) -> Iterator[tuple[npt.NDArray[np.int64], dict[str, Sequence[str]]]]:
+        """Yield chunks as long as each of their records is one line without quotes and of the right width.
+
+        This is what nearly all records are, and it spares a round of Python for each. The lines of the chunk that is
+        not like that are kept for `_next`.
+        """
         start = self._skipped + self._reader.line_num + 1
-        while (rows := self._read_plain(size)) is not None:
-            self._raw_start = start
+        while self._pending is None:
+            characters = 0
+            while len(self._ahead) < size and characters < _CHUNK_CHARACTERS:
+                lines = list(islice(self._lines, min(1000, size - len(self._ahead))))
+                if not lines:
+                    break
+                self._ahead.extend(lines)
+                characters += sum(map(len, lines))
+            batch = list(self._ahead)
+            if not batch or '"' in "".join(batch):
+                return
+            try:
+                rows = list(self._new_reader(batch))
+            except csv.Error:
+                return
+            if set(map(len, rows)) != {len(self.names)}:
+                return
+            self._ahead.clear()
+            self._skipped += len(batch)
+            self._raw, self._raw_start = batch, start
             yield self._columns(rows, list(range(start, start + len(rows))))
             start += len(rows)
-            self._raw = []
-            self._raw_start = start
+            self._raw, self._raw_start = [], start
 
     def _columns(
         self, rows: list[list[str]], lines: list[int]
