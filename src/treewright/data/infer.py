@@ -53,8 +53,11 @@ class Overrides:
     weight: str | None = None
     task: Task | None = None
     missing: tuple[str, ...] = ()
+    markers: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """All texts that mean "missing"."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "markers", with_markers(self.missing) if self.missing else MISSING_MARKERS)
         named = [*self.nominal, *self.numeric, *self.ordinal, *self.ignore]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
@@ -70,11 +73,6 @@ class Overrides:
         if target is not None and self.task is not None:
             kinds[target] = Kind.NUMERIC if self.task is Task.REGRESSION else Kind.NOMINAL
         return kinds
-
-    @property
-    def markers(self) -> tuple[str, ...]:
-        """All texts that mean "missing"."""
-        return with_markers(self.missing) if self.missing else MISSING_MARKERS
 
 
 def infer_schema(
@@ -106,18 +104,17 @@ def infer_schema(
     declared = raw.declared
     if target is None and declared is not None:
         target = declared.target
-    for name in (target, chosen.weight, *chosen.kinds(target), *chosen.ignore):
+    kinds = chosen.kinds(target)
+    for name in (target, chosen.weight, *kinds, *chosen.ignore):
         if name is not None:
             raw.column(name)
     columns = []
     for name, cells in raw.columns.items():
         limit = CLASS_LIMIT if name == target else nominal_limit if name != chosen.weight else 0
         given = None if declared is None else declared.column(name)
-        if declared is not None and name == target and declared.column(name).is_numeric:
+        if given is not None and name == target and given.is_numeric:
             limit = 0  # the format declares a number
-        columns.append(
-            _propose(raw, name, cells, chosen.kinds(target).get(name), given, chosen.ordinal.get(name), limit)
-        )
+        columns.append(_propose(raw, name, cells, kinds.get(name), given, chosen.ordinal.get(name), limit))
     ignored = [*chosen.ignore, *(name for name in (declared.ignored if declared is not None else ()) if name != target)]
     return Schema(
         tuple(columns),
@@ -139,28 +136,25 @@ def _propose(
 ) -> Column:
     if order is not None:
         return _ordinal(raw, name, cells, order)
+    few = False
+    if wanted is None and limit > 0 and isinstance(cells, NumberColumn):
+        distinct = np.unique(cells.values[~np.isnan(cells.values)])
+        few = 0 < len(distinct) <= limit and bool(np.all(distinct == np.floor(distinct)))
     keeps_type = given is not None and wanted in (None, given.kind) and (given.is_numeric or given.values)
-    if given is not None and keeps_type and not (given.is_numeric and _few_whole_numbers(cells, limit)):
+    if given is not None and keeps_type and not (given.is_numeric and few):
         return given
     if wanted is Kind.NUMERIC:
         if isinstance(cells, TextColumn) and cells.values:
             raise SchemaError(f"has texts such as {cells.values[0]!r}, so it cannot be numeric", column=name)
         return Column(name, Kind.NUMERIC)
     if isinstance(cells, NumberColumn):
-        if wanted is None and not _few_whole_numbers(cells, limit):
+        if wanted is None and not few:
             return Column(name, Kind.NUMERIC)
         text = numbers_as_text(cells)
         return Column(name, Kind.NOMINAL, text.values, text.labels)
     values = cells.values if cells.is_categorical else in_fixed_order(cells.values)
     ordinal = cells.ordered and wanted is None
     return Column(name, Kind.ORDINAL if ordinal else Kind.NOMINAL, values, cells.labels)
-
-
-def _few_whole_numbers(cells: NumberColumn | TextColumn, limit: int) -> bool:
-    if limit == 0 or not isinstance(cells, NumberColumn):
-        return False
-    distinct = np.unique(cells.values[~np.isnan(cells.values)])
-    return 0 < len(distinct) <= limit and bool(np.all(distinct == np.floor(distinct)))
 
 
 def _ordinal(raw: RawTable, name: str, cells: NumberColumn | TextColumn, order: tuple[str, ...]) -> Column:

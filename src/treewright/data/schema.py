@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
 from typing import Any, TypeVar
 
 from treewright.atomic_file import write_atomically
@@ -67,18 +66,23 @@ class Column:
     kind: Kind
     values: tuple[str, ...] = ()
     labels: LabelType = LabelType.TEXT
+    is_numeric: bool = field(init=False, repr=False, compare=False)
+    """True if the cells are numbers."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise SchemaError(f"a column name must be text, not {_shown(self.name)}")
         # Plain strings are accepted and converted: they compare equal to a kind, but are not enum members.
-        object.__setattr__(self, "kind", _word(Kind, "kind", self.kind, self.name))
-        object.__setattr__(self, "labels", _word(LabelType, "labels", self.labels, self.name))
+        if type(self.kind) is not Kind:
+            object.__setattr__(self, "kind", _word(Kind, "kind", self.kind, self.name))
+        if type(self.labels) is not LabelType:
+            object.__setattr__(self, "labels", _word(LabelType, "labels", self.labels, self.name))
+        object.__setattr__(self, "is_numeric", self.kind is Kind.NUMERIC)
         values: Any = self.values
         if not isinstance(values, (tuple, list)):
             raise SchemaError(f"values must be a sequence of texts, not {_shown(values)}", column=self.name)
         object.__setattr__(self, "values", tuple(values))
-        if self.kind is Kind.NUMERIC:
+        if self.is_numeric:
             if self.values:
                 raise SchemaError("a numeric column declares no values", column=self.name)
             return
@@ -89,11 +93,6 @@ class Column:
             if value in seen:
                 raise SchemaError(f"value {value!r} is declared twice", column=self.name)
             seen.add(value)
-
-    @property
-    def is_numeric(self) -> bool:
-        """True if the cells are numbers."""
-        return self.kind is Kind.NUMERIC
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,10 @@ class Schema:
     weight: str | None = None
     ignored: tuple[str, ...] = ()
     missing_markers: tuple[str, ...] = MISSING_MARKERS
+    attributes: tuple[Column, ...] = field(init=False, repr=False, compare=False)
+    """The columns that a tree may test, in order."""
+    attribute_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """Names of the attributes, in order."""
 
     def __post_init__(self) -> None:
         names: set[str] = set()
@@ -133,31 +136,18 @@ class Schema:
             if column.name in names:
                 raise SchemaError("two columns have this name", column=column.name)
             names.add(column.name)
-        for role, name in (("target", self.target), ("weight", self.weight)):
-            if name is not None:
-                self._require(name, role)
-        for name in self.ignored:
-            self._require(name, "ignored one")
+        roles = [("target", self.target), ("weight", self.weight), *(("ignored one", name) for name in self.ignored)]
+        for role, name in roles:
+            if name is not None and name not in names:
+                known = [column.name for column in self.columns]
+                raise SchemaError(unknown_name(f"column to be the {role}:", name, known))
         if self.target is not None and self.target in (self.weight, *self.ignored):
             raise SchemaError("the target can be neither weight nor ignored", column=self.target)
         if self.weight is not None and not self.column(self.weight).is_numeric:
             raise SchemaError("the weight column must be numeric", column=self.weight)
-
-    def _require(self, name: str, role: str) -> None:
-        known = [column.name for column in self.columns]
-        if name not in known:
-            raise SchemaError(unknown_name(f"column to be the {role}:", name, known))
-
-    @cached_property
-    def attributes(self) -> tuple[Column, ...]:
-        """The columns that a tree may test, in order."""
         out = {self.target, self.weight, *self.ignored}
-        return tuple(column for column in self.columns if column.name not in out)
-
-    @cached_property
-    def attribute_names(self) -> tuple[str, ...]:
-        """Names of the attributes, in order."""
-        return tuple(column.name for column in self.attributes)
+        object.__setattr__(self, "attributes", tuple(column for column in self.columns if column.name not in out))
+        object.__setattr__(self, "attribute_names", tuple(column.name for column in self.attributes))
 
     @property
     def target_column(self) -> Column:
@@ -200,7 +190,14 @@ class Schema:
             result["ignored"] = list(self.ignored)
         if self.missing_markers != MISSING_MARKERS:
             result["missing_markers"] = list(self.missing_markers)
-        result["columns"] = [_column_to_dict(column) for column in self.columns]
+        result["columns"] = []
+        for column in self.columns:
+            plain: dict[str, Any] = {"name": column.name, "kind": str(column.kind)}
+            if not column.is_numeric:
+                plain["values"] = list(column.values)
+                if column.labels is not LabelType.TEXT:
+                    plain["labels"] = str(column.labels)
+            result["columns"].append(plain)
         return result
 
     @classmethod
@@ -252,15 +249,6 @@ class Schema:
             return cls.from_dict(data)
         except SchemaError as error:
             raise SchemaError(str(error), source=name) from error
-
-
-def _column_to_dict(column: Column) -> dict[str, Any]:
-    result: dict[str, Any] = {"name": column.name, "kind": str(column.kind)}
-    if not column.is_numeric:
-        result["values"] = list(column.values)
-        if column.labels is not LabelType.TEXT:
-            result["labels"] = str(column.labels)
-    return result
 
 
 def _column_from_dict(data: Any) -> Column:
