@@ -1,7 +1,9 @@
-"""A table ready to be counted, and what scikit-learn and people do with it."""
+"""A table becomes codes, ready to be counted, or an error; and what scikit-learn and people do with it."""
 
 from __future__ import annotations
 
+import warnings
+from io import BytesIO
 from math import isnan
 from typing import Any
 
@@ -11,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_tables import datasets
-from treewright.data.dataset import Dataset, labels_of
+from treewright.data.columns import RawTable
+from treewright.data.dataset import Dataset, Unseen, encode, labels_of
+from treewright.data.frames import raw_table
+from treewright.data.read import read_raw
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, LabelType, Schema
-from treewright.errors import DataError
+from treewright.errors import DataError, DataWarning
 
 WEATHER = sample("play-tennis")
 
@@ -130,3 +135,158 @@ def test_cross_validation_of_scikit_learn_takes_it_as_it_is() -> None:
     scores = cross_val_score(C45Classifier(), lenses.X, lenses.y, cv=4)
     assert len(scores) == 4
     assert scores.mean() > 0.6
+
+
+SCHEMA = Schema(
+    (
+        Column("wind", Kind.NOMINAL, ("weak", "strong")),
+        Column("age", Kind.NUMERIC),
+        Column("w", Kind.NUMERIC),
+        Column("play", Kind.NOMINAL, ("no", "yes")),
+    ),
+    target="play",
+    weight="w",
+)
+HEADER = "wind,age,w,play\n"
+
+
+def table(rows: str, header: str = HEADER) -> RawTable:
+    kinds = {column.name: column.kind for column in SCHEMA.columns}
+    return read_raw(BytesIO((header + rows).encode()), format="csv", kinds=kinds)
+
+
+def test_cells_become_codes_in_declared_order_and_numbers() -> None:
+    data = encode(table("strong,3.5,1,yes\nweak,?,0.5,no\n?,1,2,no\n"), SCHEMA)
+    wind, age = data.columns
+    assert wind.tolist() == [1, 0, -1]
+    assert wind.dtype == np.int32
+    np.testing.assert_array_equal(age, [3.5, np.nan, 1.0])
+    assert data.target is not None
+    assert data.target.tolist() == [1, 0, 0]
+    assert data.weights is not None
+    assert data.weights.tolist() == [1.0, 0.5, 2.0]
+
+
+def test_columns_are_matched_by_name_and_strangers_left_aside() -> None:
+    straight = encode(table("strong,3.5,1,yes\n"), SCHEMA)
+    mixed = encode(table("x,yes,1,3.5,strong\n", "extra,play,w,age,wind\n"), SCHEMA)
+    for one, other in zip(straight.columns, mixed.columns, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_undeclared_value_is_an_error_with_line_column_and_the_nearest_value() -> None:
+    with pytest.raises(DataError) as caught:
+        encode(table("weak,1,1,no\nstrnog,2,1,yes\n"), SCHEMA)
+    assert (caught.value.line, caught.value.column) == (3, "wind")
+    assert "value 'strnog' is not declared; did you mean 'strong'?; declared are 'weak', 'strong'" in str(caught.value)
+
+
+def test_an_undeclared_class_is_an_error_also_under_the_lenient_policy() -> None:
+    with pytest.raises(DataError, match="column 'play': value 'maybe' is not declared"):
+        encode(table("weak,1,1,maybe\n"), SCHEMA, unseen=Unseen.MISSING)
+
+
+def test_unseen_values_count_as_missing_with_one_warning_that_counts() -> None:
+    schema = Schema((SCHEMA.columns[0], Column("c", Kind.NOMINAL, ("r",)), SCHEMA.columns[3]), target="play")
+    raw = raw_table({"wind": ["storm", "weak", "gale", None], "c": ["r", "g", None, "r"]})
+    with pytest.warns(DataWarning) as caught:
+        data = encode(raw, schema, unseen=Unseen.MISSING, with_target=False)
+    assert [str(warning.message) for warning in caught] == [
+        "values never seen while learning count as missing: 2 in 'wind', 1 in 'c'"
+    ]
+    assert data.columns[0].tolist() == [-1, 0, -1, -1]
+    assert data.columns[1].tolist() == [0, -1, -1, 0]
+
+
+def test_missing_values_alone_are_no_reason_to_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode(raw_table({"wind": [None, "weak"], "age": [1, None]}), SCHEMA, unseen=Unseen.MISSING, with_target=False)
+
+
+def test_absent_columns_are_listed_with_those_that_are_there() -> None:
+    with pytest.raises(DataError) as caught:
+        encode(raw_table({"wnd": ["weak"], "old": [1]}), SCHEMA, with_target=False)
+    assert "without the columns 'wind', 'age'; did you mean 'wnd'?; there are 'wnd', 'old'" in str(caught.value)
+
+
+def test_new_cases_need_neither_target_nor_weight() -> None:
+    data = encode(raw_table({"wind": ["weak"], "age": [2.0]}), SCHEMA, with_target=False)
+    assert data.target is None
+    assert data.weights is None
+
+
+def test_an_absent_target_is_an_error_while_learning() -> None:
+    with pytest.raises(DataError, match="no column 'play'"):
+        encode(raw_table({"wind": ["weak"], "age": [2.0], "w": [1]}), SCHEMA)
+
+
+@pytest.mark.parametrize("gap", ["?", ""])
+def test_a_missing_class_is_an_error_that_counts_and_names_the_first(gap: str) -> None:
+    with pytest.raises(DataError, match=r"line 3, column 'play': the target is missing here \(and in 1 more row\)"):
+        encode(table(f"weak,1,1,no\nweak,1,1,{gap}\nweak,1,1,?\n"), SCHEMA)
+
+
+def test_a_missing_number_to_predict_is_an_error() -> None:
+    schema = Schema((Column("age", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
+    with pytest.raises(DataError, match="row 1, column 'y': the target is missing"):
+        encode(raw_table({"age": [1, 2], "y": [0.5, None]}), schema)
+
+
+@pytest.mark.parametrize("weight", ["-1", "?"])
+def test_a_weight_below_zero_or_missing_is_an_error(weight: str) -> None:
+    with pytest.raises(DataError, match="line 3, column 'w': a weight must be a number of at least 0"):
+        encode(table(f"weak,1,0,no\nweak,1,{weight},no\n"), SCHEMA)
+
+
+def test_text_in_a_numeric_column_is_an_error_with_its_row() -> None:
+    with pytest.raises(DataError, match="row 1, column 'age': 'old' is not a number"):
+        encode(raw_table({"wind": ["weak", "weak"], "age": [None, "old"]}), SCHEMA, with_target=False)
+
+
+def test_a_numeric_column_without_any_number_is_all_missing() -> None:
+    data = encode(raw_table({"wind": ["weak"], "age": [None]}), SCHEMA, with_target=False)
+    assert np.isnan(data.columns[1]).all()
+
+
+def test_numbers_meet_nominal_values_whatever_their_type() -> None:
+    schema = Schema((Column("n", Kind.NOMINAL, ("1", "2.5", "16777217"), LabelType.NUMBER),))
+    assert encode(raw_table({"n": np.array([2.5, 1.0, np.nan])}), schema).columns[0].tolist() == [1, 0, -1]
+    assert encode(raw_table({"n": np.array([16777217, 1])}), schema).columns[0].tolist() == [2, 0]
+    assert encode(raw_table({"n": ["1", "2.5"]}), schema).columns[0].tolist() == [0, 1]
+
+
+def test_large_neighbours_and_large_numbers_are_told_apart() -> None:
+    schema = Schema((Column("x", Kind.NUMERIC),))
+    numbers = [16_777_216, 16_777_217, 1e39]
+    assert encode(raw_table({"x": numbers}), schema).columns[0].tolist() == numbers
+
+
+def test_no_rows_are_encoded_to_no_rows() -> None:
+    data = encode(raw_table({"wind": np.array([], dtype=object), "age": np.array([])}), SCHEMA, with_target=False)
+    assert len(data) == 0
+    assert [len(column) for column in data.columns] == [0, 0]
+
+
+def test_a_frame_of_texts_is_read_by_its_schema_markers_and_all() -> None:
+    """All cells as texts, as `pandas.read_csv(dtype=str)` gives them: the schema says what is a number and missing."""
+    schema = Schema(
+        (Column("x", Kind.NUMERIC), Column("c", Kind.NOMINAL, ("a", "b")), Column("y", Kind.NOMINAL, ("n", "p"))),
+        target="y",
+    )
+    raw = raw_table({"x": ["1.5", "?", "007", ""], "c": ["a", "?", "b", None], "y": ["p", "n", "p", "n"]})
+    data = encode(raw, schema)
+    assert data.columns[0].tolist()[::2] == [1.5, 7.0]
+    assert np.isnan(data.columns[0][[1, 3]]).all()
+    assert data.columns[1].tolist() == [0, -1, 1, -1]
+    with pytest.raises(DataError, match=r"row 1, column 'x': 'much' is not a number"):
+        encode(raw_table({"x": ["1", "much"], "c": ["a", "a"], "y": ["p", "n"]}), schema)
+    with pytest.raises(DataError, match="'q' is not declared"):
+        encode(raw_table({"x": ["1", "2"], "c": ["a", "q"], "y": ["p", "n"]}), schema)
+
+
+def test_booleans_find_the_values_that_the_file_spelled_otherwise() -> None:
+    schema = Schema((Column("windy", Kind.NOMINAL, ("TRUE", "FALSE")),))
+    assert encode(raw_table({"windy": [True, False, None, True]}), schema).columns[0].tolist() == [0, 1, -1, 0]
+    with pytest.raises(DataError, match="'True' is not declared"):
+        encode(raw_table({"windy": [True]}), Schema((Column("windy", Kind.NOMINAL, ("yes", "no")),)))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
-from treewright.data.encode import encode
+from treewright.data.dataset import encode
 from treewright.data.frames import raw_table
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema

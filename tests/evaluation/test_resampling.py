@@ -528,7 +528,7 @@ def test_an_error_in_a_thread_ends_the_estimate() -> None:
 
 def test_folds_take_rows_of_the_cases_that_were_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = cases(60, 3)
-    monkeypatch.setattr("treewright.data.encode.encode", None)
+    monkeypatch.setattr("treewright.data.dataset.encode", None)
     parts: list[Dataset] = []
 
     def learn(part: Dataset) -> TreeModel:

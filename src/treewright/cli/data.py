@@ -51,7 +51,7 @@ def command(
         raise click.UsageError("name a FILE, or --samples to list the bundled tables")
     from dataclasses import replace
 
-    from treewright.data.encode import encode
+    from treewright.data.dataset import encode
     from treewright.data.infer import infer_schema
     from treewright.data.read import read_for, read_raw
 

@@ -108,7 +108,7 @@ def _require_figure(plot: str, *inputs: str) -> None:
 
 def _data(model: TreeModel | RuleModel | Forest, source: str, how: dict[str, Any]) -> Dataset:
     """Read the cases as the model's schema has them, with their truth; attributes may have new values, as always."""
-    from treewright.data.encode import Unseen, encode
+    from treewright.data.dataset import Unseen, encode
     from treewright.data.read import read_for, require_rows
     from treewright.errors import DataError
     from treewright.wording import unknown_name

@@ -232,7 +232,7 @@ def _trained(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
 
 def _cases(model: TreeModel | RuleModel, source: str, how: dict[str, Any]) -> Dataset:
     """Read cases as the model's schema has them, with their target; attributes may have new values, as always."""
-    from treewright.data.encode import Unseen, encode
+    from treewright.data.dataset import Unseen, encode
     from treewright.data.read import read_for, require_rows
     from treewright.errors import DataError
     from treewright.wording import unknown_name

@@ -1,5 +1,8 @@
 """An encoded table: a schema and its columns as category codes or doubles.
 
+There are two policies for a value that is not a category of the schema. In training it is an error (`Unseen.ERROR`). In
+prediction it counts as missing, and one warning gives the number of such values (`Unseen.MISSING`).
+
 Invariants: `columns` are in the order of ``schema.attributes``. A nominal or ordinal column holds category indices, -1
 if missing; a numeric column holds doubles, NaN if missing. The target, if present, is never missing. Weights are finite
 and non-negative. A dataset is never modified.
@@ -7,18 +10,29 @@ and non-negative. A dataset is never modified.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright.data.columns import Codes, Floats
+from treewright.data.columns import (
+    Codes,
+    Floats,
+    NumberCells,
+    NumberColumn,
+    OddCellError,
+    RawTable,
+    TextColumn,
+    numbers_as_text,
+)
 from treewright.data.schema import Column, LabelType, Schema
-from treewright.errors import DataError
-from treewright.wording import unknown_name
+from treewright.errors import DataError, DataWarning
+from treewright.wording import did_you_mean, quoted_list, unknown_name
 
 RowIndex = npt.NDArray[np.intp]
 
@@ -178,3 +192,95 @@ def _boolean(value: str) -> bool:
     if value not in {"True", "False"}:
         raise ValueError(f"{value!r} is not 'True' or 'False'")
     return value == "True"
+
+
+class Unseen(Enum):
+    """Policy for a value that is not a category of the schema."""
+
+    ERROR = auto()
+    MISSING = auto()
+
+
+def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with_target: bool = True) -> Dataset:
+    """Encode the columns of the schema; other columns are ignored.
+
+    Parameters
+    ----------
+    raw : RawTable
+    schema : Schema
+    unseen : Unseen
+        Policy for unknown categories of the attributes.
+    with_target : bool
+        Whether to encode target and weight; new cases have none.
+
+    Raises
+    ------
+    DataError
+        With file, line and column of an invalid cell.
+    """
+    absent = [name for name in schema.attribute_names if name not in raw.columns]
+    if absent:
+        hints = did_you_mean(absent[0], raw.columns)
+        missing = "the column" if len(absent) == 1 else "the columns"
+        raise raw.error(f"without {missing} {quoted_list(absent)}{hints}; there are {quoted_list(raw.columns)}")
+    unknown_counts: dict[str, int] = {}
+    markers = frozenset(schema.missing_markers)
+    columns = tuple(_encode_column(raw, attribute, markers, unseen, unknown_counts) for attribute in schema.attributes)
+    if unknown_counts:
+        counts = ", ".join(f"{count} in {name!r}" for name, count in unknown_counts.items())
+        warnings.warn(f"values never seen while learning count as missing: {counts}", DataWarning, stacklevel=2)
+    target = weights = None
+    if with_target and schema.target is not None:
+        target = _encode_column(raw, schema.target_column, markers, Unseen.ERROR, unknown_counts)
+        missing_targets = missing_mask(target)
+        if missing_targets.any():
+            others = int(missing_targets.sum()) - 1
+            more = f" (and in {others} more {'row' if others == 1 else 'rows'})" if others else ""
+            raise raw.error(f"the target is missing here{more}", int(np.argmax(missing_targets)), schema.target)
+    if with_target and schema.weight is not None:
+        numbers = _encode_column(raw, schema.column(schema.weight), markers, Unseen.ERROR, unknown_counts)
+        weights = numbers.astype(np.float64, copy=False)
+        bad = ~(weights >= 0)
+        if bad.any():
+            raise raw.error("a weight must be a number of at least 0", int(np.argmax(bad)), schema.weight)
+    return Dataset(schema, columns, raw.n_rows, target, weights, raw.source)
+
+
+def _encode_column(
+    raw: RawTable, column: Column, markers: frozenset[str], unseen: Unseen, unknown_counts: dict[str, int]
+) -> Codes | Floats:
+    cells = raw.column(column.name)
+    if column.is_numeric:
+        return cells.values if isinstance(cells, NumberColumn) else _parsed(raw, column.name, cells, markers)
+    text = cells if isinstance(cells, TextColumn) else numbers_as_text(cells)
+    position = {value: code for code, value in enumerate(column.values)}
+    if text.labels is LabelType.BOOLEAN:
+        # A frame library may have converted TRUE and false to booleans; the schema spells them as in the file.
+        position = {value.casefold(): code for value, code in position.items()} | position
+        table = [position.get(value, position.get(value.casefold(), -1)) for value in text.values]
+    else:
+        table = [position.get(value, -1) for value in text.values]
+    codes: Codes = np.array([*table, -1], dtype=np.int32)[text.codes]
+    # A frame may still contain missing markers; a category is never a marker.
+    is_value = np.array([value not in markers or value in column.values for value in text.values] + [False])
+    unknown = (codes < 0) & is_value[text.codes]
+    if unknown.any() and unseen is Unseen.MISSING:
+        unknown_counts[column.name] = int(unknown.sum())
+    elif unknown.any():
+        row = int(np.argmax(unknown))
+        value = text.values[text.codes[row]]
+        declared = f"{did_you_mean(value, column.values)}; declared are {quoted_list(column.values)}"
+        raise raw.error(f"value {value!r} is not declared{declared}", row, column.name)
+    return codes
+
+
+def _parsed(raw: RawTable, name: str, cells: TextColumn, markers: frozenset[str]) -> Floats:
+    """Return the numbers that texts mean, because the schema declares them numeric."""
+    values = NumberCells(markers, required=True)
+    try:
+        values.add(cells.values)
+    except OddCellError as odd:
+        row = int(np.argmax(cells.codes == odd.index))
+        raise raw.error(str(odd), row, name) from odd
+    numbers: Floats = np.append(values.column().values, np.nan)[cells.codes]
+    return numbers

@@ -16,8 +16,7 @@ from typing import Any, BinaryIO
 
 from treewright.data.columns import RawTable
 from treewright.data.csv import read_delimited
-from treewright.data.dataset import Dataset
-from treewright.data.encode import encode
+from treewright.data.dataset import Dataset, encode
 from treewright.data.infer import Overrides, infer_schema
 from treewright.data.schema import MISSING_MARKERS, Kind, Schema
 from treewright.data.text_file import TextSource

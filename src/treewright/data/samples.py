@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright.data.columns import RawTable, text_column
-from treewright.data.dataset import Dataset
-from treewright.data.encode import encode
+from treewright.data.dataset import Dataset, encode
 from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import ParameterError
 from treewright.wording import unknown_name

@@ -14,8 +14,7 @@ import numpy as np
 
 from treewright.atomic_file import write_atomically
 from treewright.data.columns import RawTable
-from treewright.data.dataset import Dataset
-from treewright.data.encode import Unseen, encode
+from treewright.data.dataset import Dataset, Unseen, encode
 from treewright.data.frames import raw_table
 from treewright.data.schema import Schema
 from treewright.drawing.layout import TreeLayout, lay_out

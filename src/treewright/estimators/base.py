@@ -29,8 +29,7 @@ from sklearn.utils.validation import (
 )
 
 from treewright.data.columns import RawTable, number_text
-from treewright.data.dataset import Dataset
-from treewright.data.encode import encode
+from treewright.data.dataset import Dataset, encode
 from treewright.data.frames import raw_table
 from treewright.data.infer import infer_schema
 from treewright.data.schema import Column, Kind, LabelType, Schema

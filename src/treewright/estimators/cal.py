@@ -16,8 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from treewright.data.columns import RawTable, TextColumn, numbers_as_text, stacked
-from treewright.data.dataset import Dataset, labels_of
-from treewright.data.encode import Unseen, encode
+from treewright.data.dataset import Dataset, Unseen, encode, labels_of
 from treewright.data.infer import infer_schema
 from treewright.data.schema import Schema
 from treewright.errors import DataError

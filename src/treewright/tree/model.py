@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from treewright.atomic_file import write_atomically
 from treewright.data.columns import RawTable
-from treewright.data.dataset import Dataset, labels_of
-from treewright.data.encode import Unseen, encode
+from treewright.data.dataset import Dataset, Unseen, encode, labels_of
 from treewright.data.frames import raw_table
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError, SchemaError

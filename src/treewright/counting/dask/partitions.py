@@ -13,8 +13,7 @@ import numpy.typing as npt
 from treewright.counting.out_of_core import ROOT
 from treewright.counting.row_sampling import hashes_of_integers, hashes_of_texts, sample_counts
 from treewright.data.columns import NumberColumn, RawTable, TextColumn
-from treewright.data.dataset import Dataset
-from treewright.data.encode import encode
+from treewright.data.dataset import Dataset, encode
 from treewright.data.frames import raw_table
 from treewright.data.schema import Kind, LabelType, Schema
 from treewright.errors import DataError
