@@ -43,7 +43,7 @@ def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> N
         if tree.n_nodes == 1 or not has_only_unit_weights(tree, cases):
             continue
         for confidence in (0.25, 0.9):
-            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
+            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()[0]
             found = prune_unit_cases(tree, cases, confidence, raising=raising)
             assert difference(expected, found, exact=True) is None
             assert np.array_equal(np.asarray(expected.estimate), np.asarray(found.estimate))
@@ -79,7 +79,7 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
         if tree.n_nodes == 1 or has_only_unit_weights(tree, cases):
             continue
         for confidence in (0.25, 0.9):
-            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()
+            expected = ErrorBasedPruner(tree, cases, confidence, raising).run()[0]
             found = prune_fractional_cases(tree, cases, canonical_order(cases), confidence, raising=raising)
             assert difference(expected, found, exact=False) is None
             assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)

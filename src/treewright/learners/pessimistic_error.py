@@ -52,7 +52,7 @@ def extra_errors(n: float, errors: float, confidence: float = 0.25) -> float:
     >>> round(extra_errors(6, 0), 4), round(extra_errors(16, 1), 4), round(extra_errors(4, 3.6), 3)
     (1.2378, 1.5069, 0.268)
     """
-    _check(confidence)
+    q = squared_deviate(confidence)  # whatever the leaf, a confidence out of range is refused
     if n <= 0:
         return 0.0
     if errors < NO_ERROR:
@@ -63,7 +63,6 @@ def extra_errors(n: float, errors: float, confidence: float = 0.25) -> float:
     half_more = errors + 0.5
     if half_more >= n:
         return NEARLY_ALL * (n - errors)
-    q = squared_deviate(confidence)
     root = math.sqrt(q * (half_more * (1.0 - half_more / n) + q / 4.0))
     return n * (half_more + q / 2.0 + root) / (n + q) - errors
 
@@ -106,6 +105,7 @@ def single_confidence(confidence: float) -> float:
     return single(single(confidence * 100.0) / 100.0)
 
 
+@lru_cache(maxsize=64)
 def squared_deviate(confidence: float) -> float:
     """Return the square of the normal deviate of the table, in double.
 

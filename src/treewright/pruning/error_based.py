@@ -21,7 +21,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset, missing_mask
 from treewright.errors import DataError
 from treewright.learners.grower import is_compiled
-from treewright.learners.pessimistic_error import extra_errors
+from treewright.learners.pessimistic_error import extra_errors, squared_deviate
 from treewright.pruning.collapse import check_classification
 from treewright.tree.build import NodeRecord, build_tree, records_of
 from treewright.tree.split import FRACTIONAL, Split
@@ -102,7 +102,7 @@ class ErrorBasedPruner:
         self._classes = np.asarray(dataset.target, dtype=np.intp)
         self._own_weights = dataset.weights
         self._n_classes = len(tree.schema.classes)
-        self._unit_weights = self._has_only_unit_weights()
+        self._unit_weights = has_only_unit_weights(tree, dataset)
         nothing = np.zeros(0, dtype=np.intp)
         self._cases: list[Part] = [(nothing, None)] * tree.n_nodes
         self._counts: list[Floats] = [np.zeros(self._n_classes)] * tree.n_nodes
@@ -110,16 +110,15 @@ class ErrorBasedPruner:
         self._to_decide = [False] * tree.n_nodes
         for record in self._records:
             record.estimate = 0.0
-        self._give(0, (self._ordered(dataset), None))
-        self._send_down(0)
+        weights = dataset.weights
+        if self._unit_weights and (weights is None or bool(np.all(weights == np.floor(weights)))):
+            rows = np.arange(dataset.n_rows, dtype=np.intp)
+        else:  # sums could depend on the order of the rows
+            rows = canonical_order(dataset)
+        self._send_down(0, (rows, None))
 
-    @property
-    def records(self) -> list[NodeRecord]:
-        """The present nodes, with the indices of the unpruned tree."""
-        return self._records
-
-    def run(self) -> Tree:
-        """Decide every node that has cases, branches first, and build the pruned tree."""
+    def run(self) -> tuple[Tree, list[int]]:
+        """Decide every node that has cases, branches first; return the pruned tree and the origin of its nodes."""
         waiting = [(0, False)]
         while waiting:
             node, branches_decided = waiting.pop()
@@ -131,7 +130,7 @@ class ErrorBasedPruner:
                 self._to_decide[node] = False
             else:
                 waiting.append((node, False))
-        return build_tree(self._schema, self._records)[0]
+        return build_tree(self._schema, self._records)
 
     # -- the decision ------------------------------------------------------------------------------------------
 
@@ -143,17 +142,14 @@ class ErrorBasedPruner:
             record.estimate = as_leaf
             return True
         reached = [child for child in record.children if len(self._cases[child][0])]
-        as_tree = sum(self._estimate(child) for child in reached) + self._staying.get(node, 0.0)
-        raised, heir = math.inf, -1
-        if self._raising and reached:
-            heir = self._largest(reached)
-            raised = self._raised(node, heir)
+        branches = tuple(self._records[child].estimate or 0.0 for child in reached)
+        as_tree = sum(branches) + self._staying.get(node, 0.0)
+        raised, heir = self._raised(node, reached) if self._raising and reached else (math.inf, -1)
         if _at_most(as_leaf, raised + PRUNING_SLACK) and _at_most(as_leaf, as_tree + PRUNING_SLACK):
             outcome = "pruned"
         else:
             outcome = "raised" if _at_most(raised, as_tree + PRUNING_SLACK) else "kept"
         if self._decisions is not None:
-            branches = tuple(self._estimate(child) for child in reached)
             counts = tuple(self._counts[node].tolist())
             tried = raised if math.isfinite(raised) else None
             largest = heir if heir >= 0 else None
@@ -162,7 +158,9 @@ class ErrorBasedPruner:
             record.become_leaf(Stop.PRUNED)
             record.estimate = as_leaf
         elif outcome == "raised":
-            self._raise(node, heir)
+            self._records[node] = self._records[heir]
+            rows, weights = self._cases[node]
+            self._send_down(node, (rows.copy(), weights))  # decided branches keep slices of the old array
             return False
         else:
             record.estimate = as_tree
@@ -174,25 +172,18 @@ class ErrorBasedPruner:
         errors = max(weight - float(counts.max() if outcome is None else counts[outcome]), 0.0)
         return errors + self._extra(weight, errors, self._confidence)
 
-    def _estimate(self, node: int) -> float:
-        return self._records[node].estimate or 0.0
-
-    def _largest(self, children: list[int]) -> int:
-        """Return the branch of the greatest weight, the last of equals."""
-        largest = children[0]
-        for child in children[1:]:
-            if _at_most(float(self._counts[largest].sum()), float(self._counts[child].sum())):
-                largest = child
-        return largest
-
     # -- raising -----------------------------------------------------------------------------------------------
 
-    def _raised(self, node: int, heir: int) -> float:
-        """Estimate the errors of a branch with all cases of its node."""
+    def _raised(self, node: int, reached: list[int]) -> tuple[float, int]:
+        """Return the expected errors of the largest branch with all cases of its node, and this branch."""
+        heir = reached[0]
+        for child in reached[1:]:  # the last of equals
+            if _at_most(float(self._counts[heir].sum()), float(self._counts[child].sum())):
+                heir = child
         if not self._unit_weights:
-            return self._estimate_with(heir, self._cases[node])
+            return self._estimate_with(heir, self._cases[node]), heir
         others = [self._cases[child][0] for child in self._records[node].children if child != heir]
-        return self._estimate(heir) + self._change_by(heir, np.concatenate(others))
+        return (self._records[heir].estimate or 0.0) + self._change_by(heir, np.concatenate(others)), heir
 
     def _estimate_with(self, node: int, cases: Part) -> float:
         """Sum the estimates of the leaves below a node that has exactly these cases."""
@@ -231,7 +222,10 @@ class ErrorBasedPruner:
         added: dict[int, Floats] = {}
         for leaf, rows in arrivals:
             added[leaf] = added.get(leaf, 0.0) + self._count((rows, None))
-        return sum(self._as_leaf(self._counts[leaf] + counts) - self._estimate(leaf) for leaf, counts in added.items())
+        return sum(
+            self._as_leaf(self._counts[leaf] + counts) - (self._records[leaf].estimate or 0.0)
+            for leaf, counts in added.items()
+        )
 
     def _leaf_of(self, node: int, row: int) -> int:
         """Return the leaf of one unit-weight case."""
@@ -250,75 +244,40 @@ class ErrorBasedPruner:
             branch = int(surrogate.route(self._columns[surrogate.split.attribute][[row]])[0])
         return branch if branch >= 0 else split.missing
 
-    def _raise(self, node: int, heir: int) -> None:
-        """Replace a node by one of its branches and send the cases of the node down there."""
-        self._records[node] = self._records[heir]
-        rows, weights = self._cases[node]
-        self._give(node, (rows.copy(), weights))  # decided branches keep slices of the old array
-        self._send_down(node)
-
     # -- cases -------------------------------------------------------------------------------------------------
 
-    def _has_only_unit_weights(self) -> bool:
-        missing = [bool(missing_mask(column).any()) for column in self._columns]
-        return not any(
-            split.missing < 0 and (missing[split.attribute] or -1 in split.branch_of)
-            for split in (record.split for record in self._records)
-            if split is not None
-        )
-
-    def _ordered(self, dataset: Dataset) -> Rows:
-        """Return the cases in an order independent of the rows, if sums could depend on the order."""
-        weights = dataset.weights
-        if self._unit_weights and (weights is None or bool(np.all(weights == np.floor(weights)))):
-            return np.arange(dataset.n_rows, dtype=np.intp)
-        return canonical_order(dataset)
-
-    def _weights_of(self, cases: Part) -> Floats | None:
-        rows, weights = cases
-        if weights is not None:
-            return weights
-        return None if self._own_weights is None else self._own_weights[rows]
-
     def _count(self, cases: Part) -> Floats:
-        counts = np.bincount(self._classes[cases[0]], self._weights_of(cases), self._n_classes)
-        return counts.astype(np.float64)
+        rows, weights = cases
+        if weights is None and self._own_weights is not None:
+            weights = self._own_weights[rows]
+        return np.bincount(self._classes[rows], weights, self._n_classes).astype(np.float64)
 
-    def _give(self, node: int, cases: Part) -> None:
-        """Assign cases to a node, and set its weight, counts and class."""
-        record = self._records[node]
-        counts = self._count(cases)
-        self._cases[node] = cases
-        self._counts[node] = counts
-        self._to_decide[node] = True
-        record.weight = float(counts.sum())
-        record.counts = counts
-        record.outcome = _heaviest_class(counts, int(record.outcome))
+    def _send_down(self, top: int, cases: Part) -> None:
+        """Give a node its cases and partition them among its descendants, except below nodes whose cases stay the same.
 
-    def _send_down(self, node: int) -> None:
-        """Partition the cases of a node among its descendants, except below nodes whose cases do not change."""
-        waiting = [node]
+        A node that gets cases gets their weight, counts and class, and is to be decided.
+        """
+        waiting = [(top, cases)]
         while waiting:
-            node = waiting.pop()
+            node, cases = waiting.pop()
             record = self._records[node]
+            first_time = not len(self._cases[node][0])
+            counts = self._count(cases)
+            self._cases[node], self._counts[node], self._to_decide[node] = cases, counts, True
+            record.weight, record.counts = float(counts.sum()), counts
+            record.outcome = _heaviest_class(counts, int(record.outcome))
             if record.split is None:
+                pure = int(np.count_nonzero(counts)) <= 1
+                if node != top and (record.stop is Stop.EMPTY or not (first_time or pure)):
+                    record.stop = Stop.PURE if pure else Stop.PRUNED
                 continue
-            parts, staying = self._partitioned(record.split, record, self._cases[node], in_place=self._unit_weights)
+            parts, staying = self._partitioned(record.split, record, cases, in_place=self._unit_weights)
             self._staying.pop(node, None)
             if len(staying[0]):
                 self._staying[node] = self._as_leaf(self._count(staying), int(record.outcome))
             for child, part in zip(record.children, parts, strict=True):
                 if len(part[0]) and not self._same(self._cases[child], part):
-                    self._arrive(child, part)
-                    waiting.append(child)
-
-    def _arrive(self, child: int, part: Part) -> None:
-        first_time = not len(self._cases[child][0])
-        self._give(child, part)
-        record = self._records[child]
-        pure = int(np.count_nonzero(self._counts[child])) <= 1
-        if record.split is None and (record.stop is Stop.EMPTY or not (first_time or pure)):
-            record.stop = Stop.PURE if pure else Stop.PRUNED
+                    waiting.append((child, part))
 
     def _same(self, before: Part, now: Part) -> bool:
         """Return True if both parts are the same cases with the same weights."""
@@ -338,7 +297,7 @@ class ErrorBasedPruner:
         In place, the cases are sorted by branch and the parts are slices of the same array, so that all nodes together
         need one array.
         """
-        rows, _ = cases
+        rows, weights = cases
         branches = split.route(self._columns[split.attribute][rows])
         for surrogate in record.surrogates:
             unknown = np.flatnonzero(branches < 0)
@@ -351,22 +310,19 @@ class ErrorBasedPruner:
             return [(part, None) for part in np.split(rows, ends[:-1])], (rows[:0], None)
         missing = branches < 0
         if not missing.any() or split.missing != FRACTIONAL or missing.all():
-            return [_part(cases, branches == branch) for branch in range(split.n_branches)], _part(cases, missing)
-        weights = self._weights_of(cases)
-        weights = np.ones(len(rows)) if weights is None else weights
+            masks = [missing, *(branches == branch for branch in range(split.n_branches))]
+            staying, *parts = [(rows[mask], None if weights is None else weights[mask]) for mask in masks]
+            return parts, staying
+        if weights is None:
+            weights = np.ones(len(rows)) if self._own_weights is None else self._own_weights[rows]
         known = float(weights[~missing].sum())
-        parts: list[Part] = []
+        parts = []
         for branch in range(split.n_branches):
             here = branches == branch
             there = here | missing if here.any() else here
             share = float(weights[here].sum()) / known
             parts.append((rows[there], np.where(missing, weights * share, weights)[there]))
         return parts, (rows[:0], None)
-
-
-def _part(cases: Part, mask: npt.NDArray[np.bool_]) -> Part:
-    rows, weights = cases
-    return rows[mask], None if weights is None else weights[mask]
 
 
 def _heaviest_class(counts: Floats, outcome: int) -> int:
@@ -421,7 +377,7 @@ def prune_error_based(
     1
     """
     check_classification(tree, "error-based pruning")
-    extra_errors(1.0, 0.0, confidence)  # raises for an invalid confidence
+    squared_deviate(confidence)  # raises for an invalid confidence
     cases = cases_with_weight(tree, dataset)
     if is_compiled(engine, cases) and tree.n_nodes > 1 and tree.p_value is None and not tree.surrogates:
         if has_only_unit_weights(tree, cases):
@@ -431,13 +387,11 @@ def prune_error_based(
         from treewright.pruning.error_based_fractional_kernels import prune_fractional_cases
 
         return prune_fractional_cases(tree, cases, canonical_order(cases), confidence, raising=raising)
-    return ErrorBasedPruner(tree, cases, confidence, raising).run()
+    return ErrorBasedPruner(tree, cases, confidence, raising).run()[0]
 
 
 def has_only_unit_weights(tree: Tree, cases: Dataset) -> bool:
     """Return True if every case takes one branch at each test, by its value or the default branch."""
-    if tree.surrogates:
-        return False
     inner = np.flatnonzero(tree.attribute >= 0)
     undecided = inner[tree.missing[inner] < 0]
     tested = np.unique(tree.attribute[undecided])
@@ -483,8 +437,7 @@ def error_based_decisions(
     """
     decisions: list[PruningDecision] = []
     pruner = ErrorBasedPruner(tree, cases_with_weight(tree, dataset), confidence, raising, extra, decisions)
-    pruner.run()
-    pruned, origin = build_tree(tree.schema, pruner.records)
+    pruned, origin = pruner.run()
     return pruned, origin, decisions
 
 
