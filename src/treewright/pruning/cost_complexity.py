@@ -58,13 +58,6 @@ class PruningPath(NamedTuple):
     nodes: Ints
 
 
-class _Step(NamedTuple):
-    node: int
-    strength: float
-    risk: float
-    leaves: int
-
-
 def cost_complexity_path(tree: Tree, risk: Risk = "impurity", criterion: Impurity = "gini") -> PruningPath:
     """Return alpha, total risk and number of leaves after each cut, beginning with the whole tree.
 
@@ -86,13 +79,10 @@ def cost_complexity_path(tree: Tree, risk: Risk = "impurity", criterion: Impurit
     ([7, 5, 3, 1], [0.0, 0.5, 0.5, 1.5], [0.0, 1.0, 2.0, 5.0])
     """
     risks, staying = node_risks(tree, risk, criterion)
-    steps = list(_weakest_links(tree, risks, staying))
-    first = _Step(-1, 0.0, _total(tree, risks, staying), tree.n_leaves)
+    whole = (-1, 0.0, float(_below(tree, risks, staying)[0][0]), tree.n_leaves)
+    nodes, strengths, sums, leaves = zip(whole, *_weakest_links(tree, risks, staying), strict=True)
     return PruningPath(
-        np.array([step.strength for step in (first, *steps)]),
-        np.array([step.risk for step in (first, *steps)]),
-        np.array([step.leaves for step in (first, *steps)], dtype=np.int32),
-        np.array([step.node for step in (first, *steps)], dtype=np.int32),
+        np.array(strengths), np.array(sums), np.array(leaves, dtype=np.int32), np.array(nodes, dtype=np.int32)
     )
 
 
@@ -119,10 +109,10 @@ def prune_cost_complexity(tree: Tree, alpha: float, risk: Risk = "impurity", cri
     if not alpha >= 0:
         raise ParameterError(f"alpha must be a number of at least 0, not {alpha!r}")
     cut = []
-    for step in _weakest_links(tree, *node_risks(tree, risk, criterion)):
-        if step.strength > alpha * (1 + STRENGTH_TOLERANCE):
+    for node, strength, _, _ in _weakest_links(tree, *node_risks(tree, risk, criterion)):
+        if strength > alpha * (1 + STRENGTH_TOLERANCE):
             break
-        cut.append(step.node)
+        cut.append(node)
     return cut_at(tree, cut)
 
 
@@ -205,19 +195,15 @@ def link_at(tree: Tree, node: int, risks: Floats, staying: Floats) -> Link:
 def cut_before(tree: Tree, node: int, risks: Floats, staying: Floats) -> Tree | None:
     """Return the pruned tree in which a node is the weakest link; None if it is cut with an ancestor."""
     cut: list[int] = []
-    for step in _weakest_links(tree, risks, staying):
-        if step.node == node:
+    for weakest, _, _, _ in _weakest_links(tree, risks, staying):
+        if weakest == node:
             return cut_at(tree, cut)
-        cut.append(step.node)
+        cut.append(weakest)
     return None
 
 
-def _total(tree: Tree, risks: Floats, staying: Floats) -> float:
-    return float(_below(tree, risks, staying)[0][0])
-
-
-def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[_Step]:
-    """Yield the cuts in order, with the risk and the number of leaves after each."""
+def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[tuple[int, float, float, int]]:
+    """Yield the cuts in order: node, strength of the link, and risk and number of leaves after the cut."""
     risk, leaves = _below(tree, risks, staying)
     end = np.arange(1, tree.n_nodes + 1)  # the nodes of a subtree are those from its root up to this
     for node in range(tree.n_nodes - 1, 0, -1):
@@ -235,7 +221,7 @@ def _weakest_links(tree: Tree, risks: Floats, staying: Floats) -> Iterator[_Step
         risk[node], leaves[node] = risks[node], 1
         strength[node : end[node]] = np.inf
         strength[above] = (risks[above] - risk[above]) / (leaves[above] - 1)
-        yield _Step(node, least, float(risk[0]), int(leaves[0]))
+        yield node, least, float(risk[0]), int(leaves[0])
 
 
 def _ancestors(tree: Tree, node: int) -> list[int]:

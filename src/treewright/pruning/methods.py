@@ -8,7 +8,7 @@ A method is validated at construction, and `pruner_named` restores it from its `
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,31 +25,35 @@ from treewright.tree.tree import Tree
 from treewright.wording import did_you_mean, quoted_list
 
 
-class Method(Protocol):
-    """A pruning method."""
+@dataclass(frozen=True)
+class Method:
+    """A pruning method with its options."""
+
+    name: ClassVar[str]
+    """Its name in model files and options."""
 
     def describe(self) -> str:
         """Return a short description."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the model file."""
+        return {"method": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
-class Collapse:
+class Collapse(Method):
     """Remove splits that do not lower the training errors (C4.5)."""
+
+    name = "collapse"
 
     def describe(self) -> str:
         """Return a short description."""
         return "collapsed"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "collapse"}
-
 
 @dataclass(frozen=True)
-class ErrorBased:
+class ErrorBased(Method):
     """C4.5's pruning by pessimistic error estimates.
 
     Parameters
@@ -60,6 +64,7 @@ class ErrorBased:
         Whether a node may be replaced by its largest branch.
     """
 
+    name = "error_based"
     confidence: float = 0.25
     raising: bool = True
 
@@ -71,13 +76,9 @@ class ErrorBased:
         """Return a short description."""
         return f"pruned at confidence {100 * self.confidence:g} %"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "error_based", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class ReducedError:
+class ReducedError(Method):
     """Prune the splits that do not lower the errors on held-out cases.
 
     Parameters
@@ -88,6 +89,7 @@ class ReducedError:
         Random seed for the choice of these cases.
     """
 
+    name = "reduced_error"
     share: float = 1 / 3
     seed: int = 0
 
@@ -99,13 +101,9 @@ class ReducedError:
         """Return a short description."""
         return f"pruned by {100 * self.share:.0f} % of the cases, held out"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "reduced_error", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(Method):
     """Prune the lowest splits whose branches do not differ significantly.
 
     Parameters
@@ -116,6 +114,7 @@ class ChiSquare:
         Whether p-values are corrected for the number of attributes.
     """
 
+    name = "chi_square"
     significance: float = 0.05
     bonferroni: bool = False
 
@@ -128,26 +127,20 @@ class ChiSquare:
         adjusted = ", Bonferroni" if self.bonferroni else ""
         return f"pruned by chi-square at {100 * self.significance:g} %{adjusted}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "chi_square", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class MDL:
+class MDL(Method):
     """Prune the splits that do not shorten the description of tree and classes."""
+
+    name = "mdl"
 
     def describe(self) -> str:
         """Return a short description."""
         return "pruned by description length"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "mdl"}
-
 
 @dataclass(frozen=True)
-class CostComplexity:
+class CostComplexity(Method):
     """Prune the weakest links, up to a complexity cost per leaf.
 
     Parameters
@@ -159,12 +152,14 @@ class CostComplexity:
         The impurity of classes.
     """
 
+    name = "cost_complexity"
     alpha: float
     risk: Risk = "impurity"
     criterion: Impurity = "gini"
 
     def __post_init__(self) -> None:
-        if not _is_number(self.alpha) or not 0 <= self.alpha < float("inf"):
+        is_number = isinstance(self.alpha, (int, float)) and not isinstance(self.alpha, bool)
+        if not is_number or not 0 <= self.alpha < float("inf"):
             raise ParameterError(f"alpha must be a number of at least 0, not {self.alpha!r}")
         check_measure(self.risk, self.criterion)
 
@@ -172,32 +167,20 @@ class CostComplexity:
         """Return a short description."""
         return f"pruned at ccp_alpha {self.alpha:g}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "cost_complexity", **asdict(self)}
-
 
 @dataclass(frozen=True)
-class Simplify:
+class Simplify(Method):
     """Remove the splits whose leaves all predict the same."""
+
+    name = "simplify"
 
     def describe(self) -> str:
         """Return a short description."""
         return "simplified"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the model file."""
-        return {"method": "simplify"}
 
-
-PRUNERS: dict[str, type[Collapse | ErrorBased | ReducedError | ChiSquare | MDL | CostComplexity | Simplify]] = {
-    "collapse": Collapse,
-    "simplify": Simplify,
-    "error_based": ErrorBased,
-    "reduced_error": ReducedError,
-    "chi_square": ChiSquare,
-    "mdl": MDL,
-    "cost_complexity": CostComplexity,
+PRUNERS: dict[str, type[Method]] = {
+    method.name: method for method in (Collapse, Simplify, ErrorBased, ReducedError, ChiSquare, MDL, CostComplexity)
 }
 """Pruning methods by name."""
 
@@ -268,12 +251,13 @@ def prune(
         case Simplify():
             return simplify(tree)
         case ErrorBased(confidence, raising):
-            cases = _needed(training, "error-based pruning needs the cases that the tree was grown from")
-            return prune_error_based(tree, cases, confidence, raising=raising, engine=engine)
+            if training is None:
+                raise ParameterError("error-based pruning needs the cases that the tree was grown from")
+            return prune_error_based(tree, training, confidence, raising=raising, engine=engine)
         case ReducedError():
-            return prune_reduced_error(
-                tree, _needed(validation, "reduced-error pruning needs cases that were held out")
-            )
+            if validation is None:
+                raise ParameterError("reduced-error pruning needs cases that were held out")
+            return prune_reduced_error(tree, validation)
         case ChiSquare(significance, bonferroni):
             return prune_chi_square(tree, significance, bonferroni=bonferroni)
         case MDL():
@@ -308,19 +292,6 @@ def split_off(dataset: Dataset, share: float, seed: int = 0) -> tuple[Dataset, D
     if held.all() or not held.any():
         raise ParameterError(f"{dataset.n_rows} cases are too few to hold out {100 * share:.0f} % of them")
     return dataset.take(np.sort(dealt[~held])), dataset.take(np.sort(dealt[held]))
-
-
-Needed = TypeVar("Needed")
-
-
-def _needed(cases: Needed | None, message: str) -> Needed:
-    if cases is None:
-        raise ParameterError(message)
-    return cases
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _check_share(name: str, value: object) -> None:
@@ -358,20 +329,28 @@ def pruning_from(
     >>> pruning_from(None, alpha=0.1)
     (CostComplexity(alpha=0.1, risk='impurity', criterion='gini'),)
     """
-    given: dict[str, dict[str, Any]] = {
-        "error_based": _changed(confidence=(confidence, 0.25), raising=(raising, True)),
-        "chi_square": _changed(significance=(significance, 0.05), bonferroni=(bonferroni, False)),
-        "cost_complexity": {"alpha": alpha} if alpha else {},
+    options: dict[type[Method], dict[str, Any]] = {
+        ErrorBased: {"confidence": confidence, "raising": raising},
+        ChiSquare: {"significance": significance, "bonferroni": bonferroni},
+        CostComplexity: {"alpha": alpha or None},
+    }
+    given = {  # the options that are not the defaults
+        method.name: {option: value for option, value in own.items() if value != getattr(method, option, None)}
+        for method, own in options.items()
     }
     if prune is None:
         prune = _implied(given)
     if prune is True:
         prune = "error_based"
     name = prune.replace("-", "_") if isinstance(prune, str) else ""
-    for method, options in given.items():
-        for option, value in options.items():
-            if method != name:
-                raise ParameterError(_without_effect(option, value, method))
+    for method, own in given.items():
+        if own and method != name:
+            option, value = next(iter(own.items()))
+            spelled = f"{option}={value!r}" if option != "alpha" else f"alpha={value!r} (an estimator's ccp_alpha)"
+            raise ParameterError(
+                f"{spelled} has an effect only on prune={method!r}: add that (--prune {method}), "
+                "or leave the option out"
+            )
     if prune is False or prune is None:
         return ()
     if not isinstance(prune, str):
@@ -389,11 +368,6 @@ def pruning_from(
     return (pruner_named(name, **own),)
 
 
-def _changed(**options: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the options whose value is not the default."""
-    return {name: value for name, (value, default) in options.items() if value != default}
-
-
 def _implied(given: dict[str, dict[str, Any]]) -> str | None:
     """Return the method whose options were given, None if there are no options of pruning."""
     methods = [method for method, options in given.items() if options]
@@ -401,8 +375,3 @@ def _implied(given: dict[str, dict[str, Any]]) -> str | None:
         names = [name for options in given.values() for name in options]
         raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: choose one by prune=")
     return methods[0] if methods else None
-
-
-def _without_effect(option: str, value: Any, method: str) -> str:
-    spelled = f"{option}={value!r}" if option != "alpha" else f"alpha={value!r} (an estimator's ccp_alpha)"
-    return f"{spelled} has an effect only on prune={method!r}: add that (--prune {method}), or leave the option out"
