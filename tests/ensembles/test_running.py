@@ -38,9 +38,9 @@ class Jobs:
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1, -2])
 def test_all_trees_are_made_by_any_number_of_threads(n_jobs: int | None) -> None:
     jobs, told = Jobs(), []
-    run = run_trees(jobs, 3, 20, n_jobs=n_jobs, progress=lambda done, total: told.append((done, total)))
-    assert len(run.trees) == 17
-    assert not run.interrupted
+    trees, interrupted = run_trees(jobs, 3, 20, n_jobs=n_jobs, progress=lambda done, total: told.append((done, total)))
+    assert len(trees) == 17
+    assert not interrupted
     assert sorted(jobs.asked) == list(range(3, 20))
     assert told == [(done, 20) for done in range(4, 21)]
 
@@ -53,17 +53,17 @@ def test_threads_share_the_work() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_ctrl_c_keeps_the_trees_before_without_a_gap(n_jobs: int) -> None:
-    run = run_trees(Jobs(stop_at=7), 0, 30, n_jobs=n_jobs)
-    assert run.interrupted
-    assert len(run.trees) == 7
+    trees, interrupted = run_trees(Jobs(stop_at=7), 0, 30, n_jobs=n_jobs)
+    assert interrupted
+    assert len(trees) == 7
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_no_tree_is_begun_after_the_time_but_one_is_always_made(n_jobs: int) -> None:
     jobs = Jobs(pause=0.005)
-    run = run_trees(jobs, 0, 1000, n_jobs=n_jobs, time_limit=1e-9)
-    assert len(run.trees) == 1
-    assert not run.interrupted
+    trees, interrupted = run_trees(jobs, 0, 1000, n_jobs=n_jobs, time_limit=1e-9)
+    assert len(trees) == 1
+    assert not interrupted
     assert len(jobs.asked) < 20
 
 
@@ -89,6 +89,6 @@ def test_joblib_says_how_many_threads() -> None:
 
     jobs = Jobs(pause=0.01)
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        run = run_trees(jobs, 0, 10)
-    assert len(run.trees) == 10
+        trees, _ = run_trees(jobs, 0, 10)
+    assert len(trees) == 10
     assert len(jobs.threads) == 2

@@ -26,7 +26,7 @@ from treewright.data.schema import Schema
 from treewright.ensembles.bootstrap import ATTRIBUTES, Longs, balanced_bootstrap, bootstrap, tree_key
 from treewright.ensembles.growing import CaseWeights, TreeMaker
 from treewright.ensembles.plan import EnsemblePlan, ForestPlan, number_of_cases
-from treewright.ensembles.running import GrowthResult, Interrupted, Progress, run_trees
+from treewright.ensembles.running import Interrupted, Progress, run_trees
 from treewright.errors import ParameterError
 from treewright.learners.recipe import Intervals, Recipe
 from treewright.pruning.methods import ErrorBased, ReducedError
@@ -142,10 +142,12 @@ def grow_forest(
     digest = DataDigest(dataset)
     earlier = [] if resume is None else list(resumed_trees(resume, fitting, dataset, digest))
     job = _Job(TreeMaker(dataset, fitting.tree, engine=engine).prepare(), CaseSampling(fitting, dataset))
-    run = GrowthResult([])
+    trees, interrupted = earlier, False
     if len(earlier) < plan.trees:
-        run = run_trees(job, len(earlier), plan.trees, n_jobs=n_jobs, time_limit=time_limit, progress=progress)
-    trees = earlier + run.trees
+        grown, interrupted = run_trees(
+            job, len(earlier), plan.trees, n_jobs=n_jobs, time_limit=time_limit, progress=progress
+        )
+        trees = earlier + grown
     if not trees:
         raise KeyboardInterrupt
     forest = Forest(
@@ -158,7 +160,7 @@ def grow_forest(
         smoothing,
         costs,
     )
-    if run.interrupted:
+    if interrupted:
         raise Interrupted(forest, plan.trees)
     return forest
 
@@ -179,7 +181,7 @@ def resumed_trees(earlier: Forest, plan: EnsemblePlan, dataset: Dataset, digest:
 
 def provenance_of(dataset: Dataset, digest: DataDigest) -> dict[str, Any]:
     """Return the provenance of a forest, with a digest of its cases."""
-    return plans.provenance_of(dataset) | {"data": digest.value}
+    return plans.provenance(dataset.n_rows, dataset.source) | {"data": digest.value}
 
 
 def digest_of(dataset: Dataset) -> str:
@@ -350,4 +352,4 @@ def grow_forest_by_row_id(
         )  # as out of core, all cases replace an empty sample
         draw = fitting.draw(tree_key(fitting.seed, tree, ATTRIBUTES), len(dataset.columns))
         trees.append(maker.make(sampled if fitting.bootstrap else None, draw))
-    return forest_of_trees(trees, fitting, key, plans.provenance_of(dataset), smoothing, costs)
+    return forest_of_trees(trees, fitting, key, plans.provenance(dataset.n_rows, dataset.source), smoothing, costs)

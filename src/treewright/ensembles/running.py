@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,14 +35,6 @@ class Interrupted(KeyboardInterrupt):
         self.forest = forest
 
 
-@dataclass(frozen=True)
-class GrowthResult:
-    """The trees that were grown, and whether Ctrl-C interrupted the run."""
-
-    trees: list[Tree]
-    interrupted: bool = False
-
-
 def run_trees(
     job: Job,
     first: int,
@@ -52,8 +43,8 @@ def run_trees(
     n_jobs: int | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
-) -> GrowthResult:
-    """Make the trees from `first` up to, but not including, `last`.
+) -> tuple[list[Tree], bool]:
+    """Make the trees from `first` up to, but not including, `last`; return them, and whether Ctrl-C ended the run.
 
     Parameters
     ----------
@@ -78,10 +69,10 @@ def run_trees(
             if time_limit is not None and time.monotonic() - start >= time_limit:
                 break
     except KeyboardInterrupt:
-        return GrowthResult(trees, interrupted=True)
+        return trees, True
     finally:
         made.close()
-    return GrowthResult(trees)
+    return trees, False
 
 
 def check_time_limit(seconds: float | None) -> None:
