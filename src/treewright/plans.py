@@ -73,11 +73,6 @@ class Plan:
         return self.learner.abilities
 
     @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
-        return self.learner.nominal_limit
-
-    @property
     def criterion(self) -> str:
         """The criterion by name; empty for a learner that scores no splits."""
         return self.learner.criterion_for(self.task)
@@ -162,7 +157,8 @@ class Plan:
         grown = self.grow_and_prune(cases, run)
         costs = self.learner.loss if costs is None else costs
         record = self.record() | dict(grown.statistics)
-        return TreeModel(grown.tree, record, provenance_of(cases), grown.traces, smoothing, self.learner.voting, costs)
+        origin = provenance(cases.n_rows, cases.source)
+        return TreeModel(grown.tree, record, origin, grown.traces, smoothing, self.learner.voting, costs)
 
 
 def id3(
@@ -366,12 +362,8 @@ def _whole(min_objects: float) -> int:
 
 def as_plan(learner: Plan | TreeLearner) -> Plan:
     """Return the plan of a bare learner, which grows without pruning."""
-    return learner if isinstance(learner, Plan) else Plan(learner)
-
-
-def provenance_of(cases: Dataset) -> dict[str, Any]:
-    """Return what a model keeps of the data it was trained on."""
-    return provenance(cases.n_rows, cases.source)
+    given: Any = learner
+    return given if hasattr(given, "learn") else Plan(given)
 
 
 def provenance(rows: int, source: str | None) -> dict[str, Any]:
@@ -436,11 +428,6 @@ class RulePlan:
         return f"Rules from {self.tree.name}"
 
     @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
-        return self.tree.nominal_limit
-
-    @property
     def abilities(self) -> Abilities:
         """What its tree can take, in memory and for classes; a rule has no class probabilities."""
         return replace(
@@ -469,7 +456,7 @@ class RulePlan:
             rules = induce_rules(grown.tree, part, self.options)
         else:
             rules = induce_rules_on_validation(grown.tree, validation)
-        return RuleModel(rules, self.to_dict(), provenance_of(cases))
+        return RuleModel(rules, self.to_dict(), provenance(cases.n_rows, cases.source))
 
     def describe(self) -> str:
         """Describe in a few words how the rules are chosen."""

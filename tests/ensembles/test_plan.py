@@ -97,7 +97,6 @@ def test_they_say_what_they_are() -> None:
         adaboost(coarseness=1.4).describe() == "50 rounds at most, later trees split nodes of at least 1.4 mean leaves"
     )
     assert bagging(chaid()).name == "Bagged CHAID trees"
-    assert adaboost("id3").nominal_limit == forest("id3").nominal_limit > 0
 
 
 def test_a_plan_as_plain_data_says_all() -> None:

@@ -54,7 +54,7 @@ def test_a_plan_has_a_name_and_says_its_options() -> None:
 
 def test_a_plan_answers_for_its_learner() -> None:
     for plan in PLANS:
-        assert plan.nominal_limit == 10
+        assert plan.learner.nominal_limit == 10
         assert plan.voting is Voting.SHARES
     assert [plan.criterion for plan in PLANS] == ["chi2", "chi2", "", ""]
     reference = chaid().reference

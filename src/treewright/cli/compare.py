@@ -277,7 +277,7 @@ def _read(
     from treewright.data.read import read, require_rows
 
     # One table for all: whole numbers are nominal only if every algorithm would propose it.
-    limit = min(learner_for(name, {}).nominal_limit for name in chosen or _defaults(numeric=False))
+    limit = min(learner_for(name, {}).tree.learner.nominal_limit for name in chosen or _defaults(numeric=False))
     with reading(source):
         if last and schema is None:
             target = _last_column(source, overrides, how)

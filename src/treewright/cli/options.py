@@ -190,7 +190,9 @@ def read_cases(
     from treewright.data.schema import Task
 
     with reading(source):
-        data = read(source, target, schema, overrides=overrides, nominal_limit=learner.nominal_limit, **how)
+        data = read(
+            source, target, schema, overrides=overrides, nominal_limit=learner.tree.learner.nominal_limit, **how
+        )
     require_rows(data)
     if data.target is None:
         names = ", ".join(column.name for column in data.schema.columns)

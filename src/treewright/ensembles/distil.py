@@ -22,7 +22,7 @@ from treewright.errors import DataError, ParameterError
 from treewright.learners.base import TreeLearner
 from treewright.learners.recipe import Stopping
 from treewright.learners.sampling import child_key
-from treewright.plans import Plan, as_plan, c45, cart, provenance_of
+from treewright.plans import Plan, as_plan, c45, cart, provenance
 from treewright.tree.model import Predictor, TreeModel
 
 REPLACED = 0.5
@@ -175,7 +175,7 @@ def _predicted(model: Predictor, cases: Dataset) -> npt.NDArray[Any]:
 
 def _model(cases: Dataset, plan: Plan, data: Dataset, **more: int) -> TreeModel:
     tree = TreeMaker(cases, plan).make(None)
-    record = provenance_of(data) | more
+    record = provenance(data.n_rows, data.source) | more
     return TreeModel(tree, plan.to_dict(), record, {}, None, plan.learner.voting)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, floor, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -143,11 +144,6 @@ class ForestPlan:
         """The name for people."""
         kind = "Extremely randomised" if self.random_cuts else "Random forest of" if self.draws else "Bagged"
         return f"{kind} {self.tree.name} trees"
-
-    @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
-        return self.tree.nominal_limit
 
     @property
     def criterion(self) -> str:
@@ -291,11 +287,6 @@ class BoostPlan:
         return f"AdaBoost of {self.tree.name} trees"
 
     @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
-        return self.tree.nominal_limit
-
-    @property
     def criterion(self) -> str:
         """The criterion of the trees by name."""
         return self.tree.criterion
@@ -431,9 +422,16 @@ def _plain(value: Any) -> Any:
 
 
 def _named(
-    key: str, make: Callable[..., EnsemblePlan], default_base: str, tree_options: Mapping[str, Mapping[str, Any]]
-) -> Callable[..., EnsemblePlan]:
-    """Return a function that makes an ensemble of its own options and those of its trees.
+    key: str,
+    make: Callable[..., EnsemblePlan],
+    default_base: str,
+    tree_options: Mapping[str, Mapping[str, Any]],
+    *,
+    base: str | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> EnsemblePlan:
+    """Return an ensemble by its own options and those of its trees.
 
     Parameters
     ----------
@@ -444,18 +442,19 @@ def _named(
         The algorithm of the trees if `base` names none.
     tree_options : dict
         The options that the trees have here unless others are given, by the `base` that was named; "" if none was.
+    base : str or None
+        The algorithm of the trees.
+    seed : int
+    **options
+        Of the ensemble and of its trees.
     """
-
-    def named(*, base: str | None = None, seed: int = 0, **options: Any) -> EnsemblePlan:
-        refuse_unknown(algorithm_named(key), [name for name in options if name in OWN_OPTIONS])
-        own = {PARAMETERS.get(name, name): options.pop(name) for name in OWN_OPTIONS & options.keys()}
-        algorithm = algorithm_named(base or default_base)
-        if algorithm.makes != "tree":
-            raise ParameterError(f"an ensemble is made of trees, not of {algorithm.key}")
-        tree = algorithm.learner({**tree_options.get(base or "", {}), **options}, seed)
-        return make(as_plan(tree), seed=seed, **own)
-
-    return named
+    refuse_unknown(algorithm_named(key), [name for name in options if name in OWN_OPTIONS])
+    own = {PARAMETERS.get(name, name): options.pop(name) for name in OWN_OPTIONS & options.keys()}
+    algorithm = algorithm_named(base or default_base)
+    if algorithm.makes != "tree":
+        raise ParameterError(f"an ensemble is made of trees, not of {algorithm.key}")
+    tree = algorithm.learner({**tree_options.get(base or "", {}), **options}, seed)
+    return make(as_plan(tree), seed=seed, **own)
 
 
 PARAMETERS = {"features_per": "per"}
@@ -478,4 +477,5 @@ for _key, _make, _base, _default, _trees, _tree_options in (
     ("adaboost", adaboost, "cart", "cart, depth 1", "50", {"": {"max_depth": 1}}),
 ):
     _options = (*shared("trees", default=_trees), *shared("base", default=_default), *_OWN[_key])
-    register(Algorithm(_key, _named(_key, _make, _base, _tree_options), _options, seeded=True, makes="ensemble"))
+    _by_name = partial(_named, _key, _make, _base, _tree_options)
+    register(Algorithm(_key, _by_name, _options, seeded=True, makes="ensemble"))

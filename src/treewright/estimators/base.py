@@ -330,7 +330,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         target = self._target(X, name, self.classes_)
         recipe = self._recipe(len(labels), width_of(X))
-        data = self._encoded(X, target, recipe.nominal_limit)
+        data = self._encoded(X, target, recipe.tree.learner.nominal_limit)
         if data.n_rows != len(labels):
             raise DataError(f"X has {data.n_rows} rows, y has {len(labels)}")
         class_codes = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
@@ -445,7 +445,7 @@ class TableRegressor(RegressorMixin, TableEstimator):
         schema = self._given_schema or (X.schema if isinstance(X, Dataset) else None)
         name = schema.target if schema is not None and schema.target else str(getattr(y, "name", None) or "y")
         recipe = self._recipe(len(numbers), width_of(X))
-        data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.nominal_limit)
+        data = self._encoded(X, Column(name, Kind.NUMERIC), recipe.tree.learner.nominal_limit)
         if data.n_rows != len(numbers):
             raise DataError(f"X has {data.n_rows} rows, y has {len(numbers)}")
         weights = None if sample_weight is None else case_weights(data, sample_weight)

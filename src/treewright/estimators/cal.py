@@ -139,7 +139,7 @@ class _CAL(TreeClassifier):
         target = self._target(None, str(getattr(y, "name", None) or "y"), self.classes_)
         self._columns = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         raw = stacked([one for one, _ in self._stored_cases])
-        attributes = infer_schema(raw, nominal_limit=self._plan().nominal_limit).columns
+        attributes = infer_schema(raw, nominal_limit=self._plan().learner.nominal_limit).columns
         cases = encode(raw, schema_with_target(attributes, target), with_target=False)
         known = replace(cases, target=self._codes(labels))
         self._learner = begin_case_by_case(known, self._plan(), keep_trace=self.trace)
@@ -157,7 +157,7 @@ class _CAL(TreeClassifier):
         """Determine classes and columns from the first cases, and encode them."""
         self.classes_ = np.unique(classes)
         target = self._target(X, str(getattr(y, "name", None) or "y"), self.classes_)
-        data = self._encoded(X, target, self._plan().nominal_limit)
+        data = self._encoded(X, target, self._plan().learner.nominal_limit)
         self.n_classes_ = len(self.classes_)
         self._columns = np.array([target.values.index(text) for text in label_texts(self.classes_)], dtype=np.int32)
         return data

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from treewright import plans
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.ensembles import plan as ensembles
 from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Run, TreeLearner
+from treewright.learners.base import Abilities, Run
 from treewright.learners.registry import algorithm_named, algorithm_names, algorithms
 from treewright.plans import Plan
 
@@ -19,7 +19,6 @@ DEFINED_IN = (plans, ensembles)
 """The modules that register the built-in algorithms when they are imported."""
 
 
-@runtime_checkable
 class Learner(Protocol):
     """A tree with its prunings, rules, or many trees: a value that makes a model from cases."""
 
@@ -30,10 +29,6 @@ class Learner(Protocol):
     @property
     def abilities(self) -> Abilities:
         """What it can take."""
-
-    @property
-    def nominal_limit(self) -> int:
-        """Whole-number columns with at most this many values are proposed as nominal."""
 
     @property
     def tree(self) -> Plan:
@@ -62,16 +57,16 @@ def as_learner(learner: Any) -> Learner:
     ('gini, unpruned', 'CHAID')
     """
     if isinstance(learner, str):
-        return as_learner(algorithm_named(learner).make())
+        learner = algorithm_named(learner).make()
     if not is_learner(learner):
         raise ParameterError(
             "learn by a plan, a learner of trees or the name of an algorithm "
             f"({', '.join(algorithm_names())}), not {type(learner).__name__}"
         )
-    found: Learner = Plan(learner) if isinstance(learner, TreeLearner) else learner
-    return found
+    # What learns no model itself grows a tree: a plan makes the model.
+    return learner if hasattr(learner, "learn") else Plan(learner)
 
 
 def is_learner(learner: Any) -> bool:
-    """Return True if `treewright.fit` takes this as what to learn."""
-    return isinstance(learner, (TreeLearner, Learner)) and not isinstance(learner, type)
+    """Return True if `treewright.fit` takes this as what to learn: a value that says its abilities."""
+    return isinstance(getattr(learner, "abilities", None), Abilities)

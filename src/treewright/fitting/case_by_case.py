@@ -7,7 +7,7 @@ from treewright.fitting.learn import require_training_cases, warn_of_identifiers
 from treewright.learners.base import SplitTraces, TreeLearner
 from treewright.learners.cal.growing import CaseByCase
 from treewright.learners.tracing import counted_traces
-from treewright.plans import Plan, as_plan, provenance, provenance_of
+from treewright.plans import Plan, as_plan, provenance
 from treewright.pruning.methods import prune
 from treewright.tree.model import Smoothing, TreeModel
 
@@ -87,6 +87,6 @@ def model_so_far(
     origin = provenance(learner.learner.steps, None)
     traces: SplitTraces = {}
     if data is not None:
-        origin = provenance_of(data)
+        origin = provenance(data.n_rows, data.source)
         traces = counted_traces(plan.learner, data, tree, plan.task)
     return TreeModel(tree, plan.record(), origin, traces, smoothing, plan.learner.voting)

@@ -202,7 +202,12 @@ def fit(
                 f"{unknown}: no option of fit; options of an algorithm go to its plan, such as c45(confidence=0.1)"
             )
         raise ParameterError(f"{', '.join(there)}: for out-of-core tables; a dataset has it")
-    run = Run(engine, n_jobs, progress, keep_trace, time_limit, _forest(resume))
+    if resume is not None:
+        from treewright.tree.forest import Forest
+
+        if not isinstance(resume, Forest):
+            raise ParameterError("resume is a forest here; the file of a state is for out-of-core tables")
+    run = Run(engine, n_jobs, progress, keep_trace, time_limit, resume)
     require_training_cases(dataset)
     _check_abilities(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
     warn_of_identifiers(dataset.schema, dataset.n_rows)
@@ -215,16 +220,6 @@ def fit(
     # Without these nobody could count the tables again as they were.
     recorded = {str(name): float(factor) for name, factor in class_weights.items()}
     return replace(model, provenance={**model.provenance, "class_weights": recorded})
-
-
-def _forest(resume: Any) -> Forest | None:
-    if resume is None:
-        return None
-    from treewright.tree.forest import Forest
-
-    if isinstance(resume, Forest):
-        return resume
-    raise ParameterError("resume is a forest here; the file of a state is for out-of-core tables")
 
 
 def _check_abilities(plan: Learner, run: Run, **given: Any) -> None:

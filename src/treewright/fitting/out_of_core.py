@@ -185,7 +185,7 @@ def opened_table(
         target,
         schema,
         overrides,
-        nominal_limit=plan.nominal_limit,
+        nominal_limit=plan.tree.learner.nominal_limit,
         class_weights=class_weights,
         temporary=temporary,
         bootstraps=bootstraps,
@@ -229,9 +229,10 @@ def fit_over(
         return _fit_fetched(engine, plan, smoothing, costs, progress, keep_trace=keep_trace)
     if plan.reference.missing is MissingPolicy.FRACTIONAL:
         _require_no_missing(engine, plan)
+    origin = provenance(engine.n_rows, engine.source)
     kept = None
     if state is not None:
-        kept = GrowthFile(state, plan.record() | {"finish_rows": finish_rows}, _provenance(engine), engine.schema)
+        kept = GrowthFile(state, plan.record() | {"finish_rows": finish_rows}, origin, engine.schema)
     grown = plan.learner.grow_over(
         engine, finish_rows=finish_rows, progress=progress, state=kept, on_level=on_level, keep_trace=keep_trace
     )
@@ -244,9 +245,7 @@ def fit_over(
     grown = plan.learner.finish_over(engine, Grown(tree, dict(traces)))
     if kept is not None:
         kept.remove()
-    return TreeModel(
-        grown.tree, plan.record(), _provenance(engine), grown.traces, smoothing, plan.learner.voting, costs
-    )
+    return TreeModel(grown.tree, plan.record(), origin, grown.traces, smoothing, plan.learner.voting, costs)
 
 
 def fit_forest_over(
@@ -288,7 +287,7 @@ def fit_forest_over(
     trees = grow_forest_over(engine, recipes, finish_rows=finish_rows, progress=progress, on_level=on_level)
     for method in fitting.tree.pruning:
         trees = [prune(tree, method) for tree in trees]
-    return forest_of_trees(trees, fitting, key, _provenance(engine), smoothing, costs)
+    return forest_of_trees(trees, fitting, key, provenance(engine.n_rows, engine.source), smoothing, costs)
 
 
 def most_scans(engine: OutOfCoreEngine, recipe: Learner | TreeLearner, depth: int) -> int:
@@ -318,10 +317,6 @@ def most_scans(engine: OutOfCoreEngine, recipe: Learner | TreeLearner, depth: in
     if engine.scans_per_level > 1 and (placed or isinstance(cuts, Intervals)):
         scans += 1  # the numbers next to the cuts, or all numbers to make intervals of
     return scans + sum(isinstance(method, ErrorBased) for method in plan.pruning)
-
-
-def _provenance(engine: OutOfCoreEngine) -> dict[str, Any]:
-    return provenance(engine.n_rows, engine.source)
 
 
 def _require_ability(plan: Learner) -> None:
@@ -358,7 +353,7 @@ def _fit_fetched(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # warned already
         model = fit(cases, plan, smoothing=smoothing, costs=costs, progress=progress, keep_trace=keep_trace)
-    return replace(model, provenance=_provenance(engine))
+    return replace(model, provenance=provenance(engine.n_rows, engine.source))
 
 
 def _require_no_missing(engine: OutOfCoreEngine, plan: Plan) -> None:
