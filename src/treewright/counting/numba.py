@@ -650,22 +650,21 @@ class CompiledEngine(MemoryEngine):
         counts = np.zeros((int(starts[-1]), self._width))
         n_cases = np.zeros(int(starts[-1]), dtype=np.int64)
         rows = cases.rows.astype(np.int32)
-        weights = self._weights_of(cases)
-        case_weights = np.zeros(0) if weights is None else weights
+        case_weights = np.zeros(0) if cases.weights is None else cases.weights
         counted = np.array(by_kernel, dtype=np.int64)
         count_classes(codes, rows, self._classes, case_weights, counted, starts, counts)
-        if weights is not None:
+        if cases.weights is not None:
             count_cases(codes, rows, counted, starts, n_cases)
         else:
             n_cases = counts.sum(axis=1).astype(np.int64)
-        whole = self._whole_or_not(counts, cases)
+        counts = counts.astype(np.int64 if cases.whole else np.float64)
         tables = []
         for attribute in attributes:
             if attribute not in by_kernel:
                 tables.append(self._table(node, attribute))
                 continue
             part = slice(int(starts[attribute]), int(starts[attribute + 1]))
-            tables.append(_as_table(whole[part], n_cases[part], planned[attribute].numbers))
+            tables.append(_as_table(counts[part], n_cases[part], planned[attribute].numbers))
         return tables
 
 

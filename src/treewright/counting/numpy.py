@@ -19,7 +19,7 @@ import numpy.typing as npt
 from treewright.counting.engine import Summary
 from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
-from treewright.data.schema import Schema, Task
+from treewright.data.schema import Task
 from treewright.errors import DataError
 from treewright.tree.split import FRACTIONAL, STAY, Split
 from treewright.tree.tree import LEAF, Tree
@@ -34,10 +34,14 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of an open node; `weights` is None where no case is fractional."""
+    """The cases of an open node; `weights` is None where each weighs one, `whole` is False where one is no integer."""
 
     rows: Rows
     weights: Floats | None
+    whole: bool
+
+    def where(self, mask: npt.NDArray[np.bool_]) -> _Cases:
+        return _Cases(self.rows[mask], None if self.weights is None else self.weights[mask], self.whole)
 
 
 class MemoryEngine:
@@ -68,13 +72,24 @@ class MemoryEngine:
             dataset = dataset.take(dataset.weights > 0)
         if dataset.n_rows == 0:
             raise DataError("there are no rows to learn from", source=dataset.source)
+        self.schema = dataset.schema
+        self.n_cases = dataset.n_rows
         self._dataset = dataset
         self._regression = dataset.schema.task is Task.REGRESSION
         self._width = 3 if self._regression else len(dataset.schema.classes)
         self._whole = dataset.weights is None or bool(np.all(dataset.weights == np.floor(dataset.weights)))
-        exact = self._whole and not self._regression
-        self._order = self._canonical_order(exact, fractional)
-        self._prepare_target()
+        target = np.asarray(dataset.target)
+        self._order = self._canonical_order(target, fractional=fractional and dataset.has_missing)
+        self._weights = None if dataset.weights is None else dataset.weights[self._order]
+        target = target[self._order]
+        if self._regression:
+            if np.abs(target).max() > LARGEST_TARGET:
+                row = int(np.argmax(np.abs(target) > LARGEST_TARGET))
+                message = f"{target[row]:g} is too large: sums of squares would overflow"
+                raise DataError(message, source=dataset.source, column=dataset.schema.target)
+            self._numbers = target
+        else:
+            self._target = target.astype(np.intp)
         self._codes: dict[int, Codes] = {}
         self._distinct: dict[int, Floats] = {}
         self._open: dict[int, _Cases] = {}
@@ -82,30 +97,14 @@ class MemoryEngine:
         self._next = 0
         self._intervals: dict[int, int] = {}
 
-    # -- preparation -------------------------------------------------------------------------------------------------
-
-    def _canonical_order(self, exact: bool, fractional: bool) -> Rows:
+    def _canonical_order(self, target: npt.NDArray[Any], *, fractional: bool) -> Rows:
         data = self._dataset
-        if exact and not (fractional and data.has_missing):
+        if self._whole and not self._regression and not fractional:
             return np.arange(data.n_rows, dtype=np.intp)  # sums of integers do not depend on the order
-        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional and data.has_missing else []
+        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional else []
         if data.weights is not None:
             keys.append(data.weights)
-        keys.append(np.zeros(0) if data.target is None else data.target)
-        return np.lexsort(keys)
-
-    def _prepare_target(self) -> None:
-        data = self._dataset
-        target: npt.NDArray[Any] = np.zeros(0) if data.target is None else data.target[self._order]
-        self._weights = None if data.weights is None else data.weights[self._order]
-        if self._regression:
-            if np.abs(target).max() > LARGEST_TARGET:
-                row = int(np.argmax(np.abs(target) > LARGEST_TARGET))
-                message = f"{target[row]:g} is too large: sums of squares would overflow"
-                raise DataError(message, source=data.source, column=data.schema.target)
-            self._numbers = target
-        else:
-            self._target = target.astype(np.intp)
+        return np.lexsort([*keys, target])
 
     def _column(self, attribute: int) -> Codes:
         """Codes shifted by one, so that 0 is "missing"; numeric columns by the rank of the number."""
@@ -124,25 +123,22 @@ class MemoryEngine:
 
     # -- the protocol ------------------------------------------------------------------------------------------------
 
-    @property
-    def schema(self) -> Schema:
-        """The schema of the data."""
-        return self._dataset.schema
-
-    @property
-    def n_cases(self) -> int:
-        """Number of training cases."""
-        return self._dataset.n_rows
-
     def root(self) -> int:
         """Open the node of all cases."""
-        return self._opened(_Cases(np.arange(self.n_cases, dtype=np.intp), None))
+        return self._opened(_Cases(np.arange(self.n_cases, dtype=np.intp), self._weights, self._whole))
 
     def _opened(self, cases: _Cases) -> int:
         node = self._next
         self._next += 1
         self._open[node] = cases
-        self._described[node] = self._summary(cases)
+        if self._regression:
+            self._described[node] = self._regression_summary(cases)
+        else:
+            n = len(cases.rows)
+            counts = np.bincount(self._target[cases.rows], cases.weights, self._width)
+            weight = float(n) if cases.weights is None else float(counts.sum())
+            pure = int(np.count_nonzero(counts)) <= 1
+            self._described[node] = Summary(weight, n, counts.astype(np.int64 if cases.whole else np.float64), pure)
         return node
 
     def close(self, node: int) -> None:
@@ -152,45 +148,25 @@ class MemoryEngine:
     def rows(self, node: int) -> tuple[Rows, Floats]:
         """Return the row numbers (in the given data, zero weights left out) and weights of an open node."""
         cases = self._open[node]
-        weights = self._weights_of(cases)
-        return self._order[cases.rows], np.ones(len(cases.rows)) if weights is None else weights
-
-    def _weights_of(self, cases: _Cases) -> Floats | None:
-        if cases.weights is not None:
-            return cases.weights
-        return None if self._weights is None else self._weights[cases.rows]
+        return self._order[cases.rows], np.ones(len(cases.rows)) if cases.weights is None else cases.weights
 
     def summaries(self, nodes: Sequence[int]) -> list[Summary]:
         """Describe the target at open nodes."""
         return [self._described[node] for node in nodes]
 
-    def _summary(self, cases: _Cases) -> Summary:
-        n = len(cases.rows)
-        weights = self._weights_of(cases)
-        if self._regression:
-            return self._regression_summary(cases, weights)
-        counts = self._whole_or_not(np.bincount(self._target[cases.rows], weights, self._width), cases)
-        weight = float(n) if weights is None else float(counts.sum())
-        return Summary(weight, n, counts, pure=int(np.count_nonzero(counts)) <= 1)
-
-    def _regression_summary(self, cases: _Cases, weights: Floats | None) -> Summary:
+    def _regression_summary(self, cases: _Cases) -> Summary:
         n = len(cases.rows)
         if n == 0:
             return Summary(0.0, 0, np.zeros(3), pure=True)
         numbers = self._numbers[cases.rows]
         pure = bool(numbers.min() == numbers.max())
-        w = np.ones(n) if weights is None else weights
+        w = np.ones(n) if cases.weights is None else cases.weights
         total = float(w.sum())
         # No dot products: the order of addition of a BLAS is not fixed. Two steps: a large mean costs no digits.
         mean = float((w * numbers).sum()) / total
         mean = float(numbers[0]) if pure else mean + float((w * (numbers - mean)).sum()) / total
         sse = 0.0 if pure else float((w * (numbers - mean) ** 2).sum())
         return Summary(total, n, np.array([total, 0.0, sse]), pure, mean, sse)
-
-    def _whole_or_not(self, counts: npt.NDArray[np.generic], cases: _Cases) -> Counts:
-        if cases.weights is None and self._whole:
-            return counts.astype(np.int64)
-        return counts.astype(np.float64)
 
     def count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
         """Count the tables of attributes at open nodes; return one list per request, in the order of the requests."""
@@ -219,41 +195,37 @@ class MemoryEngine:
         return FrequencyTable(counts[1:][kept], counts[0], number[1:][kept], values[kept], int(number[0]))
 
     def _sums(self, cases: _Cases, codes: npt.NDArray[np.integer], outcomes: int, mean: float) -> Counts:
-        weights = self._weights_of(cases)
         if self._regression:
             numbers = self._numbers[cases.rows] - mean
-            w = np.ones(len(codes)) if weights is None else weights
+            w = np.ones(len(codes)) if cases.weights is None else cases.weights
             parts = (w, w * numbers, w * numbers * numbers)
             return np.stack([np.bincount(codes, part, outcomes) for part in parts], axis=1)
         cells = codes.astype(np.intp) * self._width + self._target[cases.rows]
-        counts = np.bincount(cells, weights, outcomes * self._width).reshape(outcomes, self._width)
-        return self._whole_or_not(counts, cases)
+        counts = np.bincount(cells, cases.weights, outcomes * self._width).reshape(outcomes, self._width)
+        return counts.astype(np.int64 if cases.whole else np.float64)
 
     def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch."""
         cases = self._open[node]
         self.close(node)
-        values = self._dataset.columns[split.attribute][self._order[cases.rows]]
-        branches = split.route(values)
-        if split.missing == STAY:
-            cases, branches = _subset(cases, branches >= 0), branches[branches >= 0]
-        elif split.missing != FRACTIONAL:
-            branches = np.where(branches < 0, split.missing, branches)
+        branches = split.route(self._dataset.columns[split.attribute][self._order[cases.rows]])
         unknown = branches < 0
-        if not unknown.any():
-            return [self._opened(_subset(cases, branches == branch)) for branch in range(split.n_branches)]
-        weights = self._weights_of(cases)
-        weights = np.ones(len(cases.rows)) if weights is None else weights
+        if split.missing != FRACTIONAL or not unknown.any():
+            if split.missing not in (STAY, FRACTIONAL):
+                branches = np.where(unknown, split.missing, branches)
+            return [self._opened(cases.where(branches == branch)) for branch in range(split.n_branches)]
+        weights = np.ones(len(cases.rows)) if cases.weights is None else cases.weights
         known_weight = float(weights[~unknown].sum())
         children = []
         for branch in range(split.n_branches):
             here = branches == branch
             if not here.any():
-                children.append(self._opened(_subset(cases, here)))
+                children.append(self._opened(cases.where(here)))
                 continue
             share = float(weights[here].sum()) / known_weight
             mask = here | unknown
-            children.append(self._opened(_Cases(cases.rows[mask], np.where(unknown, weights * share, weights)[mask])))
+            shares = np.where(unknown, weights * share, weights)[mask]
+            children.append(self._opened(_Cases(cases.rows[mask], shares, whole=False)))
         return children
 
     def largest_value_not_above(self, attribute: int, bound: float) -> float:
@@ -269,10 +241,6 @@ class MemoryEngine:
         self._codes[attribute] = np.where(np.isnan(column), 0, codes).astype(np.int32)
         self._distinct.pop(attribute, None)
         self._intervals[attribute] = len(bounds) + 1
-
-
-def _subset(cases: _Cases, mask: npt.NDArray[np.bool_]) -> _Cases:
-    return _Cases(cases.rows[mask], None if cases.weights is None else cases.weights[mask])
 
 
 class TreeEngine(MemoryEngine):
@@ -310,7 +278,7 @@ class TreeEngine(MemoryEngine):
             branches[lost] = surrogate.route(columns[surrogate.split.attribute][rows[lost]])
         branches = np.where(branches < 0, split.missing, branches)
         self.close(node)
-        children = [self._opened(_Cases(cases.rows[branches == branch], None)) for branch in range(split.n_branches)]
+        children = [self._opened(cases.where(branches == branch)) for branch in range(split.n_branches)]
         self._tree_node.update(zip(children, self._tree.children_of(tree_node).tolist(), strict=True))
         return children
 
