@@ -135,6 +135,9 @@ class TreeLearner(ABC):
     kinds: ClassVar[dict[str, type[TreeLearner]]] = {}
     """All classes by the name under which model files keep their options."""
 
+    voting: ClassVar[Voting] = Voting.SHARES
+    """How the model combines the leaves of a fractional case."""
+
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         TreeLearner.kinds[cls.__name__] = cls
@@ -159,11 +162,6 @@ class TreeLearner(ABC):
     def nominal_limit(self) -> int:
         """Whole-number columns with at most this many values are proposed as nominal."""
         return 0
-
-    @property
-    def voting(self) -> Voting:
-        """How the model combines the leaves of a fractional case."""
-        return Voting.SHARES
 
     @property
     def loss(self) -> tuple[tuple[float, ...], ...] | None:

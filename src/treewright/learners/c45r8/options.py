@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
@@ -49,6 +49,8 @@ class Release8(C45Program):
     confidence: float = 0.25
     prune: bool = True
 
+    voting: ClassVar[Voting] = Voting.RELEASE8
+
     def __post_init__(self) -> None:
         check_whole_number("min_objects", self.min_objects, 1, plain=True)
         if self.criterion not in CRITERIA:
@@ -61,11 +63,6 @@ class Release8(C45Program):
     def title(self) -> str:
         """The display name."""
         return "C4.5 Release 8"
-
-    @property
-    def voting(self) -> Voting:
-        """Combine leaves as the original program does."""
-        return Voting.RELEASE8
 
     def criterion_for(self, task: Task) -> str:
         """Return the criterion by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
@@ -52,16 +52,13 @@ class J48(C45Program):
     mdl_correction: bool = True
     collapse: bool = True
 
+    voting: ClassVar[Voting] = Voting.J48
+
     def __post_init__(self) -> None:
         check_whole_number("min_objects", self.min_objects, 1)
         check_share("confidence", self.confidence, plain=True)
         for name in ("prune", "raising", "binary", "mdl_correction", "collapse"):
             check_flag(name, getattr(self, name))
-
-    @property
-    def voting(self) -> Voting:
-        """Combine leaves as Weka does."""
-        return Voting.J48
 
     @property
     def raises_subtrees(self) -> bool:
