@@ -27,11 +27,6 @@ from treewright.tree.tree import Stop
 from treewright.wording import did_you_mean
 
 
-def _check_limit(name: str, value: int | None, least: int) -> None:
-    if value is not None:
-        check_whole_number(name, value, least, plain=True)
-
-
 class NominalTest(StrEnum):
     """The tests that a nominal attribute offers."""
 
@@ -96,7 +91,8 @@ class Cuts:
     bins: int | None = None
 
     def __post_init__(self) -> None:
-        _check_limit("bins", self.bins, 2)
+        if self.bins is not None:
+            check_whole_number("bins", self.bins, 2, plain=True)
 
 
 @dataclass(frozen=True)
@@ -146,10 +142,9 @@ class Stopping:
     significance: float | None = None
 
     def __post_init__(self) -> None:
-        _check_limit("max_depth", self.max_depth, 0)
-        _check_limit("max_leaves", self.max_leaves, 2)
-        _check_limit("min_cases", self.min_cases, 2)
-        _check_limit("min_leaf", self.min_leaf, 1)
+        for name, least in (("max_depth", 0), ("max_leaves", 2), ("min_cases", 2), ("min_leaf", 1)):
+            if getattr(self, name) is not None:
+                check_whole_number(name, getattr(self, name), least, plain=True)
         if not 0 <= self.min_share <= 0.5:
             raise ParameterError(f"min_share must be a number from 0 to 0.5, not {self.min_share!r}")
         if self.significance is not None and not 0 < self.significance < 1:
@@ -195,7 +190,7 @@ class AttributeSampling:
     random_cuts: bool = False
 
     def __post_init__(self) -> None:
-        _check_limit("the number of sampled attributes", self.attributes, 1)
+        check_whole_number("the number of sampled attributes", self.attributes, 1, plain=True)
 
 
 @dataclass(frozen=True)
