@@ -467,20 +467,13 @@ class SplitEvaluator:
             return SplitCandidate(attribute, SplitStatus.ONE_VALUE, table.counts, table.unknown)
         if column.is_numeric and attribute not in self._bounds:
             return self._cut(attribute, table)
-        if self._is_multiway(column):
+        groups = self._recipe.nominal is NominalTest.GROUPS
+        test = self._recipe.ordinal if column.kind is Kind.ORDINAL else self._recipe.nominal
+        multiway = test in (NominalTest.MULTIWAY, OrdinalTest.MULTIWAY)
+        nothing_to_group = groups and len(column.values) <= 2
+        if column.is_numeric or multiway or nothing_to_group:  # numbers are counted by intervals here
             return self._multiway(attribute, column, table)
-        if self._recipe.nominal is NominalTest.GROUPS:
-            return self._groups(attribute, table)
-        return self._binary(attribute, column, table)
-
-    def _is_multiway(self, column: Column) -> bool:
-        if column.is_numeric:
-            return True  # counted by intervals
-        if self._recipe.nominal is NominalTest.GROUPS and len(column.values) <= 2:
-            return True  # nothing to group
-        if column.kind is Kind.ORDINAL:
-            return self._recipe.ordinal is OrdinalTest.MULTIWAY
-        return self._recipe.nominal is NominalTest.MULTIWAY
+        return self._groups(attribute, table) if groups else self._binary(attribute, column, table)
 
     # -- groups of values --------------------------------------------------------------------------------------------
 
@@ -527,9 +520,7 @@ class SplitEvaluator:
             )
         left = sums_of(sides, counts)
         right = counts.sum(axis=0) - left
-        fits = self._large_enough(sums_of(sides, cases[:, None])[:, 0], int(cases.sum())) & self._heavy_enough(
-            left, right
-        )
+        fits = self._both_sides_fit(left, right, sums_of(sides, cases[:, None])[:, 0], int(cases.sum()))
         if not fits.any():
             return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts, table.unknown)
         if self._signs:
@@ -555,14 +546,16 @@ class SplitEvaluator:
         values = table.first
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
-        positions = np.flatnonzero(self._admissible(rule, table, left[:-1], values))
-        chosen_cut = self._random_cut(attribute, values)
+        chosen_cut = self._random_cut(attribute, values) if self._random_cuts else None
         if self._learns_side(table):
             return self._cut_with_side(attribute, table, left, cases, chosen_cut)
+        # Numbers whose decimal difference is exactly the gap exceed it only by rounding: they are rejected.
+        separable = values[1:] - table.last[:-1] > rule.gap * (1 + 1e-6)
+        positions = np.flatnonzero(separable & self._relative_sides_fit(rule, table, left[:-1]))
         if chosen_cut is not None:
             positions = positions[positions == chosen_cut[0]]
-        positions = positions[self._large_enough(cases[positions], int(cases[-1]))]
-        positions = positions[self._heavy_enough(left[positions], left[-1] - left[positions])]
+        low, high = left[positions], left[-1] - left[positions]
+        positions = positions[self._both_sides_fit(low, high, cases[positions], int(cases[-1]))]
         if len(positions) == 0:
             return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
@@ -579,13 +572,12 @@ class SplitEvaluator:
             else chosen_cut[1]
         )
         split = Split.threshold(attribute, cut, self._missing(self._branch_weights(counts)))
-        tries = len(positions) + _cuts_inside_runs(table)
+        inside_runs = 0 if table.cuts_inside is None else int(table.cuts_inside.sum())  # compared by a bound
+        tries = len(positions) + inside_runs
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
-    def _random_cut(self, attribute: int, values: Floats) -> tuple[int, float] | None:
-        """Return position and value of a random cut (position -1 if there is only one number); None to search."""
-        if not self._random_cuts:
-            return None
+    def _random_cut(self, attribute: int, values: Floats) -> tuple[int, float]:
+        """Return position and value of a random cut; the position is -1 if there is only one number."""
         if len(values) < 2:
             return -1, 0.0
         cut = random_cut(self._key, attribute, float(values[0]), float(values[-1]))
@@ -602,11 +594,11 @@ class SplitEvaluator:
         lower = np.concatenate((left, left[:-1] + table.unknown))
         lower_cases = np.concatenate((cases, cases[:-1] + table.unknown_cases))
         whole = left[-1] + table.unknown
-        fits = self._large_enough(lower_cases, int(cases[-1]) + table.unknown_cases)
+        fits = self._both_sides_fit(lower, whole - lower, lower_cases, int(cases[-1]) + table.unknown_cases)
         if chosen_cut is not None:
             allowed = [len(values) - 1, *((chosen_cut[0], len(values) + chosen_cut[0]) if chosen_cut[0] >= 0 else ())]
             fits &= np.isin(np.arange(len(lower)), allowed)
-        positions = np.flatnonzero(fits & self._heavy_enough(lower, whole - lower))
+        positions = np.flatnonzero(fits)
         if len(positions) == 0:
             return SplitCandidate(attribute, SplitStatus.TOO_FEW, table.counts[:0], table.unknown)
         if self._signs:
@@ -633,21 +625,19 @@ class SplitEvaluator:
             )
         split = Split.threshold(attribute, cut, default_branch)
         counts = np.stack((left[position], left[-1] - left[position]))
-        tries = len(positions) + 2 * _cuts_inside_runs(table)
+        inside_runs = 0 if table.cuts_inside is None else int(table.cuts_inside.sum())  # compared by a bound
+        tries = len(positions) + 2 * inside_runs
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
     def _learns_side(self, table: FrequencyTable) -> bool:
         return self._recipe.missing is MissingPolicy.LEARNED and table.unknown_cases > 0
 
-    def _large_enough(self, left_cases: Ints, all_cases: int) -> npt.NDArray[np.bool_]:
+    def _both_sides_fit(self, left: Counts, right: Counts, left_cases: Ints, all_cases: int) -> npt.NDArray[np.bool_]:
+        """Return True for each partition with enough cases and enough weight on both sides."""
         least = self._recipe.stopping.min_leaf
-        fits: npt.NDArray[np.bool_] = (left_cases >= least) & (all_cases - left_cases >= least)
-        return fits
-
-    def _heavy_enough(self, left: Counts, right: Counts) -> npt.NDArray[np.bool_]:
-        least = self._least_side
-        fits: npt.NDArray[np.bool_] = (self._branch_weights(left) >= least) & (self._branch_weights(right) >= least)
-        return fits
+        large: npt.NDArray[np.bool_] = (left_cases >= least) & (all_cases - left_cases >= least)
+        least_weight = self._least_side
+        return large & (self._branch_weights(left) >= least_weight) & (self._branch_weights(right) >= least_weight)
 
     def _in_order(
         self, attribute: int | None, left: Counts, right: Counts, unknown: Counts | None
@@ -663,12 +653,7 @@ class SplitEvaluator:
         low, high = (values_of(rows, classification=self._classification) for rows in (left, right))
         return self._span.admits(low, high, sign)
 
-    def _admissible(self, rule: Cuts, table: FrequencyTable, left: Counts, values: Floats) -> npt.NDArray[np.bool_]:
-        # Numbers whose decimal difference is exactly the gap exceed it only by rounding: they are rejected.
-        fits: npt.NDArray[np.bool_] = values[1:] - table.last[:-1] > rule.gap * (1 + 1e-6)
-        return fits & self._sides_fit(rule, table, left)
-
-    def _sides_fit(self, rule: Cuts, table: FrequencyTable, left: Counts) -> npt.NDArray[np.bool_]:
+    def _relative_sides_fit(self, rule: Cuts, table: FrequencyTable, left: Counts) -> npt.NDArray[np.bool_]:
         """Return True for each cut with the weight that C4.5 requires on both sides."""
         if not rule.relative_side:
             return np.ones(len(left), dtype=bool)
@@ -687,13 +672,13 @@ class SplitEvaluator:
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
         whole, all_cases = table.known, int(table.cases.sum())
         if not self._learns_side(table):
-            fits = self._large_enough(cases, all_cases) & self._heavy_enough(left, whole - left)
-            return fits & self._sides_fit(rule, table, left)
+            fits = self._both_sides_fit(left, whole - left, cases, all_cases)
+            return fits & self._relative_sides_fit(rule, table, left)
         everywhere = np.ones(len(left), dtype=bool)
         for extra, number in ((0 * table.unknown, 0), (table.unknown, table.unknown_cases)):
             low = left + extra
-            everywhere &= self._large_enough(cases + number, all_cases + table.unknown_cases)
-            everywhere &= self._heavy_enough(low, whole + table.unknown - low)
+            high = whole + table.unknown - low
+            everywhere &= self._both_sides_fit(low, high, cases + number, all_cases + table.unknown_cases)
         return everywhere
 
     def _threshold_between(self, rule: Cuts, attribute: int, low: float, high: float) -> float:
@@ -744,8 +729,3 @@ class SplitEvaluator:
         if self._recipe.missing is MissingPolicy.FRACTIONAL:
             return FRACTIONAL
         return int(np.argmax(weights >= weights.max() * SHORT))
-
-
-def _cuts_inside_runs(table: FrequencyTable) -> int:
-    """Return the number of cuts inside runs, which were compared by a bound."""
-    return 0 if table.cuts_inside is None else int(table.cuts_inside.sum())

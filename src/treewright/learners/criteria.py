@@ -56,23 +56,18 @@ def nlogn(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArra
     >>> nlogn(np.array([0.5, 2.0])).tolist()
     [-0.5, 2.0]
     """
+    global _table  # noqa: PLW0603 - a cache of constants: whichever thread writes it, the numbers are the same
     if counts.dtype.kind != "f":
         largest = int(counts.max(initial=0))
-        table_pays_off = largest < max(len(_table), TABLE_ENTRIES_PER_COUNT * counts.size)
-        if largest < LARGEST_TABLE and table_pays_off:
-            return _table_up_to(largest)[counts]
+        table = _table  # another thread may replace the global by a longer or a shorter table
+        if largest < min(LARGEST_TABLE, max(len(table), TABLE_ENTRIES_PER_COUNT * counts.size)):
+            if largest >= len(table):
+                size = 1 << (largest + 1).bit_length()
+                table = np.concatenate((table, [n * log2(n) for n in range(len(table), size)]))
+                _table = table
+            return table[counts]
     flat = [x * log2(x) if x > 0 else 0.0 for x in counts.ravel().tolist()]
     return np.array(flat, dtype=np.float64).reshape(counts.shape)
-
-
-def _table_up_to(largest: int) -> npt.NDArray[np.float64]:
-    global _table  # noqa: PLW0603 - a cache of constants: whichever thread writes it, the numbers are the same
-    table = _table  # another thread may replace the global by a longer or a shorter table
-    if largest >= len(table):
-        size = 1 << (largest + 1).bit_length()
-        table = np.concatenate((table, [n * log2(n) for n in range(len(table), size)]))
-        _table = table
-    return table
 
 
 TIE = 1e-9
@@ -153,34 +148,29 @@ class Decrease:
 
     def of_table(self, counts: Counts) -> float:
         """Return the decrease from the whole table to its branches."""
-        whole = counts.sum(axis=0, keepdims=True)
-        n = _weight(whole, self.total)
-        if n[0] <= 0:
-            return 0.0
-        before = float(self.total(whole)[0])
         after = 0.0
         for part in self.total(counts).tolist():
             after += part
-        return float(self._clean(np.array([before - after]), before, whole)[0]) / float(n[0])
+        return float(self._decrease(counts.sum(axis=0, keepdims=True), np.array([after]))[0])
 
     def of_cuts(self, left: Counts, right: Counts) -> Floats:
         """Return the decrease for each pair of a left and a right row."""
-        whole = left[:1] + right[:1]
+        return self._decrease(left[:1] + right[:1], self.total(left) + self.total(right))
+
+    def _decrease(self, whole: Counts, after: Floats) -> Floats:
+        """Return the decrease per case from a row of sums to the totals after splits."""
+        if self.total is total_variance:
+            weight, added_up = float(whole[0, 0]), float(whole[0, 2])
+        else:
+            weight = added_up = float(whole.sum())
+        if weight <= 0:
+            return np.zeros_like(after)
         before = float(self.total(whole)[0])
-        after = self.total(left) + self.total(right)
-        weight = float(_weight(whole, self.total)[0])
-        decrease: Floats = self._clean(before - after, before, whole) / weight
-        return decrease
-
-    def _clean(self, decrease: Floats, before: float, whole: Counts) -> Floats:
-        """Replace rounding errors by an exact zero, so that a split without gain is one on every engine."""
-        added_up = whole[0, 2] if self.total is total_variance else whole[0].sum()
-        rounding = CLEAN * before + ROUNDING * float(added_up)
-        return np.where(np.abs(decrease) <= rounding, 0.0, decrease)
-
-
-def _weight(rows: Counts, total: Callable[[Counts], Floats]) -> npt.NDArray[np.generic]:
-    return rows[:, 0] if total is total_variance else rows.sum(axis=1)
+        decrease = before - after
+        # Rounding errors become an exact zero, so that a split without gain is one on every engine.
+        rounding = CLEAN * before + ROUNDING * added_up
+        cleaned: Floats = np.where(np.abs(decrease) <= rounding, 0.0, decrease) / weight
+        return cleaned
 
 
 @dataclass(frozen=True)
