@@ -108,8 +108,8 @@ def test_the_working_is_found_out_when_it_is_asked_for_and_survives_pickling() -
 
 
 def test_counting_engines_follow_the_choice() -> None:
-    assert type(grower.counting_engine(sample("play-tennis"), "auto", fractional=False)) is MemoryEngine
-    assert type(grower.counting_engine(sample("play-tennis"), "compiled", fractional=False)) is not MemoryEngine
+    assert type(grower.counter_for(sample("play-tennis"), C45(), "auto")[0]) is MemoryEngine
+    assert type(grower.counter_for(sample("play-tennis"), C45(), "compiled")[0]) is not MemoryEngine
 
 
 def test_a_first_compilation_is_announced_on_a_terminal(

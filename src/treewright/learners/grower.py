@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
@@ -52,39 +52,12 @@ LEAVES = STOPS.index(Stop.LEAVES)
 """Code of the reason to stop that changes the status of the best attribute: the trace has to be counted again."""
 
 
-@dataclass(frozen=True)
-class ReusableTraces:
-    """The nodes of a pruned tree whose traces are known.
-
-    Parameters
-    ----------
-    traces : dict of int to tuple of EvaluatedSplit
-        Split trace of a node, with the statuses that growth gave.
-    known : frozenset of int
-        The nodes with a trace, and those that have none because growth stopped before it counted.
-    """
-
-    traces: Mapping[int, tuple[EvaluatedSplit, ...]]
-    known: frozenset[int]
-
-    def unknown_and_ancestors(self, tree: Tree) -> Container[int]:
-        """Return the nodes that have to be counted, and the nodes above them."""
-        if not self.known:
-            return range(tree.n_nodes)
-        nodes: set[int] = set()
-        parent = tree.parent.tolist()
-        for node in range(tree.n_nodes - 1, -1, -1):  # children have higher numbers than their parents
-            if node not in self.known or node in nodes:
-                nodes.update((node, max(parent[node], 0)))
-        return nodes
-
-
-NO_TRACES = ReusableTraces({}, frozenset())
-"""The value for a tree whose growth is not known."""
-
-
-def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]], pruned: Tree) -> ReusableTraces:
+def reusable_traces(
+    grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]], pruned: Tree
+) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Return the split traces of a grown tree that hold for the pruned one, by its node numbers.
+
+    They have the statuses that growth gave. The trace of a node where growth stopped before it counted is empty.
 
     Parameters
     ----------
@@ -103,11 +76,10 @@ def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]
     >>> from treewright.pruning.collapse import collapse
     >>> lenses = fit(sample("contact-lenses"), C45())
     >>> reusable = reusable_traces(lenses.tree, lenses.trace, collapse(lenses.tree))
-    >>> sorted(reusable.traces), reusable.known == set(range(7))
-    ([0, 2, 3, 4], True)
+    >>> sorted(reusable), [node for node in reusable if reusable[node]]
+    ([0, 1, 2, 3, 4, 5, 6], [0, 2, 4, 3])
     """
     kept: dict[int, tuple[EvaluatedSplit, ...]] = {}
-    known = []
     same_cases = [(0, 0)]
     while same_cases:
         node, before = same_cases.pop()
@@ -117,11 +89,10 @@ def reusable_traces(grown: Tree, traces: Mapping[int, tuple[EvaluatedSplit, ...]
         trace = traces.get(before)
         if trace is None:
             if int(grown.stop[before]) in BEFORE_COUNTING:
-                known.append(node)
+                kept[node] = ()
         elif grown.stop[before] != LEAVES and (split is None or any(one.split == split for one in trace)):
             kept[node] = trace
-            known.append(node)
-    return ReusableTraces(kept, frozenset(known))
+    return kept
 
 
 TRACE_CELLS = 20_000
@@ -172,7 +143,7 @@ def trace_tree(
     dict
         Nodes at which the recipe stops before it counts (for example, pure nodes) are omitted.
     """
-    reuse = NO_TRACES if grown is None or node is not None else reusable_traces(grown.tree, grown.traces, tree)
+    reuse = {} if grown is None or node is not None else reusable_traces(grown.tree, grown.traces, tree)
     return TreeGrower(engine, recipe, None).trace_nodes(tree, node, cells, reuse)
 
 
@@ -196,7 +167,7 @@ class TreeGrower(Decider):
         self._signs = signs_for(recipe.monotonic, self._schema)
 
     def trace_nodes(
-        self, tree: Tree, wanted: int | None, cells: int, reuse: ReusableTraces = NO_TRACES
+        self, tree: Tree, wanted: int | None, cells: int, reuse: Mapping[int, tuple[EvaluatedSplit, ...]]
     ) -> dict[int, tuple[EvaluatedSplit, ...]]:
         """Return the split traces of a finished tree, as `trace_tree` does."""
         if wanted is not None:
@@ -204,7 +175,11 @@ class TreeGrower(Decider):
         elif self._cells_left:
             self._cells_left = cells
         steps = {} if wanted is None else dict(tree.node(wanted).path)
-        needed = reuse.unknown_and_ancestors(tree)
+        needed: set[int] = set()  # the nodes that have to be counted, and the nodes above them
+        parent = tree.parent.tolist()
+        for number in range(tree.n_nodes - 1, -1, -1):  # children have higher numbers than their parents
+            if number not in reuse or number in needed:
+                needed.update((number, max(parent[number], 0)))
         level = [self._prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
         while level and self._cells_left > 0:
             below: list[GrowingNode] = []
@@ -222,29 +197,24 @@ class TreeGrower(Decider):
                     continue
                 if node.record not in needed:
                     below += [
-                        GrowingNode(NOT_OPENED, int(number), node.depth + 1, frozenset(), 0)
-                        for number in tree.children_of(node.record)
+                        GrowingNode(NOT_OPENED, number, node.depth + 1, frozenset(), 0)
+                        for number in tree.children_of(node.record).tolist()
                     ]
                     continue
-                used = node.used | {split.attribute} if self._excludes_attribute(split.test) else node.used
-                children = self._engine.split_node(node.engine_node, split)
-                spans = self._spans_below(node, split, self._engine.summaries(children))
-                for branch, (child, number) in enumerate(zip(children, tree.children_of(node.record), strict=True)):
-                    if wanted is None or steps[node.record] == branch:
-                        key = child_key(node.key, branch)
-                        below.append(GrowingNode(child, int(number), node.depth + 1, used, key, spans[branch]))
+                children, _ = self._split_node(node, split, tree.children_of(node.record).tolist())
+                below += children if wanted is None else [children[steps[node.record]]]
             level = below
         return self._traces
 
-    def _trace(self, nodes: Sequence[GrowingNode], reuse: ReusableTraces) -> None:
+    def _trace(self, nodes: Sequence[GrowingNode], reuse: Mapping[int, tuple[EvaluatedSplit, ...]]) -> None:
         """Keep the traces that are known and count the others, in order, until the budget is spent."""
-        for known, some in groupby(nodes, key=lambda node: node.record in reuse.known):
+        for known, some in groupby(nodes, key=lambda node: node.record in reuse):
             if not known:
                 self._decide(list(some))
                 continue
             for node in some:
-                if node.record in reuse.traces:
-                    self._keep(node.record, reuse.traces[node.record])
+                if reuse[node.record]:
+                    self._keep(node.record, reuse[node.record])
 
     def _mark_split_of_tree(self, node: GrowingNode, tree: Tree) -> None:
         """Mark the split of the tree as chosen, even if the recipe would have chosen another."""
@@ -274,11 +244,15 @@ class TreeGrower(Decider):
         self._traces[node.record] = tuple(marked)
 
     def _prepared_root(self) -> GrowingNode:
-        root = self._opened_root()
+        root = self._engine.root()
+        [summary] = self._engine.summaries([root])
+        self._records.append(self._record(summary, None))
+        self._total_weight = summary.weight
         if isinstance(self._recipe.numeric, Intervals):
-            self._make_intervals(root.engine_node)
+            self._make_intervals(root)
         self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
-        return root
+        draw = self._recipe.draw
+        return GrowingNode(root, 0, 0, frozenset(), 0 if draw is None else root_key(draw.seed))
 
     def grow(self) -> Grown:
         """Grow the tree."""
@@ -293,17 +267,6 @@ class TreeGrower(Decider):
         tree, order = build_tree(self._schema, self._records)
         number = {record: node for node, record in enumerate(order)}
         return Grown(tree, {number[record]: trace for record, trace in self._traces.items()})
-
-    @property
-    def _total_weight(self) -> float:
-        return self._records[0].weight
-
-    def _opened_root(self) -> GrowingNode:
-        node = self._engine.root()
-        [summary] = self._engine.summaries([node])
-        self._records.append(self._record(summary, None))
-        seed = self._recipe.draw.seed if self._recipe.draw is not None else 0
-        return GrowingNode(node, 0, 0, frozenset(), root_key(seed))
 
     def _make_intervals(self, root: int) -> None:
         numeric = [index for index, column in enumerate(self._schema.attributes) if column.is_numeric]
@@ -335,8 +298,8 @@ class TreeGrower(Decider):
             if not waiting:
                 return
             _, _, decision = heapq.heappop(waiting)
-            winner = decision.chosen.best if decision.chosen is not None else None
-            branches = winner.split.n_branches if winner is not None and winner.split is not None else 0
+            best = decision.chosen.best if decision.chosen is not None else None
+            branches = best.split.n_branches if best is not None and best.split is not None else 0
             if leaves + branches - 1 > max_leaves:
                 self._stop_at_leaf_limit(decision)
                 fresh = []
@@ -372,34 +335,37 @@ class TreeGrower(Decider):
                 self._progress(self._cases_done, self._n_cases)
             return []
         record.split = best.split
-        children = self._engine.split_node(node.engine_node, best.split)
-        used = node.used | {best.split.attribute} if self._excludes_attribute(best.split.test) else node.used
-        opened = []
-        summaries = self._engine.summaries(children)
-        spans = self._spans_below(node, best.split, summaries)
-        for branch, (child, summary, span) in enumerate(zip(children, summaries, spans, strict=True)):
-            record.children.append(len(self._records))
-            opened.append(
-                GrowingNode(child, len(self._records), node.depth + 1, used, child_key(node.key, branch), span)
-            )
+        n = len(self._records)
+        record.children = list(range(n, n + best.split.n_branches))
+        opened, summaries = self._split_node(node, best.split, record.children)
+        for child, summary in zip(opened, summaries, strict=True):
             self._records.append(self._record(summary, record))
             if self._regression:  # monotonic values hold to the last bit
-                self._records[-1].outcome = span.clipped(self._records[-1].outcome)
+                self._records[-1].outcome = child.span.clipped(self._records[-1].outcome)
         return opened
 
-    def _spans_below(self, node: GrowingNode, split: Split, summaries: Sequence[Summary]) -> Sequence[Span]:
-        """Return the span of each branch of a split."""
+    def _split_node(
+        self, node: GrowingNode, split: Split, records: Sequence[int]
+    ) -> tuple[list[GrowingNode], list[Summary]]:
+        """Split a node at the engine; return its children, which have these records, and their summaries."""
+        children = self._engine.split_node(node.engine_node, split)
+        summaries = self._engine.summaries(children)
+        used = node.used
+        if self._recipe.once_per_path and split.test in {Test.NOMINAL, Test.INTERVALS}:
+            used |= {split.attribute}
+        spans: Sequence[Span] = [node.span] * len(children)
         sign = 0 if split.cut == KNOWN else self._signs.get(split.attribute, 0)
-        if not sign:
-            return [node.span] * len(summaries)
-        if self._regression:
-            low, high = (summary.mean for summary in summaries)
-        else:
-            low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
-        return node.span.split(sign, low, high)
-
-    def _excludes_attribute(self, test: Test) -> bool:
-        return self._recipe.once_per_path and test in {Test.NOMINAL, Test.INTERVALS}
+        if sign:
+            if self._regression:
+                low, high = (summary.mean for summary in summaries)
+            else:
+                low, high = values_of(np.array([one.statistics for one in summaries]), classification=True).tolist()
+            spans = node.span.split(sign, low, high)
+        opened = []
+        for branch, (child, record, span) in enumerate(zip(children, records, spans, strict=True)):
+            key = 0 if self._recipe.draw is None else child_key(node.key, branch)
+            opened.append(GrowingNode(child, record, node.depth + 1, used, key, span))
+        return opened, summaries
 
     def _record(self, summary: Summary, parent: NodeRecord | None) -> NodeRecord:
         empty = parent is not None and summary.cases == 0
@@ -486,15 +452,6 @@ def threads(n_jobs: int | None) -> int:
     return int(n_jobs)
 
 
-def counting_engine(dataset: Dataset, engine: str, *, fractional: bool) -> MemoryEngine:
-    """Return an engine that counts tables for the interpreted grower."""
-    if not is_compiled(engine, dataset):
-        return MemoryEngine(dataset, fractional=fractional)
-    from treewright.counting.numba import CompiledEngine
-
-    return CompiledEngine(dataset, fractional=fractional)
-
-
 def with_compiled_criterion(recipe: Recipe) -> Recipe:
     """Return the recipe with its custom criterion compiled, if it has one."""
     if recipe.own is None or recipe.own.function is None:
@@ -507,8 +464,12 @@ def with_compiled_criterion(recipe: Recipe) -> Recipe:
 
 def counter_for(dataset: Dataset, recipe: Recipe, engine: str) -> tuple[MemoryEngine, Recipe]:
     """Return the engine that counts for the interpreted grower, and the recipe that suits it."""
-    counting = counting_engine(dataset, engine, fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    return counting, with_compiled_criterion(recipe) if is_compiled(engine, dataset) else recipe
+    fractional = recipe.missing is MissingPolicy.FRACTIONAL
+    if not is_compiled(engine, dataset):
+        return MemoryEngine(dataset, fractional=fractional), recipe
+    from treewright.counting.numba import CompiledEngine
+
+    return CompiledEngine(dataset, fractional=fractional), with_compiled_criterion(recipe)
 
 
 def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
@@ -518,7 +479,7 @@ def grow_by_recipe(recipe: Recipe, cases: Dataset, run: Run) -> Grown:
         tree = grow_tree(cases, recipe, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
         return Grown(tree, traced=False, cases=cases)
     counting, recipe = counter_for(cases, recipe, run.engine)
-    return replace(grow(counting, recipe, progress=run.progress), cases=cases)
+    return replace(TreeGrower(counting, recipe, run.progress).grow(), cases=cases)
 
 
 def grow_tree(
@@ -548,7 +509,7 @@ def grow_tree(
         if by_kernels(engine, dataset, recipe):
             return _grown_by_kernels(dataset, recipe, jobs, progress)
     counting, recipe = counter_for(dataset, recipe, engine)
-    return grow(counting, recipe, progress=progress).tree
+    return TreeGrower(counting, recipe, progress).grow().tree
 
 
 def _grown_by_kernels(dataset: Dataset, recipe: Recipe, jobs: int, progress: Progress | None) -> Tree:

@@ -45,10 +45,6 @@ class Span:
     low: float = -inf
     high: float = inf
 
-    def shifted(self, by: float) -> Span:
-        """Return the span shifted by a constant."""
-        return Span(self.low + by, self.high + by)
-
     def clipped(self, value: float) -> float:
         """Return the nearest value within the span."""
         return min(max(value, self.low), self.high)

@@ -39,7 +39,7 @@ from treewright.errors import ModelFormatError, ParameterError
 from treewright.learners.base import Grown, Progress
 from treewright.learners.candidates import SplitEvaluator
 from treewright.learners.criteria import Criterion, Decrease, criterion_named
-from treewright.learners.grower import TRACE_CELLS, TreeGrower, counting_engine
+from treewright.learners.grower import TRACE_CELLS, TreeGrower, counter_for
 from treewright.learners.monotonic import Span
 from treewright.learners.recipe import Cuts, MissingPolicy, Placement, Recipe
 from treewright.learners.select import GrowingNode
@@ -291,7 +291,7 @@ def grow_out_of_core(
 
 def trace_out_of_core(engine: OutOfCoreEngine, recipe: Recipe, tree: Tree) -> dict[int, tuple[EvaluatedSplit, ...]]:
     """Trace a tree as `treewright.learners.grower.trace_tree` does, a level in one pass; thresholds are midpoints."""
-    return OutOfCoreGrower(engine, by_middles(recipe), 0, None, None, None).trace_nodes(tree, None, TRACE_CELLS)
+    return OutOfCoreGrower(engine, by_middles(recipe), 0, None, None, None).trace_nodes(tree, None, TRACE_CELLS, {})
 
 
 class OutOfCoreGrower(TreeGrower):
@@ -438,6 +438,7 @@ class OutOfCoreGrower(TreeGrower):
         """Open the nodes of a state at a new engine."""
         self._records = state.records
         self._traces = dict(state.traces)
+        self._total_weight = self._records[0].weight
         self._bounds = dict(state.bounds)
         for attribute, bounds in self._bounds.items():
             self._engine.use_intervals(attribute, bounds)
@@ -499,32 +500,26 @@ class _Subtree:
 
 def grow_subtree(cases: Dataset, recipe: Recipe, context: SubtreeContext) -> _Subtree:
     """Grow the subtree of a node from its cases, with the same result as growing it with the whole tree."""
-    engine = counting_engine(cases, "auto", fractional=recipe.missing is MissingPolicy.FRACTIONAL)
-    return _SubtreeGrower(engine, recipe, context).grow_below()
+    return _SubtreeGrower(*counter_for(cases, recipe, "auto"), context).grow_below()
 
 
 class _SubtreeGrower(TreeGrower):
     def __init__(self, engine: Engine, recipe: Recipe, context: SubtreeContext) -> None:
         super().__init__(engine, recipe, None)
-        self._context = context
+        self._above = context.node
         self._cells_left = TRACE_CELLS if context.keeps_traces else 0
         self._bounds = context.bounds
-
-    @property
-    def _total_weight(self) -> float:
-        return self._context.total_weight
-
-    @property
-    def _n_cases(self) -> int:
-        return self._context.n_cases
+        self._total_weight = context.total_weight
+        self._n_cases = context.n_cases
 
     def grow_below(self) -> _Subtree:
         for attribute, bounds in self._bounds.items():
             self._engine.use_intervals(attribute, bounds)
         self._evaluator = SplitEvaluator(self._recipe, self._engine, self._bounds, self._total_weight)
-        root = self._opened_root()
-        above = self._context.node
-        self._grow_by_levels(replace(above, engine_node=root.engine_node, record=0))
+        root = self._engine.root()
+        [summary] = self._engine.summaries([root])
+        self._records.append(self._record(summary, None))
+        self._grow_by_levels(replace(self._above, engine_node=root, record=0))
         return _Subtree(self._records, self._traces)
 
 

@@ -11,14 +11,13 @@ a budget of table cells.
 
 from __future__ import annotations
 
-import abc
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treewright.counting.engine import Engine, Summary
-from treewright.counting.table import FrequencyTable
+from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.schema import Schema, Task
 from treewright.learners.candidates import SHORT, SplitCandidate, SplitEvaluator
 from treewright.learners.criteria import chi_square, first_of_ties
@@ -37,16 +36,11 @@ HIGH_CARDINALITY_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Chosen:
-    """The candidates with their final statuses, and the index of the winner (None if no split is admissible)."""
+    """The candidates with their final statuses, and the best of them (None if no split is admissible)."""
 
     candidates: tuple[SplitCandidate, ...]
-    winner: int | None
+    best: SplitCandidate | None
     average_gain: float | None = None
-
-    @property
-    def best(self) -> SplitCandidate | None:
-        """The winning candidate."""
-        return None if self.winner is None else self.candidates[self.winner]
 
 
 def choose(
@@ -58,30 +52,27 @@ def choose(
     include_high_cardinality: bool = False,
 ) -> Chosen:
     """Apply a rule of choice; with `include_high_cardinality` all attributes enter the average of gains."""
-    if rule is Choice.HIGHEST:
-        return _highest(candidates)
-    return _c45(rule, candidates, schema, 0 if include_high_cardinality else n_cases)
-
-
-def _highest(candidates: Sequence[SplitCandidate]) -> Chosen:
-    scores = np.array([c.score if c.status is SplitStatus.CONSIDERED else -np.inf for c in candidates])
-    return _with_winner(list(candidates), scores, None)
-
-
-def _c45(rule: Choice, candidates: Sequence[SplitCandidate], schema: Schema, n_cases: int) -> Chosen:
-    average = average_gain(candidates, schema, n_cases)
-    rated: list[SplitCandidate] = []
-    scores = []
-    for candidate in candidates:
-        status, score = _score_by_rule(rule, candidate, average)
-        rated.append(replace(candidate, status=status))
-        scores.append(score)
-    return _with_winner(rated, np.array(scores), average if rule is Choice.RATIO else None)
+    average = 0.0
+    if rule is not Choice.HIGHEST:
+        average = average_gain(candidates, schema, 0 if include_high_cardinality else n_cases)
+    rated = [_score_by_rule(rule, candidate, average) for candidate in candidates]
+    scores = np.array([score for _, score in rated])
+    winner = first_of_ties(scores) if len(scores) and np.isfinite(scores.max()) else None
+    final = tuple(
+        replace(candidate, status=SplitStatus.CHOSEN if index == winner else status)
+        for index, (candidate, (status, _)) in enumerate(zip(candidates, rated, strict=True))
+    )
+    return Chosen(final, None if winner is None else final[winner], average if rule is Choice.RATIO else None)
 
 
 def _score_by_rule(rule: Choice, candidate: SplitCandidate, average: float) -> tuple[SplitStatus, float]:
-    if candidate.status is not SplitStatus.CONSIDERED or candidate.score <= -EPSILON:
+    """Return the status of a candidate and the score by which it competes, minus infinity if it does not."""
+    if candidate.status is not SplitStatus.CONSIDERED:
         return candidate.status, -np.inf
+    if rule is Choice.HIGHEST:
+        return SplitStatus.CONSIDERED, candidate.score
+    if candidate.score <= -EPSILON:
+        return SplitStatus.CONSIDERED, -np.inf
     if rule is Choice.GAIN:
         if candidate.split_info <= 0:
             return SplitStatus.NO_SPLIT_INFORMATION, -np.inf
@@ -111,19 +102,13 @@ def average_gain(candidates: Sequence[SplitCandidate], schema: Schema, n_cases: 
     return sum(gains) / len(gains) if gains else np.inf
 
 
-def _with_winner(
-    candidates: list[SplitCandidate], scores: np.ndarray[tuple[int], np.dtype[np.float64]], average: float | None
-) -> Chosen:
-    if len(scores) == 0 or not np.isfinite(scores.max()):
-        return Chosen(tuple(candidates), None, average)
-    winner = first_of_ties(scores)
-    candidates[winner] = replace(candidates[winner], status=SplitStatus.CHOSEN)
-    return Chosen(tuple(candidates), winner, average)
-
-
 @dataclass(frozen=True)
 class GrowingNode:
-    """An open node: its number at the engine, its record, and what follows from its path."""
+    """An open node: its number at the engine, its record, and what follows from its path.
+
+    `used` are the attributes that splits above exclude; `key` is a hash of the path for what is sampled, 0 where
+    nothing is.
+    """
 
     engine_node: int
     record: int
@@ -143,7 +128,7 @@ class Decision:
     stop: Stop | None
 
 
-class Decider(abc.ABC):
+class Decider:
     """Decides at the open nodes of an engine by a recipe, and keeps split traces of at most `cells` table cells."""
 
     def __init__(self, engine: Engine, recipe: Recipe, cells: int) -> None:
@@ -151,14 +136,12 @@ class Decider(abc.ABC):
         self._recipe = recipe
         self._schema = engine.schema
         self._regression = self._schema.task is Task.REGRESSION
+        self._no_counts = np.zeros((0, 3 if self._regression else len(self._schema.classes)), dtype=np.int64)
         self._traces: dict[int, tuple[EvaluatedSplit, ...]] = {}
         self._cells_left = cells
+        self._n_cases = engine.n_cases
+        self._total_weight: float  # of all cases; with the evaluator, known when the root is open
         self._evaluator: SplitEvaluator
-
-    @property
-    @abc.abstractmethod
-    def _total_weight(self) -> float:
-        """The weight of all cases."""
 
     def _decide(self, nodes: Sequence[GrowingNode]) -> list[Decision]:
         summaries = self._engine.summaries([node.engine_node for node in nodes])
@@ -196,9 +179,6 @@ class Decider(abc.ABC):
             return Stop.NO_ATTRIBUTES
         return limit
 
-    def _attributes_for(self, node: GrowingNode) -> list[int]:
-        return [index for index in range(len(self._schema.attributes)) if index not in node.used]
-
     def _decision(
         self,
         node: GrowingNode,
@@ -208,7 +188,7 @@ class Decider(abc.ABC):
         spare: Sequence[int],
     ) -> Decision:
         """Decide by the tables of the sampled attributes; evaluate spare ones only while no split is admissible."""
-        span = node.span.shifted(-summary.mean)
+        span = Span(node.span.low - summary.mean, node.span.high - summary.mean)
         found = {
             attribute: self._evaluator.evaluate(attribute, table, span, node.key)
             for attribute, table in zip(attributes, tables, strict=True)
@@ -218,37 +198,34 @@ class Decider(abc.ABC):
                 break
             [[table]] = self._count([(node, summary)], [[attribute]])
             found[attribute] = self._evaluator.evaluate(attribute, table, span, node.key)
-        candidates = [found.get(one) or _not_sampled(one, self._width) for one in self._attributes_for(node)]
-        include_high_cardinality = self._recipe.nominal is NominalTest.GROUPS
+        nothing = self._no_counts
+        candidates = [
+            found.get(one) or SplitCandidate(one, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
+            for one in range(len(self._schema.attributes))
+            if one not in node.used
+        ]
         chosen = choose(
             self._recipe.choice,
             candidates,
             self._schema,
             self._n_cases,
-            include_high_cardinality=include_high_cardinality,
+            include_high_cardinality=self._recipe.nominal is NominalTest.GROUPS,
         )
-        best = chosen.best
+        best, stopping = chosen.best, self._recipe.stopping
         stop = None
         if best is None:
             stop = Stop.NO_GAIN
-        elif best.score * summary.weight / self._total_weight < self._recipe.stopping.min_decrease * (1 - 1e-12):
+        elif best.score * summary.weight / self._total_weight < stopping.min_decrease * (1 - 1e-12):
             stop = Stop.SMALL_GAIN
-        elif not self._significant(best):
-            stop = Stop.NOT_SIGNIFICANT
-        self._keep_trace(node, chosen, stop)
+        elif (level := stopping.significance) is not None and not self._regression:
+            stop = Stop.NOT_SIGNIFICANT if chi_square(best.counts).p > level else None
+        self._keep(node.record, split_trace(chosen, stop, node.used, nothing))
         return Decision(node, summary, chosen, stop)
-
-    @property
-    def _n_cases(self) -> int:
-        return self._engine.n_cases
-
-    def _significant(self, best: SplitCandidate) -> bool:
-        level = self._recipe.stopping.significance
-        return level is None or self._regression or chi_square(best.counts).p <= level
 
     def _sampled_attributes(self, node: GrowingNode) -> tuple[list[int], list[int]]:
         """Return the sampled attributes, and the others in the order in which they replace them."""
-        free, draw = self._attributes_for(node), self._recipe.draw
+        draw = self._recipe.draw
+        free = [attribute for attribute in range(len(self._schema.attributes)) if attribute not in node.used]
         if draw is not None and draw.per_tree:
             fixed = set(shuffled(root_key(draw.seed), len(self._schema.attributes))[: draw.attributes])
             return [attribute for attribute in free if attribute in fixed], []
@@ -256,9 +233,6 @@ class Decider(abc.ABC):
             return free, []
         order = [free[index] for index in shuffled(node.key, len(free))]
         return sorted(order[: draw.attributes]), order[draw.attributes :]
-
-    def _keep_trace(self, node: GrowingNode, chosen: Chosen, stop: Stop | None) -> None:
-        self._keep(node.record, split_trace(chosen, stop, sorted(node.used), self._width))
 
     def _keep(self, record: int, entries: tuple[EvaluatedSplit, ...]) -> None:
         """Keep the trace of a node if the budget allows it."""
@@ -269,36 +243,28 @@ class Decider(abc.ABC):
         self._cells_left -= cells
         self._traces[record] = entries
 
-    @property
-    def _width(self) -> int:
-        return 3 if self._regression else len(self._schema.classes)
 
+def split_trace(
+    chosen: Chosen, stop: Stop | None, used: Collection[int], no_counts: Counts
+) -> tuple[EvaluatedSplit, ...]:
+    """Return the split trace of a node, attribute by attribute.
 
-def _not_sampled(attribute: int, width: int) -> SplitCandidate:
-    nothing = np.zeros((0, width), dtype=np.int64)
-    return SplitCandidate(attribute, SplitStatus.NOT_DRAWN, nothing, nothing.sum(axis=0))
-
-
-def split_trace(chosen: Chosen, stop: Stop | None, used: Sequence[int], width: int) -> tuple[EvaluatedSplit, ...]:
-    """Return the split trace of a node, attribute by attribute; `used` are the attributes excluded by splits above."""
-    used_above = [_unused(attribute, width) for attribute in used]
-    evaluated = [_evaluated(candidate, stop) for candidate in chosen.candidates]
-    return tuple(sorted((*evaluated, *used_above), key=lambda one: one.attribute))
-
-
-def _unused(attribute: int, width: int) -> EvaluatedSplit:
-    nothing = np.zeros((0, width), dtype=np.int64)
-    return EvaluatedSplit(attribute, SplitStatus.USED_ABOVE, None, nothing, nothing.sum(axis=0))
-
-
-def _evaluated(candidate: SplitCandidate, stop: Stop | None) -> EvaluatedSplit:
-    status = candidate.status
-    if status is SplitStatus.CHOSEN and stop is not None:
-        status = SplitStatus.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else SplitStatus.SMALL_GAIN
-    counts, unknown = candidate.counts, candidate.unknown
-    if candidate.split is None:
-        counts = counts[:0]
-    own_score = candidate.own_score
-    return EvaluatedSplit(
-        candidate.attribute, status, candidate.split, counts, unknown, candidate.tries, own_score=own_score
-    )
+    Parameters
+    ----------
+    chosen : Chosen
+    stop : Stop or None
+        Why the chosen split is not carried out.
+    used : collection of int
+        The attributes that splits above exclude.
+    no_counts : array, 0 x statistics
+    """
+    entries = [EvaluatedSplit(one, SplitStatus.USED_ABOVE, None, no_counts, no_counts.sum(axis=0)) for one in used]
+    for one in chosen.candidates:
+        status = one.status
+        if status is SplitStatus.CHOSEN and stop is not None:
+            status = SplitStatus.NOT_SIGNIFICANT if stop is Stop.NOT_SIGNIFICANT else SplitStatus.SMALL_GAIN
+        counts = one.counts[:0] if one.split is None else one.counts
+        entries.append(
+            EvaluatedSplit(one.attribute, status, one.split, counts, one.unknown, one.tries, own_score=one.own_score)
+        )
+    return tuple(sorted(entries, key=lambda one: one.attribute))
