@@ -155,7 +155,7 @@ class ForestTreeGrower(OutOfCoreGrower):
 
     def advanced(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
         """Split the nodes of a level and return their children."""
-        return self._advanced(level)
+        return self._next_level(level)
 
     def grown(self) -> Grown:
         """Return the tree."""

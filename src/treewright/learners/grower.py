@@ -258,7 +258,9 @@ class TreeGrower(Decider):
         """Grow the tree."""
         root = self._prepared_root()
         if self._recipe.stopping.max_leaves is None:
-            self._grow_by_levels(root)
+            level = [root]
+            while level:
+                level = self._next_level(level)
         else:
             self._grow_best_first(root, self._recipe.stopping.max_leaves)
         return self._built()
@@ -277,13 +279,8 @@ class TreeGrower(Decider):
 
     # -- the two orders of growing -----------------------------------------------------------------------------------
 
-    def _grow_by_levels(self, root: GrowingNode) -> None:
-        level = [root]
-        while level:
-            below: list[GrowingNode] = []
-            for decision in self._decide(level):
-                below += self._carry_out(decision)
-            level = below
+    def _next_level(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
+        return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
     def _grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:
         leaves = 1

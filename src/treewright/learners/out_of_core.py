@@ -351,14 +351,10 @@ class OutOfCoreGrower(TreeGrower):
             small, large = self._by_size(level)
             for node, subtree in zip(small, self._finished(small), strict=True):
                 self._attach(node, subtree)
-            level = self._advanced(large)
+            level = self._next_level(large)
             if self._checkpoint is not None and level:
                 self._checkpoint(self._state_with(level))
         return self._grown()
-
-    def _advanced(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
-        """Split the nodes of a level and return their children."""
-        return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
     def _grown(self) -> Grown:
         if self._finish_rows:
@@ -519,7 +515,9 @@ class _SubtreeGrower(TreeGrower):
         root = self._engine.root()
         [summary] = self._engine.summaries([root])
         self._records.append(self._record(summary, None))
-        self._grow_by_levels(replace(self._above, engine_node=root, record=0))
+        level = [replace(self._above, engine_node=root, record=0)]
+        while level:
+            level = self._next_level(level)
         return _Subtree(self._records, self._traces)
 
 

@@ -312,14 +312,10 @@ class Recipe(TreeLearner):
         """Return the recipe itself."""
         return self
 
-    def words(self) -> list[str]:
-        """Return the criterion and the bins."""
-        bins = self.numeric_bins
-        return [self.criterion_label, *([] if bins is None else [f"cuts at the borders of {bins} bins"])]
-
     def describe(self, pruned: Sequence[str]) -> str:
         """Describe the recipe and the prunings that follow it in one line."""
-        return ", ".join([*self.words(), *(pruned or ["unpruned"])])
+        bins = [] if self.numeric_bins is None else [f"cuts at the borders of {self.numeric_bins} bins"]
+        return ", ".join([self.criterion_label, *bins, *(pruned or ["unpruned"])])
 
     def search_report(self) -> dict[str, Any]:
         """Return the method by which subsets of categories were searched."""
