@@ -29,8 +29,7 @@ from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
 from treewright.fitting.learn import fit, warn_of_identifiers
 from treewright.learners.base import Grown, Progress, SplitTraces, TreeLearner
-from treewright.learners.forest_out_of_core import grow_forest_over
-from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel
+from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel, grow_forest_over
 from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement
 from treewright.parameters import check_whole_number
 from treewright.plans import Costs, Plan, as_plan, provenance

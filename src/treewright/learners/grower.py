@@ -180,7 +180,7 @@ class TreeGrower(Decider):
         for number in range(tree.n_nodes - 1, -1, -1):  # children have higher numbers than their parents
             if number not in reuse or number in needed:
                 needed.update((number, max(parent[number], 0)))
-        level = [self._prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
+        level = [self.prepared_root() if 0 in needed else GrowingNode(NOT_OPENED, 0, 0, frozenset(), 0)]
         while level and self._cells_left > 0:
             below: list[GrowingNode] = []
             traced = [node for node in level if wanted is None or node.record == wanted]
@@ -243,7 +243,8 @@ class TreeGrower(Decider):
                 marked.append(one)
         self._traces[node.record] = tuple(marked)
 
-    def _prepared_root(self) -> GrowingNode:
+    def prepared_root(self) -> GrowingNode:
+        """Open the root, and prepare what evaluates splits for the whole tree."""
         root = self._engine.root()
         [summary] = self._engine.summaries([root])
         self._records.append(self._record(summary, None))
@@ -256,11 +257,11 @@ class TreeGrower(Decider):
 
     def grow(self) -> Grown:
         """Grow the tree."""
-        root = self._prepared_root()
+        root = self.prepared_root()
         if self._recipe.stopping.max_leaves is None:
             level = [root]
             while level:
-                level = self._next_level(level)
+                level = self.next_level(level)
         else:
             self._grow_best_first(root, self._recipe.stopping.max_leaves)
         return self._built()
@@ -279,7 +280,8 @@ class TreeGrower(Decider):
 
     # -- the two orders of growing -----------------------------------------------------------------------------------
 
-    def _next_level(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
+    def next_level(self, level: Sequence[GrowingNode]) -> list[GrowingNode]:
+        """Decide at the nodes of a level, and return the nodes below those that are split."""
         return [child for decision in self._decide(level) for child in self._carry_out(decision)]
 
     def _grow_best_first(self, root: GrowingNode, max_leaves: int) -> None:

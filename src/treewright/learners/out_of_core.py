@@ -13,6 +13,10 @@ end moves all thresholds.
 **Small nodes.** The cases of small nodes are fetched, those of many nodes in one pass, and their subtrees are grown in
 memory.
 
+**Forests.** The trees grow in step and share every pass over the data. Before a level is decided, the tables that all
+trees need are counted at once. Then each tree chooses its splits as it would alone, from tables that are already
+counted.
+
 **State file.** The state after each level is the tree so far, as a model file, with its open nodes; another process can
 resume from it. A state file is validated like a model file. A state of another table, recipe or version is rejected.
 """
@@ -32,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.counting.engine import Engine, OutOfCoreEngine, Summary
+from treewright.counting.out_of_core import BaseOutOfCoreEngine, TreeView
 from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
@@ -323,10 +328,10 @@ class OutOfCoreGrower(TreeGrower):
     ) -> list[list[FrequencyTable]]:
         return self._level_engine.count(
             [(node.engine_node, free) for (node, _), free in zip(open_nodes, attributes, strict=True)],
-            self._run_filter(),
+            self.run_filter(),
         )
 
-    def _run_filter(self) -> ScoreBoundFilter | None:
+    def run_filter(self) -> ScoreBoundFilter | None:
         """Return the filter for runs of numbers; None if all numbers have to be counted."""
         draw = self._recipe.draw
         # Bounds are valid for built-in criteria only, and not for random or constrained thresholds.
@@ -344,26 +349,27 @@ class OutOfCoreGrower(TreeGrower):
         if self._recipe.stopping.max_leaves is not None:
             self._cells_left = TRACE_CELLS if self._keeps else 0
             return super().grow()
-        level = [self._prepared_root()] if self._state is None else self._restored(self._state)
+        level = [self.prepared_root()] if self._state is None else self._restored(self._state)
         while level:
             if self._on_level is not None:
                 self._on_level(level[0].depth, len(level))
-            small, large = self._by_size(level)
+            small, large = self.by_size(level)
             for node, subtree in zip(small, self._finished(small), strict=True):
-                self._attach(node, subtree)
-            level = self._next_level(large)
+                self.attach(node, subtree)
+            level = self.next_level(large)
             if self._checkpoint is not None and level:
                 self._checkpoint(self._state_with(level))
-        return self._grown()
+        return self.grown()
 
-    def _grown(self) -> Grown:
+    def grown(self) -> Grown:
+        """Return the tree, with the traces that fit the budget."""
         if self._finish_rows:
             self._fit_traces()
         return self._built()
 
     # -- small nodes -------------------------------------------------------------------------------------------------
 
-    def _by_size(self, level: Sequence[GrowingNode]) -> tuple[list[GrowingNode], list[GrowingNode]]:
+    def by_size(self, level: Sequence[GrowingNode]) -> tuple[list[GrowingNode], list[GrowingNode]]:
         """Return the nodes that are finished in memory, and the others."""
         small = [self._is_small(node) for node in level]
         return list(compress(level, small)), [node for node, one in zip(level, small, strict=True) if not one]
@@ -378,13 +384,14 @@ class OutOfCoreGrower(TreeGrower):
         for batch in fetch_batches(nodes, [summary.cases for summary in summaries]):
             fetched = self._level_engine.fetch([node.engine_node for node in batch])
             for node, cases in zip(batch, fetched, strict=True):
-                yield self._subtree(node, cases)
+                yield self.subtree(node, cases)
 
-    def _subtree(self, node: GrowingNode, cases: Dataset) -> _Subtree:
+    def subtree(self, node: GrowingNode, cases: Dataset) -> _Subtree:
+        """Grow the subtree of a node in memory."""
         context = SubtreeContext(node, self._total_weight, self._n_cases, dict(self._bounds), self._keeps)
         return grow_subtree(cases, self._recipe, context)
 
-    def _attach(self, node: GrowingNode, subtree: _Subtree) -> None:
+    def attach(self, node: GrowingNode, subtree: _Subtree) -> None:
         """Attach a subtree that was grown in memory to its node."""
         offset = len(self._records) - 1  # the subtree's root is the node itself
         [summary] = self._engine.summaries([node.engine_node])
@@ -517,9 +524,121 @@ class _SubtreeGrower(TreeGrower):
         self._records.append(self._record(summary, None))
         level = [replace(self._above, engine_node=root, record=0)]
         while level:
-            level = self._next_level(level)
+            level = self.next_level(level)
         return _Subtree(self._records, self._traces)
 
+
+# -- forests ---------------------------------------------------------------------------------------------------------
+
+OnTree = Callable[[int, int], None]
+"""Called with the number of finished trees and of all trees."""
+
+
+def grow_forest_over(
+    engine: BaseOutOfCoreEngine,
+    recipes: Sequence[Recipe],
+    *,
+    finish_rows: int = FINISH_ROWS,
+    progress: OnTree | None = None,
+    on_level: OnLevel | None = None,
+) -> list[Tree]:
+    """Grow a tree by each recipe, over the bootstrap sample with its number.
+
+    Parameters
+    ----------
+    engine : BaseOutOfCoreEngine
+        Over the bootstrap samples of as many trees as there are recipes.
+    recipes : sequence of Recipe
+        They differ in their random seeds.
+    finish_rows : int
+        A node with at most this many cases is finished in memory; with 0 the engine counts all nodes.
+    progress : callable or None
+        Called with the number of finished trees and of all trees.
+    on_level : callable or None
+        Called before each level with its depth and the number of open nodes of all trees.
+    """
+    views = [TreeView(engine, tree) for tree in range(len(recipes))]
+    growers = [
+        ForestTreeGrower(view, by_middles(recipe), finish_rows) for view, recipe in zip(views, recipes, strict=True)
+    ]
+    levels = [[grower.prepared_root()] for grower in growers]
+    while any(levels):
+        if on_level is not None:
+            on_level(max(level[0].depth for level in levels if level), sum(map(len, levels)))
+        sized = [grower.by_size(level) for grower, level in zip(growers, levels, strict=True)]
+        _finish(engine, [(grower, node) for grower, (small, _) in zip(growers, sized, strict=True) for node in small])
+        _count_level(engine, growers, [large for _, large in sized])
+        levels = [grower.next_level(large) for grower, (_, large) in zip(growers, sized, strict=True)]
+        if progress is not None:
+            progress(sum(not level for level in levels), len(levels))
+    grown = [grower.grown() for grower in growers]
+    cuts = [cuts_to_move(one, recipe) for one, recipe in zip(grown, recipes, strict=True)]
+    if any(cuts):
+        for view, mine, thresholds in zip(views, cuts, engine.largest_in_samples(cuts), strict=True):
+            view.thresholds = {one: dict(zip(some, thresholds[one], strict=True)) for one, some in mine.items()}
+    return [
+        move_cuts_to_data_values(one, recipe, view).tree
+        for one, recipe, view in zip(grown, recipes, views, strict=True)
+    ]
+
+
+def _count_level(
+    engine: BaseOutOfCoreEngine, growers: Sequence[ForestTreeGrower], levels: Sequence[Sequence[GrowingNode]]
+) -> None:
+    """Count the tables that all trees need at a level."""
+    requests: list[tuple[int, Sequence[int]]] = []
+    run_filters: dict[int, ScoreBoundFilter] = {}
+    for grower, level in zip(growers, levels, strict=True):
+        run_filter = grower.run_filter()
+        for node, attributes in grower.wanted(level):
+            requests.append((node, attributes))
+            if run_filter is not None:
+                run_filters[node] = run_filter
+    if requests:
+        engine.count(requests, ForestRunFilter(run_filters) if run_filters else None)
+
+
+def _finish(engine: BaseOutOfCoreEngine, nodes: Sequence[tuple[ForestTreeGrower, GrowingNode]]) -> None:
+    """Finish small nodes of all trees in memory, in batches of limited size."""
+    summaries = engine.summaries([node.engine_node for _, node in nodes])
+    for batch in fetch_batches(nodes, [summary.cases for summary in summaries]):
+        fetched = engine.fetch([node.engine_node for _, node in batch])
+        for (grower, node), cases in zip(batch, fetched, strict=True):
+            grower.attach(node, grower.subtree(node, cases))
+
+
+class ForestRunFilter:
+    """Applies the filter of the tree that a node belongs to."""
+
+    def __init__(self, run_filters: Mapping[int, ScoreBoundFilter]) -> None:
+        self._run_filters = run_filters
+        self.gap = next(iter(run_filters.values())).gap
+
+    def filter_runs(
+        self, node: int, attribute: int, table: FrequencyTable
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Return which runs have to be counted number by number, and the number of cuts in the others."""
+        return self._run_filters[node].filter_runs(node, attribute, table)
+
+
+class ForestTreeGrower(OutOfCoreGrower):
+    """Grows one tree of a forest, a level when it is asked to; it keeps no split traces."""
+
+    def __init__(self, engine: OutOfCoreEngine, recipe: Recipe, finish_rows: int) -> None:
+        super().__init__(engine, recipe, finish_rows, None, None, None)
+        self._keeps = False
+        self._cells_left = 0
+
+    def wanted(self, level: Sequence[GrowingNode]) -> Iterator[tuple[int, list[int]]]:
+        """Return the open nodes of a level with the attributes that may be evaluated."""
+        for node in level:
+            [summary] = self._engine.summaries([node.engine_node])
+            if self._stop_before_counting(node, summary) is None:
+                sampled, spare = self._sampled_attributes(node)
+                yield node.engine_node, [*sampled, *spare]
+
+
+# -- states ----------------------------------------------------------------------------------------------------------
 
 _STATE_KEY = "growing"
 
