@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright.counting.row_sampling import BootstrapSamples
 from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
@@ -25,6 +24,9 @@ from treewright.data.schema import Schema
 from treewright.data.table_address import Table
 from treewright.errors import ParameterError
 from treewright.tree.split import Split
+
+if TYPE_CHECKING:
+    from treewright.counting.row_sampling import BootstrapSamples
 
 Mask = npt.NDArray[np.bool_]
 CutCounts = npt.NDArray[np.int64]

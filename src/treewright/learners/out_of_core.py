@@ -323,13 +323,8 @@ class OutOfCoreGrower(TreeGrower):
             # Subtrees are grown out of order, so the traces that fit the budget are selected at the end.
             self._cells_left = sys.maxsize
 
-    def _count(
-        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], attributes: Sequence[Sequence[int]]
-    ) -> list[list[FrequencyTable]]:
-        return self._level_engine.count(
-            [(node.engine_node, free) for (node, _), free in zip(open_nodes, attributes, strict=True)],
-            self.run_filter(),
-        )
+    def _count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
+        return self._level_engine.count(requests, self.run_filter())
 
     def run_filter(self) -> ScoreBoundFilter | None:
         """Return the filter for runs of numbers; None if all numbers have to be counted."""

@@ -339,10 +339,16 @@ class Recipe(TreeLearner):
         return replace(self, monotonic=tuple((name, -sign) for name, sign in self.monotonic))
 
     def grow(self, cases: Dataset, run: Run) -> Grown:
-        """Grow by the shared grower."""
-        from treewright.learners.grower import grow_by_recipe
+        """Grow by kernels or by the interpreter, depending on the engine of the run and the size of the data."""
+        from treewright.learners.discretise import in_bins
+        from treewright.learners.grower import TreeGrower, by_kernels, counter_for, grow_tree
 
-        return grow_by_recipe(self, cases, run)
+        cases = in_bins(cases, self)
+        if by_kernels(run.engine, cases, self):
+            tree = grow_tree(cases, self, engine=run.engine, n_jobs=run.n_jobs, progress=run.progress)
+            return Grown(tree, traced=False, cases=cases)
+        counting, recipe = counter_for(cases, self, run.engine)
+        return replace(TreeGrower(counting, recipe, run.progress).grow(), cases=cases)
 
     def trace_notes(self) -> tuple[str, ...]:
         """Return a note if only the borders of bins were tried."""

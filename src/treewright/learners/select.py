@@ -150,7 +150,9 @@ class Decider:
             (node, summary) for node, summary, stop in zip(nodes, summaries, stops, strict=True) if stop is None
         ]
         sampled = [self._sampled_attributes(node) for node, _ in open_nodes]
-        counted = self._count(open_nodes, [attributes for attributes, _ in sampled])
+        counted = self._count(
+            [(node.engine_node, attributes) for (node, _), (attributes, _) in zip(open_nodes, sampled, strict=True)]
+        )
         decided = iter(
             self._decision(node, summary, attributes, tables, spare)
             for (node, summary), (attributes, spare), tables in zip(open_nodes, sampled, counted, strict=True)
@@ -160,12 +162,8 @@ class Decider:
             for node, summary, stop in zip(nodes, summaries, stops, strict=True)
         ]
 
-    def _count(
-        self, open_nodes: Sequence[tuple[GrowingNode, Summary]], attributes: Sequence[Sequence[int]]
-    ) -> list[list[FrequencyTable]]:
-        return self._engine.count(
-            [(node.engine_node, free) for (node, _), free in zip(open_nodes, attributes, strict=True)]
-        )
+    def _count(self, requests: Sequence[tuple[int, Sequence[int]]]) -> list[list[FrequencyTable]]:
+        return self._engine.count(requests)
 
     def _stop_before_counting(self, node: GrowingNode, summary: Summary) -> Stop | None:
         stopping = self._recipe.stopping
@@ -196,7 +194,7 @@ class Decider:
         for attribute in spare:
             if any(candidate.status is SplitStatus.CONSIDERED for candidate in found.values()):
                 break
-            [[table]] = self._count([(node, summary)], [[attribute]])
+            [[table]] = self._count([(node.engine_node, [attribute])])
             found[attribute] = self._evaluator.evaluate(attribute, table, span, node.key)
         nothing = self._no_counts
         candidates = [
