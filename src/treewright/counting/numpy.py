@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +78,13 @@ class MemoryEngine:
         self._width = 3 if self._regression else len(dataset.schema.classes)
         self._whole = dataset.weights is None or bool(np.all(dataset.weights == np.floor(dataset.weights)))
         target = np.asarray(dataset.target)
-        self._order = self._canonical_order(target, fractional=fractional and dataset.has_missing)
+        fractional = fractional and dataset.has_missing
+        if self._whole and not self._regression and not fractional:
+            self._order = np.arange(dataset.n_rows, dtype=np.intp)  # sums of integers do not depend on the order
+        else:
+            keys: list[npt.NDArray[np.generic]] = list(dataset.columns[::-1]) if fractional else []
+            keys += [target] if dataset.weights is None else [dataset.weights, target]
+            self._order = np.lexsort(keys)
         self._weights = None if dataset.weights is None else dataset.weights[self._order]
         target = target[self._order]
         if self._regression:
@@ -96,15 +101,6 @@ class MemoryEngine:
         self._described: dict[int, Summary] = {}
         self._next = 0
         self._intervals: dict[int, int] = {}
-
-    def _canonical_order(self, target: npt.NDArray[Any], *, fractional: bool) -> Rows:
-        data = self._dataset
-        if self._whole and not self._regression and not fractional:
-            return np.arange(data.n_rows, dtype=np.intp)  # sums of integers do not depend on the order
-        keys: list[npt.NDArray[np.generic]] = list(data.columns[::-1]) if fractional else []
-        if data.weights is not None:
-            keys.append(data.weights)
-        return np.lexsort([*keys, target])
 
     def _column(self, attribute: int) -> Codes:
         """Codes shifted by one, so that 0 is "missing"; numeric columns by the rank of the number."""
@@ -186,23 +182,21 @@ class MemoryEngine:
             outcomes = len(present) if present[0] else len(present) - 1
             codes = codes if present[0] == 0 else codes + 1
             present = present[present > 0] - 1
-        counts = self._sums(cases, codes, outcomes + 1, self._described[node].mean)
+        if self._regression:
+            numbers = self._numbers[cases.rows] - self._described[node].mean
+            w = np.ones(len(codes)) if cases.weights is None else cases.weights
+            moments = (w, w * numbers, w * numbers * numbers)
+            counts: Counts = np.stack([np.bincount(codes, one, outcomes + 1) for one in moments], axis=1)
+        else:
+            cells = codes.astype(np.intp) * self._width + self._target[cases.rows]
+            counts = np.bincount(cells, cases.weights, (outcomes + 1) * self._width).reshape(-1, self._width)
+            counts = counts.astype(np.int64 if cases.whole else np.float64)
         number = np.bincount(codes, minlength=outcomes + 1).astype(np.int64)
         if distinct is None:
             return FrequencyTable(counts[1:], counts[0], number[1:], unknown_cases=int(number[0]))
         values = distinct if present is None else distinct[present]
         kept = number[1:] > 0
         return FrequencyTable(counts[1:][kept], counts[0], number[1:][kept], values[kept], int(number[0]))
-
-    def _sums(self, cases: _Cases, codes: npt.NDArray[np.integer], outcomes: int, mean: float) -> Counts:
-        if self._regression:
-            numbers = self._numbers[cases.rows] - mean
-            w = np.ones(len(codes)) if cases.weights is None else cases.weights
-            parts = (w, w * numbers, w * numbers * numbers)
-            return np.stack([np.bincount(codes, part, outcomes) for part in parts], axis=1)
-        cells = codes.astype(np.intp) * self._width + self._target[cases.rows]
-        counts = np.bincount(cells, cases.weights, outcomes * self._width).reshape(outcomes, self._width)
-        return counts.astype(np.int64 if cases.whole else np.float64)
 
     def split_node(self, node: int, split: Split) -> list[int]:
         """Close a node and open one for each branch."""

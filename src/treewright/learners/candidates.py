@@ -451,6 +451,7 @@ class SplitEvaluator:
         self._own = recipe.own
         self._criterion: Criterion = recipe.own or criterion_named(recipe.criterion)
         self._classification = recipe.criterion != "variance"
+        self._learns_side = recipe.missing is MissingPolicy.LEARNED
         self._signs = signs_for(recipe.monotonic, engine.schema)
         self._random_cuts = recipe.draw is not None and recipe.draw.random_cuts
         self._span, self._key = UNBOUNDED, 0  # of the node of the present table
@@ -463,7 +464,8 @@ class SplitEvaluator:
         if known <= 0:
             return SplitCandidate(attribute, SplitStatus.ALL_MISSING, table.counts[:0], table.unknown)
         outcomes = np.count_nonzero(table.cases)
-        if outcomes + (column.is_numeric and self._learns_side(table)) < 2:
+        known_or_missing = column.is_numeric and self._learns_side and table.unknown_cases > 0  # a test of its own
+        if outcomes + known_or_missing < 2:
             return SplitCandidate(attribute, SplitStatus.ONE_VALUE, table.counts, table.unknown)
         if column.is_numeric and attribute not in self._bounds:
             return self._cut(attribute, table)
@@ -509,7 +511,7 @@ class SplitEvaluator:
 
     def _binary(self, attribute: int, column: Column, table: FrequencyTable) -> SplitCandidate:
         """Find the best partition of categories; if the default branch is learned, missing is one more category."""
-        learned = self._learns_side(table)
+        learned = self._learns_side and table.unknown_cases > 0
         cases = np.append(table.cases, table.unknown_cases) if learned else table.cases
         counts: Counts = np.concatenate((table.counts, table.unknown[None, :])) if learned else table.counts
         if column.kind is Kind.ORDINAL:
@@ -547,7 +549,7 @@ class SplitEvaluator:
         left: Counts = np.cumsum(table.counts, axis=0)
         cases = np.cumsum(table.cases)
         chosen_cut = self._random_cut(attribute, values) if self._random_cuts else None
-        if self._learns_side(table):
+        if self._learns_side and table.unknown_cases > 0:
             return self._cut_with_side(attribute, table, left, cases, chosen_cut)
         # Numbers whose decimal difference is exactly the gap exceed it only by rounding: they are rejected.
         separable = values[1:] - table.last[:-1] > rule.gap * (1 + 1e-6)
@@ -629,9 +631,6 @@ class SplitEvaluator:
         tries = len(positions) + 2 * inside_runs
         return self._scored(split, counts, table.unknown, float(scores[best]), tries=tries)
 
-    def _learns_side(self, table: FrequencyTable) -> bool:
-        return self._recipe.missing is MissingPolicy.LEARNED and table.unknown_cases > 0
-
     def _both_sides_fit(self, left: Counts, right: Counts, left_cases: Ints, all_cases: int) -> npt.NDArray[np.bool_]:
         """Return True for each partition with enough cases and enough weight on both sides."""
         least = self._recipe.stopping.min_leaf
@@ -671,7 +670,7 @@ class SplitEvaluator:
         """Return True for each partition of a table of numbers, given by its left side, with enough on both sides."""
         rule = self._recipe.numeric if isinstance(self._recipe.numeric, Cuts) else Cuts()
         whole, all_cases = table.known, int(table.cases.sum())
-        if not self._learns_side(table):
+        if not self._learns_side or table.unknown_cases == 0:
             fits = self._both_sides_fit(left, whole - left, cases, all_cases)
             return fits & self._relative_sides_fit(rule, table, left)
         everywhere = np.ones(len(left), dtype=bool)
