@@ -17,9 +17,16 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     """
     target = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
-    if target.exists() and not target.is_file():
-        _write_into(path, data)
+    if target.exists() and not target.is_file():  # a device or a pipe must not be replaced by a file
+        with open(path, "wb") as handle:
+            handle.write(data)
         return
+    if target.exists():
+        permissions = target.stat().st_mode & 0o777
+    else:  # the mask can only be read by setting it
+        mask = os.umask(0)
+        os.umask(mask)
+        permissions = 0o666 & ~mask
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:
@@ -30,7 +37,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
-        os.chmod(name, _mode_for(target))
+        os.chmod(name, permissions)
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -42,17 +49,3 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
             os.fsync(directory)
         finally:
             os.close(directory)
-
-
-def _write_into(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write to a device or a pipe, which must not be replaced by a file."""
-    with open(path, "wb") as handle:
-        handle.write(data)
-
-
-def _mode_for(target: Path) -> int:
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
