@@ -54,17 +54,9 @@ class Verbs(click.Group):
         """Return the verbs in the order of their use."""
         return list(VERBS)
 
-    resolving = False
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb that is to be run; for a list of them, say what it does without importing it."""
-        if cmd_name not in VERBS:
-            return None
-        if not self.resolving:
-            return click.Command(name=cmd_name, help=VERBS[cmd_name])
-        module = importlib.import_module(f"treewright.cli.{cmd_name}")
-        command: click.Command = module.command
-        return command
+        """Return a verb for a list of verbs, which needs its line of help and none of its modules."""
+        return click.Command(cmd_name, help=VERBS[cmd_name]) if cmd_name in VERBS else None
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the help page: examples, verbs, options."""
@@ -72,15 +64,14 @@ class Verbs(click.Group):
         return printed(Page(usage_line(ctx), EXAMPLES, paragraphs(self.help), sections))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Suggest the nearest verb if there is none of that name."""
-        if args and not args[0].startswith("-") and args[0] not in VERBS:
-            hint = did_you_mean(args[0], VERBS) or f"; verbs: {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no verb {args[0]!r}{hint}", ctx)
-        self.resolving = True
-        try:
+        """Import the verb that is to be run; suggest the nearest one if there is none of that name."""
+        name = args[0]
+        if name in VERBS:
+            return name, importlib.import_module(f"treewright.cli.{name}").command, args[1:]
+        if name.startswith("-"):
             return super().resolve_command(ctx, args)
-        finally:
-            self.resolving = False
+        hint = did_you_mean(name, VERBS) or f"; verbs: {', '.join(VERBS)}"
+        raise click.UsageError(f"there is no verb {name!r}{hint}", ctx)
 
 
 @click.group(
