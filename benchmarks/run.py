@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.main import run
 from treewright.cli.options import FILE, json_option
-from treewright.cli.output import ProgressBar, is_terminal, json_text, note, require_writable, write, write_json
+from treewright.cli.output import is_terminal, json_text, note, progress_bar, require_writable, write_json
 
 if TYPE_CHECKING:
     from benchmarks.results import CaseResult
@@ -27,11 +27,14 @@ THREADS = 2
 """Threads for everyone, where there are as many processors: what the targets were set for."""
 
 
-@verb(
+@click.command(
     "benchmarks",
-    "python -m benchmarks.run --list",
-    "python -m benchmarks.run --case start-help --repeats 1",
-    "python -m benchmarks.run --full -o results.json",
+    cls=Verb,
+    examples=(
+        "python -m benchmarks.run --list",
+        "python -m benchmarks.run --case start-help --repeats 1",
+        "python -m benchmarks.run --full -o results.json",
+    ),
 )
 @option("evaluation", "--full/--quick", "full", default=False, help="Run all cases at full size, or a short selection.")
 @option("evaluation", "--case", "cases", multiple=True, metavar="NAME", help="Run only this case; see --list.")
@@ -86,7 +89,7 @@ def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str
     chosen = chosen_cases(cases, full=full or listing)
     if listing:
         told = [{"name": case.name, "title": case.title, "rows": case.rows, "quick": case.quick} for case in chosen]
-        write_json(told) if as_json else write("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
+        write_json(told) if as_json else click.echo("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
         return
     if output is not None:
         require_writable(output)
@@ -134,20 +137,20 @@ def _measure_and_tell(
     width = min(shutil.get_terminal_size((72, 24)).columns, 100) if is_terminal(sys.stdout) else 72
     braille = can_draw_braille(getattr(sys.stdout, "encoding", None))
     for case in chosen_cases(names, full=True):
-        with ProgressBar(f"measuring {case.name}") as bar:
+        with progress_bar(f"measuring {case.name}") as bar:
             results[case.name] = run_case(case, settings, bar)
         if output is not None:
             write_atomically(output, json_text(summary(results, settings)) + "\n")
         if not as_json:
-            write(case_text(results[case.name], width=width, braille=braille) + "\n")
+            click.echo(case_text(results[case.name], width=width, braille=braille) + "\n")
     if as_json:
         write_json(summary(results, settings))
     else:
         asked = [one for one in verdicts(results) if one.case in results and (settings.full or one.met is not None)]
         if all_targets or asked:
-            write(verdict_text(verdicts(results) if all_targets else asked))
+            click.echo(verdict_text(verdicts(results) if all_targets else asked))
         if not settings.full or settings.rows is not None:
-            write("The targets are for the full form: on smaller data these numbers are an indication only.")
+            click.echo("The targets are for the full form: on smaller data these numbers are an indication only.")
     if output is not None:
         note(f"Results written to {output}")
     if plot is not None:

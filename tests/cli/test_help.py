@@ -13,11 +13,19 @@ from rich.text import Text
 
 from cli.shell import WEATHER, Shell
 from treewright.cli import help as help_pages
-from treewright.cli.algorithm_help import DEFAULT, LearnerVerb, is_learner_option, options_of
 from treewright.cli.help import GROUPS, Option, Page, Section, Verb, plain
-from treewright.cli.learners import learner_for, learner_parameters, listed_names
+from treewright.cli.learners import (
+    DEFAULT,
+    LearnerVerb,
+    is_learner_option,
+    learner_for,
+    learner_parameters,
+    listed_names,
+    options_of,
+)
 from treewright.cli.main import EXAMPLES, VERBS
 from treewright.errors import ParameterError
+from treewright.fitting.algorithms import algorithms
 
 TITLES = [group.capitalize() for group in GROUPS]
 
@@ -28,7 +36,7 @@ def command_of(verb: str) -> Verb:
     return command
 
 
-OPTIONS = {str(one.name): one for one in learner_parameters() if one.known_to is not None}
+OPTIONS = {str(one.name): one for one in learner_parameters(algorithms(variants=False)) if one.known_to is not None}
 
 
 def parameters_of(command: Verb) -> list[click.Parameter]:

@@ -13,7 +13,7 @@ import pytest
 
 from cli.shell import Shell
 from treewright.cli import output
-from treewright.cli.output import ProgressBar, estimate_line, is_terminal, percent, plural, require_writable
+from treewright.cli.output import estimate_line, is_terminal, percent, plural, progress_bar, require_writable
 from treewright.errors import DataWarning, TreewrightError
 from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
 
@@ -90,7 +90,7 @@ def test_warnings_become_one_escaped_line_each(capsys: pytest.CaptureFixture[str
 
 def test_progress_is_silent_in_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(output, "PATIENCE", 0)
-    with ProgressBar("growing") as bar:
+    with progress_bar("growing") as bar:
         bar(1, 2)
     assert capsys.readouterr() == ("", "")
 
@@ -100,7 +100,7 @@ def test_progress_shows_on_a_terminal_and_clears_itself(monkeypatch: pytest.Monk
     monkeypatch.setattr(output, "PATIENCE", 0)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    with ProgressBar("growing") as bar:
+    with progress_bar("growing") as bar:
         bar(1, 4)
         bar(3, 4)
     assert "growing" in terminal.getvalue()
@@ -111,7 +111,7 @@ def test_progress_shows_on_a_terminal_and_clears_itself(monkeypatch: pytest.Monk
 def test_progress_does_not_flash_by_for_quick_work(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with ProgressBar("growing") as bar:
+    with progress_bar("growing") as bar:
         bar(1, 1)
     assert terminal.getvalue() == ""
 

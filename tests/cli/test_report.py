@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -159,18 +161,13 @@ def test_progress_is_shown_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None
 
     seen: list[tuple[str, str]] = []
 
-    class Bar:
-        def __init__(self, what: str) -> None:
-            self.what = what
+    @contextmanager
+    def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: seen.append((what, f"{done}/{total}"))
+        seen.append((what, "end"))
 
-        def __call__(self, done: int, total: int) -> None:
-            seen.append((self.what, f"{done}/{total}"))
-
-        def __exit__(self, *_: object) -> None:
-            seen.append((self.what, "end"))
-
-    monkeypatch.setattr(verb, "ProgressBar", Bar)
-    with verb.ProgressBars() as bars:
+    monkeypatch.setattr(verb, "progress_bar", bar)
+    with verb.progress_bars() as bars:
         bars("folds", 1, 2)
         bars("folds", 2, 2)
         bars("curve", 1, 1)

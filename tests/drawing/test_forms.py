@@ -146,6 +146,6 @@ def test_page_of_a_large_tree_has_the_first_levels_as_text() -> None:
 
 
 def test_names_of_forms_on_the_command_line_are_all_forms() -> None:
-    from treewright.cli import options as drawing
+    from treewright.cli import show
 
-    assert set(drawing.FORMS) == set(FORMS)
+    assert set(show.FORMS) == set(FORMS)

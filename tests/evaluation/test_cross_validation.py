@@ -167,13 +167,7 @@ def test_the_baseline_always_says_the_most_frequent_class() -> None:
     found = cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 7)
     assert isinstance(found, AccuracyEstimate)
     assert (found.baseline, found.baseline_class) == (9 / 14, "Yes")
-    assert found.better_than_baseline == (found.low > 9 / 14)
     assert found.to_dict()["correct"] == found.correct
-
-
-def test_better_than_the_baseline_wants_the_whole_interval_above() -> None:
-    assert AccuracyEstimate(10, 100, 90, 0.9, 0.82, 0.94, 0.8, "a").better_than_baseline
-    assert not AccuracyEstimate(10, 100, 85, 0.85, 0.77, 0.91, 0.8, "a").better_than_baseline
 
 
 def test_errors_of_a_numeric_target_are_pooled() -> None:

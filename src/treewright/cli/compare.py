@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import Name, option, verb
-from treewright.cli.learners import learner_for, listed_algorithms
+from treewright.cli.help import Name, Verb, option
+from treewright.cli.learners import learner_for
 from treewright.cli.options import (
     FILE,
     fold_column_option,
@@ -21,17 +22,16 @@ from treewright.cli.options import (
     jobs_option,
     json_option,
     reading_options,
-    schemas_options,
+    schema_options,
     seed_option,
 )
 from treewright.cli.output import (
-    ProgressBar,
     data_line,
     is_terminal,
+    progress_bar,
     reading,
     require_writable,
     warnings_as_notes,
-    write,
     write_json,
 )
 from treewright.errors import ParameterError
@@ -48,17 +48,15 @@ if TYPE_CHECKING:
 class AlgorithmNames(Name):
     """Names of algorithms, separated by commas."""
 
-    def __init__(self) -> None:
-        super().__init__(_names)
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the names."""
         if isinstance(value, tuple):
             return value
+        known = self.names()
         names = tuple(name.strip().lower() for name in value.split(",") if name.strip())
         for name in names:
-            if name not in self.choices:
-                hint = did_you_mean(name, self.choices) or f"; there are {', '.join(self.choices)}"
+            if name not in known:
+                hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
                 raise ParameterError(f"--algorithms: there is no algorithm {name!r}{hint}")
             if names.count(name) > 1:
                 raise ParameterError(f"--algorithms: {name} is named twice")
@@ -77,16 +75,22 @@ def _names() -> tuple[str, ...]:
 def _defaults(*, numeric: bool) -> tuple[str, ...]:
     """Return what is compared where nothing is named."""
     from treewright.data.schema import Task
+    from treewright.fitting.algorithms import algorithms
 
     task = Task.REGRESSION if numeric else Task.CLASSIFICATION
-    return tuple(one.key for one in listed_algorithms() if one.compared and task in one.learner().abilities.tasks)
+    return tuple(
+        one.key for one in algorithms(variants=False) if one.compared and task in one.learner().abilities.tasks
+    )
 
 
-@verb(
+@click.command(
     "compare",
-    "treewright compare sample:restaurant --folds 3",
-    "treewright compare weather.csv --target play --algorithms c45,cart,forest",
-    "treewright compare sample:restaurant sample:contact-lenses --folds 3",
+    cls=Verb,
+    examples=(
+        "treewright compare sample:restaurant --folds 3",
+        "treewright compare weather.csv --target play --algorithms c45,cart,forest",
+        "treewright compare sample:restaurant sample:contact-lenses --folds 3",
+    ),
 )
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @option(
@@ -104,7 +108,7 @@ def _defaults(*, numeric: bool) -> tuple[str, ...]:
     "-a",
     "--algorithms",
     metavar="A,B,...",
-    type=AlgorithmNames(),
+    type=AlgorithmNames(_names),
     default_text=lambda: f"{','.join(_defaults(numeric=False))}; regression {','.join(_defaults(numeric=True))}",
     help="Two or more algorithms.",
 )
@@ -133,7 +137,7 @@ def _defaults(*, numeric: bool) -> tuple[str, ...]:
 @option(
     "output", "--plot", metavar="FILE", type=FILE, help="File for the critical-difference diagram of several FILEs."
 )
-@schemas_options
+@partial(schema_options, several=True)
 @reading_options
 @json_option
 def command(
@@ -186,7 +190,7 @@ def command(
         for name, data in tables.items():
             results[name] = _compared(name, data, plans, folds, repeats, seed, given.get(name), jobs)
             if not as_json:
-                write(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
+                click.echo(f"{data_line(_called(data, name, len(tables)))}\n{results[name]}\n")
     many = compare_over(results) if len(results) > 1 else None
     if plot is not None and many is not None:
         from treewright.drawing.figure import save_figure
@@ -342,7 +346,7 @@ def _compared(
     from treewright.wording import printable
 
     chosen = min(10, data.n_rows) if folds is None else folds
-    with ProgressBar(f"comparing on {printable(name, 30)}") as bar:
+    with progress_bar(f"comparing on {printable(name, 30)}") as bar:
         return compare(data, plans, chosen, repeats, seed, given, bar, n_jobs=jobs)
 
 
@@ -352,9 +356,9 @@ def _print(many: ManyComparison, plot: str | None) -> None:
 
     lines = can_draw_braille(getattr(sys.stdout, "encoding", None))
     width = shutil.get_terminal_size((80, 24)).columns if is_terminal(sys.stdout) else 80
-    write(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)), lines=lines)}")
+    click.echo(f"{many}\n\n{critical_difference_text(many, max(40, min(width, 100)), lines=lines)}")
     if plot is not None:
-        write(f"\nDiagram written to {plot}")
+        click.echo(f"\nDiagram written to {plot}")
 
 
 def _as_json(results: dict[str, Comparison], many: ManyComparison | None, plot: str | None) -> dict[str, Any]:

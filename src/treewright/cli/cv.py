@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
-from treewright.cli.help import option, verb
-from treewright.cli.learners import learner_for, listed_names
+from treewright.cli.help import option
+from treewright.cli.learners import LearnerVerb, algorithm_options, learner_for, listed_names
 from treewright.cli.options import (
     FILE,
     fold_column_option,
@@ -25,13 +24,12 @@ from treewright.cli.options import (
     target_option,
 )
 from treewright.cli.output import (
-    ProgressBar,
     data_line,
     is_terminal,
     note,
+    progress_bar,
     require_writable,
     warnings_as_notes,
-    write,
     write_json,
 )
 from treewright.cli.train import learner_line
@@ -54,12 +52,14 @@ CURVE_OPTIONS = {"learning": {"repeats", "holdout"}, "complexity": {"folds"}}
 """The ones that each curve accepts."""
 
 
-@verb(
+@click.command(
     "cv",
-    "treewright cv weather.csv --target play",
-    "treewright cv sample:restaurant --algorithm cart --folds 3 --repeats 5",
-    "treewright cv weather.csv --target play --curve learning",
     cls=LearnerVerb,
+    examples=(
+        "treewright cv weather.csv --target play",
+        "treewright cv sample:restaurant --algorithm cart --folds 3 --repeats 5",
+        "treewright cv weather.csv --target play --curve learning",
+    ),
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
@@ -146,14 +146,14 @@ def command(
 
         data, splitter = _splitter(data, splitting, seed)
         if not as_json:
-            write(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
-        with ProgressBar("estimating") as bar:
+            click.echo(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
+        with progress_bar("estimating") as bar:
             found = estimate(data, plan, splitter, bar, n_jobs=jobs)
         more = found.report(data) if report else None
     if as_json:
         write_json(found.to_dict() | ({} if more is None else {"report": more.to_dict()}))
     else:
-        write(str(found) if more is None else f"{found}\n\n{more}")
+        click.echo(str(found) if more is None else f"{found}\n\n{more}")
 
 
 def _check_together(splitting: dict[str, Any], curve: str | None, plot: str | None) -> None:
@@ -249,9 +249,9 @@ def _curve(
     if curve == "complexity" and plan.tree is not plan:
         raise click.UsageError(f"the complexity curve needs a single tree, not {plan.name}")
     if not as_json:
-        write(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
+        click.echo(f"{data_line(data)}\n{plan.name}   {learner_line(plan, data)}\n")
     found: LearningCurve | ComplexityCurve
-    with ProgressBar("learning") as bar:
+    with progress_bar("learning") as bar:
         if curve == "learning":
             share = splitting.get("holdout", 1 / 3)
             repeats = splitting.get("repeats", 5)
@@ -262,7 +262,7 @@ def _curve(
     if plot is not None:
         save_figure(plot_curve(found), plot)
         note(f"Figure written to {plot}")
-    write_json(found.to_dict()) if as_json else write(f"{_plotted(found)}\n\n{found}")
+    write_json(found.to_dict()) if as_json else click.echo(f"{_plotted(found)}\n\n{found}")
 
 
 def _plotted(found: LearningCurve | ComplexityCurve) -> str:

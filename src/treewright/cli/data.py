@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.options import FILE, json_option, reading_options, schema_options, target_option
-from treewright.cli.output import note, plural, reading, require_writable, warnings_as_notes, write, write_json
+from treewright.cli.output import note, plural, reading, require_writable, warnings_as_notes, write_json
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 SHOWN_VALUES = 6
 
 
-@verb(
+@click.command(
     "data",
-    "treewright data --samples",
-    "treewright data weather.csv --target play --save schema.json",
-    'treewright data weather.csv --ordinal "temperature=cool<mild<hot"',
+    cls=Verb,
+    examples=(
+        "treewright data --samples",
+        "treewright data weather.csv --target play --save schema.json",
+        'treewright data weather.csv --ordinal "temperature=cool<mild<hot"',
+    ),
 )
 @click.argument("source", metavar="FILE", required=False, type=FILE)
 @target_option
@@ -78,16 +81,18 @@ def _print(raw: RawTable, schema: Schema) -> None:
     from treewright.explain.document import aligned
     from treewright.wording import printable
 
-    write(f"{printable(raw.source or 'data')}   {plural(raw.n_rows, 'row')}, {plural(len(schema.columns), 'column')}\n")
+    click.echo(
+        f"{printable(raw.source or 'data')}   {plural(raw.n_rows, 'row')}, {plural(len(schema.columns), 'column')}\n"
+    )
     rows = [["column", "kind", "missing", "values"]]
     for column in schema.columns:
         role = _role(schema, column)
         kind = f"{column.kind}, {role}" if role else str(column.kind)
         rows.append([printable(column.name, 40), kind, f"{_missing(raw, column):,}", _values(raw, column)])
     for line in aligned(rows, last_left=True):
-        write(line)
+        click.echo(line)
     if schema.target is None:
-        write("\nNo target yet: train with --target COL.")
+        click.echo("\nNo target yet: train with --target COL.")
 
 
 def _role(schema: Schema, column: Column) -> str:
@@ -138,4 +143,4 @@ def _list_samples(as_json: bool) -> None:
         write_json(entries)
         return
     for entry in entries:
-        write(f"{entry['name']!s:<24}{entry['rows']!s:>3} rows, target {entry['target']}: {entry['source']}")
+        click.echo(f"{entry['name']!s:<24}{entry['rows']!s:>3} rows, target {entry['target']}: {entry['source']}")

@@ -6,16 +6,19 @@ from typing import Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.options import FILE, json_option, open_model, reading_options
-from treewright.cli.output import require_writable, size_line, warnings_as_notes, write, write_json
+from treewright.cli.output import require_writable, size_line, warnings_as_notes, write_json
 from treewright.cli.train import printed_tree
 
 
-@verb(
+@click.command(
     "distil",
-    "treewright distil forest.json weather.csv",
-    "treewright distil forest.json weather.csv --test test.csv -o tree.json",
+    cls=Verb,
+    examples=(
+        "treewright distil forest.json weather.csv",
+        "treewright distil forest.json weather.csv --test test.csv -o tree.json",
+    ),
 )
 @click.argument("model_file", metavar="FOREST", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
@@ -74,6 +77,6 @@ def command(
     if as_json:
         write_json({**found.to_dict(), "model": output})
         return
-    write(f"{printed_tree(found.model)}\n\n{size_line(found.model.tree)}\n\n{found}")
+    click.echo(f"{printed_tree(found.model)}\n\n{size_line(found.model.tree)}\n\n{found}")
     if output is not None:
-        write(f"Model written to {output}")
+        click.echo(f"Model written to {output}")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
-from treewright.cli.options import FILE, cost_option, json_option, open_model, parsed_costs, reading_options
-from treewright.cli.output import note, reading, require_writable, warnings_as_notes, write, write_json
+from treewright.cli.help import Verb, option
+from treewright.cli.options import FILE, json_option, open_model, parsed_cost, reading_options
+from treewright.cli.output import note, reading, require_writable, warnings_as_notes, write_json
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -25,15 +25,25 @@ if TYPE_CHECKING:
 PLOT_KINDS = ("roc", "pr", "calibration", "confusion")
 
 
-@verb(
+@click.command(
     "evaluate",
-    "treewright evaluate weather.model.json test.csv",
-    "treewright evaluate weather.model.json test.csv --plot-kind confusion",
-    "treewright evaluate weather.model.json test.csv --cost no,yes=5",
+    cls=Verb,
+    examples=(
+        "treewright evaluate weather.model.json test.csv",
+        "treewright evaluate weather.model.json test.csv --plot-kind confusion",
+        "treewright evaluate weather.model.json test.csv --cost no,yes=5",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
-@cost_option("Cost of this misclassification; others cost 1, or as in the model.")
+@option(
+    "evaluation",
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="ACTUAL,PREDICTED=C",
+    help="Cost of this misclassification; others cost 1, or as in the model.",
+)
 @option("output", "--plot", metavar="FILE", type=FILE, help="File for the figure: .png, .svg or .pdf.")
 @option(
     "output",
@@ -64,7 +74,7 @@ def command(
 
     if plot is not None:
         _require_figure(plot, model_file, source)
-    pairs = parsed_costs(costs)
+    pairs = dict(map(parsed_cost, costs))
     model = open_model(model_file)
     if pairs and model.schema.target_column.is_numeric:
         raise click.UsageError("--cost is for classes, and this model predicts numbers")
@@ -88,7 +98,7 @@ def command(
     if as_json:
         write_json({"source": data.source, "target": data.schema.target, **report.to_dict(), "plot": plot})
     else:
-        write(f"{report}\n\n{drawn}" if drawn else str(report))
+        click.echo(f"{report}\n\n{drawn}" if drawn else str(report))
     if why_not is not None:
         raise DataError(f"nothing was drawn: {why_not}", source=data.source) from why_not
     if plot is not None and not as_json:

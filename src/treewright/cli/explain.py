@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.options import FILE, json_option, open_tree
-from treewright.cli.output import reading, warnings_as_notes, write, write_json
+from treewright.cli.output import reading, warnings_as_notes, write_json
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 FORMATS = ("text", "markdown", "html", "json")
 
 
-@verb(
+@click.command(
     "explain",
-    "treewright explain weather.model.json",
-    "treewright explain weather.model.json --node outlook=sunny",
-    "treewright explain weather.model.json --case outlook=rain,wind=weak",
-    "treewright explain weather.model.json --pruning --data weather.csv",
+    cls=Verb,
+    examples=(
+        "treewright explain weather.model.json",
+        "treewright explain weather.model.json --node outlook=sunny",
+        "treewright explain weather.model.json --case outlook=rain,wind=weak",
+        "treewright explain weather.model.json --pruning --data weather.csv",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
@@ -253,12 +256,12 @@ def _write(explanations: Sequence[Explanation], form: str, lang: str | None, *, 
         plain = [one.to_dict() for one in explanations]
         write_json(plain if several else plain[0])
     elif form == "markdown":
-        write("\n---\n\n".join(one.to_markdown(lang) for one in explanations).removesuffix("\n"))
+        click.echo("\n---\n\n".join(one.to_markdown(lang) for one in explanations).removesuffix("\n"))
     elif form == "html":
-        write("\n".join(one.to_html(lang) for one in explanations))
+        click.echo("\n".join(one.to_html(lang) for one in explanations))
     else:
         style = None if os.environ.get("NO_COLOR") else _bold  # and Click takes it off again where nobody watches
-        write("\n\n\n".join(one.to_text(lang, emphasise=style) for one in explanations))
+        click.echo("\n\n\n".join(one.to_text(lang, emphasise=style) for one in explanations))
 
 
 def _bold(text: str) -> str:

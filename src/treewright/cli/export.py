@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import click
 
-from treewright.cli.help import option, verb
-from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, open_for
-from treewright.cli.output import write, write_json
+from treewright.cli.help import Verb, option
+from treewright.cli.options import FILE, json_option
+from treewright.cli.output import write_json
+from treewright.cli.show import FORMS, Wish, drawing_options, drawn, open_for
 
 
-@verb(
+@click.command(
     "export",
-    "treewright export weather.model.json --to dot",
-    "treewright export weather.model.json -o tree.svg",
-    "treewright export weather.model.json --to mermaid --depth 2",
+    cls=Verb,
+    examples=(
+        "treewright export weather.model.json --to dot",
+        "treewright export weather.model.json -o tree.svg",
+        "treewright export weather.model.json --to mermaid --depth 2",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
@@ -43,4 +47,4 @@ def command(model_file: str, form: str | None, wish: Wish, as_json: bool) -> Non
     if as_json:
         write_json({"form": chosen, "nodes": model.tree.n_nodes, "output": wish.output, "text": text or None})
     elif text:
-        write(text)
+        click.echo(text)

@@ -36,6 +36,7 @@ else:
     TextType = click.ParamType  # not generic in older versions of Click
 
 
+@dataclass(eq=False)
 class Name(TextType):
     """A name out of those that there are when it is read; the error for another lists them and suggests the nearest.
 
@@ -45,30 +46,24 @@ class Name(TextType):
         Returns the names.
     """
 
+    names: Callable[[], Sequence[str]]
     name = "name"
-
-    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
-        self._names = names
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The names."""
-        return tuple(self._names())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name."""
         from treewright.wording import did_you_mean
 
-        if value not in self.choices:
-            hint = did_you_mean(str(value), self.choices)
-            self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
+        names = self.names()
+        if value not in names:
+            hint = did_you_mean(str(value), names)
+            self.fail(f"{value!r} is not one of {', '.join(names)}{hint}", param, ctx)
         return str(value)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[click.shell_completion.CompletionItem]:
         """Return the names that begin so."""
-        found = [name for name in self.choices if name.startswith(incomplete)]
+        found = [name for name in self.names() if name.startswith(incomplete)]
         return [click.shell_completion.CompletionItem(name) for name in found]
 
 
@@ -147,7 +142,7 @@ class Option(click.Option):
             return ", ".join(self.choices[algorithm])
         if not isinstance(self.type, (click.Choice, Name)) or not self.list_values:
             return ""
-        return ", ".join(map(str, self.type.choices))
+        return ", ".join(map(str, self.type.names() if isinstance(self.type, Name) else self.type.choices))
 
     def _range(self) -> str:
         if self.bounds is None:
@@ -175,13 +170,6 @@ class Option(click.Option):
 def option(group: Group, *names: str, **attrs: Any) -> Callable[[Function], Function]:
     """Declare an option of a group; further arguments are those of `click.option` and of `Option`."""
     return click.option(*names, cls=Option, group=group, **attrs)
-
-
-def decorated(function: Function, options: Sequence[Callable[[Function], Function]]) -> Function:
-    """Add options to a function, in their order."""
-    for add in reversed(options):
-        function = add(function)
-    return function
 
 
 @dataclass(frozen=True)
@@ -238,11 +226,6 @@ class Verb(click.Command):
     def sections(self, ctx: click.Context) -> list[Section]:
         """Return the options in their groups."""
         return in_groups(self.get_params(ctx))
-
-
-def verb(name: str, *examples: str, cls: type[Verb] = Verb, **attrs: Any) -> Callable[[Function], Verb]:
-    """Declare a verb with its examples."""
-    return click.command(name, cls=cls, examples=examples, **attrs)
 
 
 def in_groups(

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -28,11 +28,6 @@ LARGE_FILE = 5_000_000
 """A larger file (bytes) takes long enough to read that a progress bar is shown."""
 
 
-def write(text: str) -> None:
-    """Print a result."""
-    click.echo(text)
-
-
 def note(text: str) -> None:
     """Print one line beside the result."""
     from treewright.wording import printable
@@ -42,7 +37,7 @@ def note(text: str) -> None:
 
 def write_json(data: Any) -> None:
     """Print a result as JSON."""
-    write(json_text(data))
+    click.echo(json_text(data))
 
 
 def json_text(data: Any) -> str:
@@ -100,44 +95,31 @@ def reading(source: str) -> Iterator[None]:
         yield
 
 
-class ProgressBar:
-    """A bar on standard error, shown only on a terminal and only for work that takes a while."""
+@contextmanager
+def progress_bar(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on standard error how far the work is, only on a terminal and only for work that takes a while."""
+    start = time.monotonic()
+    bar: Any = None
 
-    def __init__(self, description: str) -> None:
-        self._description = description
-        self._start = time.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show how far the work is."""
-        if self._bar is None:
-            if not is_terminal(sys.stderr) or time.monotonic() - self._start < PATIENCE:
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            if not is_terminal(sys.stderr) or time.monotonic() - start < PATIENCE:
                 return
-            self._open(total)
-        self._bar.update(self._task, completed=done, total=total)
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    def _open(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            bar.add_task(description, total=total)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=done, total=total)
 
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task(self._description, total=total)
-        self._bar.start()
-
-    def __enter__(self) -> ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.stop()
 
 
 def percent(share: float) -> str:
@@ -218,7 +200,7 @@ def estimate_line(estimate: AccuracyEstimate | ErrorEstimate, folds: int, name: 
         f"{name} {percent(estimate.accuracy)} ({percent(estimate.low)} to {percent(estimate.high)}); "
         f'always "{printable(estimate.baseline_class, 30)}" gives {percent(estimate.baseline)}'
     )
-    if estimate.better_than_baseline:
+    if estimate.low > estimate.baseline:
         return f"{line}."
     why = "too few rows to trust" if estimate.tested < 50 else "not significantly better than the baseline"
     return f"{line}: {why}."

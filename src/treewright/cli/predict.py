@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.options import FILE, json_option, open_model, reading_options
-from treewright.cli.output import json_text, note, percent, plural, reading, require_writable, warnings_as_notes, write
+from treewright.cli.output import json_text, note, percent, plural, reading, require_writable, warnings_as_notes
 
 if TYPE_CHECKING:
     from treewright.data.columns import RawTable
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-@verb(
+@click.command(
     "predict",
-    "treewright predict weather.model.json new.csv",
-    "treewright predict weather.model.json new.csv --proba -o out.csv",
-    "treewright predict weather.model.json 'duckdb:///w.db?table=new' --in-database",
+    cls=Verb,
+    examples=(
+        "treewright predict weather.model.json new.csv",
+        "treewright predict weather.model.json new.csv --proba -o out.csv",
+        "treewright predict weather.model.json 'duckdb:///w.db?table=new' --in-database",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @click.argument("source", metavar="FILE", type=FILE)
@@ -72,7 +75,7 @@ def command(
     columns = _columns(model, raw, cases, proba=proba, keep=keep)
     text = _json(columns) if as_json else _csv(columns, excel_safe=excel_safe)
     if output is None:
-        write(text.removesuffix("\n"))
+        click.echo(text.removesuffix("\n"))
     else:
         from treewright.atomic_file import write_atomically
 
@@ -98,7 +101,7 @@ def _write_statement(model: Any, source: str, output: str | None, *, keep: bool,
         connection.close()
     text = json_text({"dialect": dialect.name, "statement": statement}) if as_json else f"{statement};"
     if output is None:
-        write(text)
+        click.echo(text)
         return
     from treewright.atomic_file import write_atomically
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
+from treewright.cli.help import Verb, option
 from treewright.cli.options import FILE, json_option, open_tree, reading_options
-from treewright.cli.output import require_writable, size_line, write, write_json
+from treewright.cli.output import require_writable, size_line, write_json
 from treewright.cli.train import printed_tree
 
 if TYPE_CHECKING:
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity", "collapse", "simplify")
 
 
-@verb(
+@click.command(
     "prune",
-    "treewright prune weather.model.json --method mdl",
-    "treewright prune weather.model.json --significance 0.01 -o small.json",
-    "treewright prune weather.model.json --method reduced_error --data test.csv",
+    cls=Verb,
+    examples=(
+        "treewright prune weather.model.json --method mdl",
+        "treewright prune weather.model.json --significance 0.01 -o small.json",
+        "treewright prune weather.model.json --method reduced_error --data test.csv",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
@@ -108,10 +111,10 @@ def command(
             }
         )
         return
-    write(printed_tree(pruned))
-    write(f"\n{size_line(pruned.tree)}  Before: {size_line(model.tree)}")
+    click.echo(printed_tree(pruned))
+    click.echo(f"\n{size_line(pruned.tree)}  Before: {size_line(model.tree)}")
     if output is not None:
-        write(f"Model written to {output}")
+        click.echo(f"Model written to {output}")
 
 
 def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any]) -> Dataset | None:

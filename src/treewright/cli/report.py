@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
-from treewright.cli.help import option, verb
-from treewright.cli.learners import learner_for, listed_names, spelled
+from treewright.cli.help import option
+from treewright.cli.learners import LearnerVerb, algorithm_options, learner_for, listed_names, spelled
 from treewright.cli.options import (
     FILE,
     json_option,
@@ -20,7 +21,7 @@ from treewright.cli.options import (
     seed_option,
     target_option,
 )
-from treewright.cli.output import ProgressBar, note, reading, require_writable, warnings_as_notes, write, write_json
+from treewright.cli.output import note, progress_bar, reading, require_writable, warnings_as_notes, write_json
 
 if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from treewright.tree.rules import RuleModel
 
 
-@verb(
+@click.command(
     "report",
-    "treewright report weather.csv --target play --no-curve",
-    "treewright report weather.csv --target play --algorithm cart -o cart.html",
-    "treewright report --model weather.model.json weather.csv --lang de --no-curve",
     cls=LearnerVerb,
+    examples=(
+        "treewright report weather.csv --target play --no-curve",
+        "treewright report weather.csv --target play --algorithm cart -o cart.html",
+        "treewright report --model weather.model.json weather.csv --lang de --no-curve",
+    ),
 )
 @click.argument("source", metavar="[FILE]", type=FILE, required=False)
 @target_option
@@ -126,7 +129,7 @@ def command(
     if as_json:
         write_json({"report": path, "bytes": size})
     else:
-        write(f"Report written to {path} ({size / 1000:,.0f} kB); open it in a browser.")
+        click.echo(f"Report written to {path} ({size / 1000:,.0f} kB); open it in a browser.")
 
 
 def default_report_path(source: str) -> str:
@@ -198,35 +201,30 @@ def _page(
             test = cases
         elif cases is not None:
             raise click.UsageError("FILE is not the model's training data: omit it, or omit --test")
-    with ProgressBars() as bars:
+    with progress_bars() as bars:
         return report(model, data, test=test, plan=learner, seed=seed, progress=bars, **settings)
 
 
-class ProgressBars:
-    """One bar after the other, each for a part of the work."""
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Show one bar after the other, each for a part of the work."""
+    with ExitStack() as opened:
+        bars: dict[str, Callable[[int, int], None]] = {}
 
-    def __init__(self) -> None:
-        self._bars: dict[str, ProgressBar] = {}
+        def show(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                opened.close()
+                bars.clear()
+                bars[what] = opened.enter_context(progress_bar(what))
+            bars[what](done, total)
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Show how far a part is."""
-        if what not in self._bars:
-            self.__exit__()
-            self._bars = {what: ProgressBar(what)}
-        self._bars[what](done, total)
-
-    def __enter__(self) -> ProgressBars:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for bar in self._bars.values():
-            bar.__exit__()
+        yield show
 
 
 def _trained(data: Dataset, learner: Learner) -> TreeModel | RuleModel:
     from treewright.fitting.learn import fit
 
-    with ProgressBar("growing") as bar:
+    with progress_bar("growing") as bar:
         return cast("TreeModel | RuleModel", fit(data, learner, progress=bar))  # no ensembles are offered
 
 

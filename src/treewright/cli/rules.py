@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from treewright.cli.algorithm_help import LearnerVerb
-from treewright.cli.help import option, verb
+from treewright.cli.help import option
+from treewright.cli.learners import LearnerVerb
 from treewright.cli.options import (
     FILE,
     json_option,
@@ -20,12 +20,19 @@ from treewright.cli.options import (
 from treewright.cli.train import train
 
 
-@verb(
+class RulesVerb(LearnerVerb):
+    """A verb with the options of the algorithm `rules` only."""
+
+    algorithm = "rules"
+
+
+@click.command(
     "rules",
-    "treewright rules weather.csv --target play",
-    "treewright rules sample:contact-lenses --confidence 0.1 --folds 3",
-    cls=LearnerVerb,
-    algorithm="rules",
+    cls=RulesVerb,
+    examples=(
+        "treewright rules weather.csv --target play",
+        "treewright rules sample:contact-lenses --confidence 0.1 --folds 3",
+    ),
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option

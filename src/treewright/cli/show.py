@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from treewright.cli.help import option, verb
-from treewright.cli.options import FILE, FORMS, Wish, drawing_options, drawn, json_option, node_number, open_for
-from treewright.cli.output import note, plural, size_line, write
+from treewright.cli.help import Function, Verb, option
+from treewright.cli.options import FILE, json_option, open_model
+from treewright.cli.output import (
+    forest_summary,
+    forest_text,
+    json_text,
+    note,
+    plural,
+    reading,
+    require_writable,
+    save_forest_plot,
+    size_line,
+    warnings_as_notes,
+)
 
 if TYPE_CHECKING:
     from treewright.tree.forest import Forest
@@ -16,12 +29,154 @@ if TYPE_CHECKING:
     from treewright.tree.rules import RuleModel
 
 
-@verb(
+FORMS = ("text", "svg", "html", "png", "pdf", "dot", "mermaid", "tikz", "json")
+"""As in `treewright.drawing.draw`, which is not imported to print a help page."""
+
+PICTURES = ("png", "pdf")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which part of a model to show, and how."""
+
+    output: str | None
+    depth: int | None
+    max_nodes: int | None
+    everything: bool
+    node: str
+    tree_number: int | None
+    source: str | None
+    delimiter: str | None
+    encoding: str | None
+    title: str | None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the data are read."""
+        given = {"delimiter": "\t" if self.delimiter == r"\t" else self.delimiter, "encoding": self.encoding}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def form(self, named: str | None) -> str:
+        """Return the form by its name, or by the suffix of the file; text if neither is given."""
+        from treewright.drawing.draw import form_of
+
+        return named or (form_of(self.output) if self.output is not None else "text")
+
+
+def drawing_options(function: Function) -> Function:
+    """Add what to show; the function gets `wish`."""
+
+    @option(
+        "output", "-o", "--output", metavar="FILE", type=FILE, help="File to write to; its suffix chooses the format."
+    )
+    @option(
+        "tree",
+        "--max-depth",
+        "--depth",
+        "depth",
+        type=click.IntRange(min=0),
+        default_text="as many as fit",
+        help="Number of levels to show.",
+    )
+    @option(
+        "tree",
+        "--max-nodes",
+        type=click.IntRange(min=1),
+        default_text="120",
+        help="Maximum number of nodes in a drawing, largest first.",
+    )
+    @option("tree", "--all", "everything", is_flag=True, help="Show the whole tree, however large.")
+    @option("tree", "--node", metavar="root|N", default="root", help="Start at this node (see `show --numbers`).")
+    @option("tree", "--tree", "tree_number", type=click.IntRange(min=0), help="Tree of a forest, counted from 0.")
+    @option(
+        "data",
+        "--data",
+        "source",
+        metavar="FILE",
+        type=FILE,
+        help="Cases for histograms in svg, html, png and pdf drawings.",
+    )
+    @option("data", "--delimiter", metavar="CHAR", help=r"Field delimiter of --data; \t is a tab.")
+    @option("data", "--encoding", metavar="NAME", default_text="UTF-8", help="Encoding of --data, such as latin-1.")
+    @option("output", "--title", default_text="the target", help="Title of a drawing.")
+    @functools.wraps(function)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        given = {name: rest.pop(name) for name in Wish.__dataclass_fields__}
+        if given["everything"] and (given["depth"] is not None or given["max_nodes"] is not None):
+            raise click.UsageError("--all shows every level; it cannot be combined with --depth or --max-nodes")
+        return function(*args, wish=Wish(**given), **rest)
+
+    return wrapper
+
+
+def open_for(model_file: str, wish: Wish) -> TreeModel | RuleModel | Forest:
+    """Read a model; of a forest the tree that is wished for."""
+    from treewright.errors import ParameterError
+    from treewright.tree.forest import Forest
+    from treewright.tree.model import TreeModel
+
+    if wish.output is not None:
+        require_writable(wish.output, model_file, wish.source or "")
+    model = open_model(model_file)
+    if wish.tree_number is None:
+        return model
+    if not isinstance(model, Forest):
+        raise ParameterError("--tree chooses a tree of a forest, but this model is not a forest")
+    if wish.tree_number >= model.n_trees:
+        raise ParameterError(f"there is no tree {wish.tree_number}; the trees are 0 to {model.n_trees - 1}")
+    return TreeModel(model.trees[wish.tree_number], model.recipe, model.provenance)
+
+
+def node_number(text: str, n_nodes: int) -> int:
+    """Return the number of a node that was named on the command line.
+
+    Examples
+    --------
+    >>> node_number("root", 8), node_number("7", 8)
+    (0, 7)
+    """
+    if text == "root":
+        return 0
+    if not text.isdecimal() or int(text) >= n_nodes:
+        raise click.BadParameter(f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}", param_hint="--node")
+    return int(text)
+
+
+def drawn(model: TreeModel, form: str, wish: Wish) -> str:
+    """Return one form of a tree, or write it where it is to go and return nothing."""
+    from treewright.data.read import read
+    from treewright.drawing.draw import draw, written
+
+    if form in PICTURES and wish.output is None:
+        raise click.UsageError(f"{form} is a binary format: name a file with -o FILE")
+    options: dict[str, Any] = {"node": node_number(wish.node, model.tree.n_nodes)}
+    if wish.depth is not None:
+        options["max_depth"] = wish.depth
+    if wish.max_nodes is not None:
+        options["max_nodes"] = wish.max_nodes
+    if wish.everything and form not in ("text", "json"):
+        options["max_nodes"] = None
+    if wish.title is not None:
+        options["title"] = wish.title
+    if wish.source is not None:
+        with warnings_as_notes(), reading(wish.source):
+            options["data"] = read(wish.source, schema=model.schema, **wish.how)
+    if wish.output is None:
+        return written(model, form, **options).removesuffix("\n")
+    draw(model, wish.output, form=form, **options)
+    note(f"Written to {wish.output}")
+    return ""
+
+
+@click.command(
     "show",
-    "treewright show weather.model.json",
-    "treewright show weather.model.json --numbers --depth 2",
-    "treewright show weather.model.json -o tree.svg",
-    "treewright show forest.json --tree 0",
+    cls=Verb,
+    examples=(
+        "treewright show weather.model.json",
+        "treewright show weather.model.json --numbers --depth 2",
+        "treewright show weather.model.json -o tree.svg",
+        "treewright show forest.json --tree 0",
+    ),
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
@@ -64,14 +219,14 @@ def command(
     else:
         text = drawn(model, chosen, wish)
         if text:
-            write(text)
+            click.echo(text)
 
 
 def _tell(text: str, wish: Wish) -> None:
     from treewright.atomic_file import write_atomically
 
     if wish.output is None:
-        write(text)
+        click.echo(text)
     else:
         write_atomically(wish.output, f"{text}\n")
         note(f"Written to {wish.output}")
@@ -105,7 +260,6 @@ def _text(model: TreeModel, wish: Wish, *, numbers: bool) -> str:
 
 
 def _of_rules(model: RuleModel, form: str) -> str:
-    from treewright.cli.output import json_text
     from treewright.drawing.notebook import page, rules_table
 
     match form:
@@ -120,7 +274,6 @@ def _of_rules(model: RuleModel, form: str) -> str:
 
 
 def _of_forest(model: Forest, form: str, wish: Wish) -> str:
-    from treewright.cli.output import forest_summary, forest_text, json_text, save_forest_plot
 
     if form == "text":
         return f"{_origin(model)}\n\n{forest_text(model)}"

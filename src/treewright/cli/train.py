@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import sys
 from dataclasses import dataclass, fields
@@ -11,16 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from treewright.cli.algorithm_help import LearnerVerb, algorithm_options
-from treewright.cli.help import Function, decorated, option, verb
-from treewright.cli.learners import learner_for, listed_names
+from treewright.cli.help import option
+from treewright.cli.learners import LearnerVerb, algorithm_options, learner_for, listed_names
 from treewright.cli.options import (
     FILE,
-    cost_option,
     json_option,
     model_options,
     open_model,
-    parsed_costs,
+    parsed_cost,
     read_cases,
     reading_options,
     schema_options,
@@ -28,7 +25,6 @@ from treewright.cli.options import (
     target_option,
 )
 from treewright.cli.output import (
-    ProgressBar,
     data_line,
     estimate_line,
     forest_summary,
@@ -37,11 +33,11 @@ from treewright.cli.output import (
     note,
     percent,
     plural,
+    progress_bar,
     require_writable,
     size_line,
     table_line,
     warnings_as_notes,
-    write,
     write_json,
 )
 
@@ -57,6 +53,7 @@ if TYPE_CHECKING:
     from treewright.tree.model import TreeModel
     from treewright.tree.rules import RuleModel
 
+    Measure = tuple[str, float]
     Model = TreeModel | RuleModel | Forest
     Estimate = AccuracyEstimate | ErrorEstimate
 
@@ -99,16 +96,15 @@ class Request:
     temporary_tables: bool = False
     key: str | None = None
 
-    def is_out_of_core(self, source: str) -> bool:
-        """Return True if the table is out of core; raise if an option needs the other case."""
+    def is_out_of_core(self, source: str, learner: Learner) -> bool:
+        """Return True if the table is out of core; raise if an option needs the other case, or an ensemble."""
         from treewright.data.table_address import is_address, without_secrets
 
-        if self.engine in OUT_OF_CORE or is_address(source):
-            if self.engine in IN_MEMORY[1:]:
-                raise click.UsageError(
-                    f"--engine {self.engine} reads a file into memory, and {without_secrets(source)} is no single file"
-                )
-            return True
+        out_of_core = self.engine in OUT_OF_CORE or is_address(source)
+        if out_of_core and self.engine in IN_MEMORY[1:]:
+            raise click.UsageError(
+                f"--engine {self.engine} reads a file into memory, and {without_secrets(source)} is no single file"
+            )
         only = {
             "--temporary-tables": self.temporary_tables,
             "--dry-run": self.dry_run,
@@ -116,87 +112,43 @@ class Request:
             "--key": self.key is not None,
         }
         for name, given in only.items():
-            if given:
+            if given and not out_of_core:
                 raise click.UsageError(f"{name} is for out-of-core tables: a URL, several files, or --engine duckdb")
-        return False
-
-    def require_ensemble(self, learner: Learner, *, out_of_core: bool) -> None:
-        """Raise if what only the growth of many trees in memory knows was given for anything else."""
         ensemble = learner.abilities.many_trees
-        for name, given in (("time-limit", self.time_limit), ("resume", self.resume)):
-            if given is not None and out_of_core and (ensemble or name == "time-limit"):
+        for name, limit in (("time-limit", self.time_limit), ("resume", self.resume)):
+            if limit is not None and out_of_core and (ensemble or name == "time-limit"):
                 raise click.UsageError(
                     f"--{name} is for ensembles in memory: out of core, their trees grow together, level by level"
                 )
-            if given is not None and not out_of_core and not ensemble:
+            if limit is not None and not out_of_core and not ensemble:
                 names = listed_names("ensemble")
                 table = " and for out-of-core tables" if name == "resume" else ""
                 raise click.UsageError(f"--{name} is for {', '.join(names[:-1])} and {names[-1]}{table}")
+        return out_of_core
 
 
-_REQUEST_OPTIONS = (
-    option(
-        "engine",
-        "--engine",
-        type=click.Choice((*IN_MEMORY, *OUT_OF_CORE)),
-        default="auto",
-        show_default=True,
-        help="Engine that does the counting.",
-    ),
-    option("engine", "--dry-run", is_flag=True, help="Out of core: print the SQL of the first level and the scans."),
-    option(
-        "engine",
-        "--finish-rows",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default_text="200,000",
-        help="Out of core: load nodes of up to N rows.",
-    ),
-    option(
-        "engine",
-        "--temporary-tables",
-        is_flag=True,
-        help="Out of core: copy the rows of open nodes to temporary tables.",
-    ),
-    option("engine", "--key", metavar="COL", help="Out of core: row id, by which a forest samples rows."),
-    option(
-        "engine",
-        "--resume",
-        metavar="FILE",
-        type=FILE,
-        help="Continue from this state (out of core) or model (ensemble).",
-    ),
-    option("engine", "--jobs", type=int, metavar="N", help="Number of threads; -1 uses all cores."),
-    option(
-        "engine", "--time-limit", type=float, metavar="SECONDS", help="Ensembles: start no new tree after this time."
-    ),
-)
-
-
-def request_options(function: Function) -> Function:
-    """Add how to train: engine, threads, limits; the function gets `request`."""
-    names = [one.name for one in fields(Request)]
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **rest: Any) -> Any:
-        return function(*args, request=Request(**{name: rest.pop(name) for name in names}), **rest)
-
-    return decorated(wrapper, _REQUEST_OPTIONS)
-
-
-@verb(
+@click.command(
     "train",
-    "treewright train sample:play-tennis               # a bundled table",
-    "treewright train weather.csv --target play        # writes weather.model.json",
-    "treewright train weather.csv -t play -a forest --trees 50 -o forest.json",
-    "treewright train 'data/*.parquet' --target play   # larger than memory",
     cls=LearnerVerb,
+    examples=(
+        "treewright train sample:play-tennis               # a bundled table",
+        "treewright train weather.csv --target play        # writes weather.model.json",
+        "treewright train weather.csv -t play -a forest --trees 50 -o forest.json",
+        "treewright train 'data/*.parquet' --target play   # larger than memory",
+    ),
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
 @algorithm_options(listed_names)
 @option("tree", "--smoothing", metavar="laplace|M", help="Smooth class probabilities: Laplace or m-estimate.")
-@cost_option("Cost of this misclassification; others cost 1.")
+@option(
+    "evaluation",
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="ACTUAL,PREDICTED=C",
+    help="Cost of this misclassification; others cost 1.",
+)
 @option(
     "evaluation",
     "--folds",
@@ -205,7 +157,36 @@ def request_options(function: Function) -> Function:
     help="Folds of the accuracy estimate; 0 skips it.",
 )
 @seed_option("folds, samples and rule selection")
-@request_options
+@option(
+    "engine",
+    "--engine",
+    type=click.Choice((*IN_MEMORY, *OUT_OF_CORE)),
+    default="auto",
+    show_default=True,
+    help="Engine that does the counting.",
+)
+@option("engine", "--dry-run", is_flag=True, help="Out of core: print the SQL of the first level and the scans.")
+@option(
+    "engine",
+    "--finish-rows",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default_text="200,000",
+    help="Out of core: load nodes of up to N rows.",
+)
+@option(
+    "engine", "--temporary-tables", is_flag=True, help="Out of core: copy the rows of open nodes to temporary tables."
+)
+@option("engine", "--key", metavar="COL", help="Out of core: row id, by which a forest samples rows.")
+@option(
+    "engine",
+    "--resume",
+    metavar="FILE",
+    type=FILE,
+    help="Continue from this state (out of core) or model (ensemble).",
+)
+@option("engine", "--jobs", type=int, metavar="N", help="Number of threads; -1 uses all cores.")
+@option("engine", "--time-limit", type=float, metavar="SECONDS", help="Ensembles: start no new tree after this time.")
 @schema_options
 @reading_options
 @model_options
@@ -217,7 +198,8 @@ def command(source: str, algorithm: str, **rest: Any) -> None:
     --samples`). Out of core: 'data/*.parquet', duckdb:///file.db?table=t, postgresql://user@host/database?table=t,
     spark://?table=t.
     """
-    train(source, algorithm, **rest)
+    request = Request(**{one.name: rest.pop(one.name) for one in fields(Request)})
+    train(source, algorithm, request=request, **rest)
 
 
 def train(
@@ -239,15 +221,15 @@ def train(
     request: Request = Request(),
 ) -> None:
     """Read, train, estimate, save and print."""
+    from treewright.plans import costs_from
+
     learner = learner_for(algorithm, options, seed)
-    smooth = _smoothing(smoothing)
-    given_costs = parsed_costs(costs)
+    smooth = None if smoothing is None else _smoothing(smoothing)
+    given_costs = dict(map(parsed_cost, costs))
     for name, value in (("--cost", given_costs), ("--smoothing", smooth)):
         if value and not learner.abilities.probabilities:
             raise click.UsageError(f"{name} needs class probabilities, which rules do not provide")
-    out_of_core = request.is_out_of_core(source)
-    request.require_ensemble(learner, out_of_core=out_of_core)
-    if out_of_core:
+    if request.is_out_of_core(source, learner):
         if folds:
             raise click.UsageError("--folds needs cases in memory; use `treewright evaluate` with another table")
         columns = {"target": target, "schema": schema, "overrides": overrides}
@@ -261,24 +243,29 @@ def train(
         require_writable(path, source)
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, learner)
-        _require_folds(data, folds)
-        table = _costs(given_costs, data.schema)
+        if folds and not 2 <= folds <= data.n_rows:
+            raise click.BadParameter(
+                f"{folds} is not 0 or from 2 to the number of rows, {data.n_rows:,}", param_hint="--folds"
+            )
+        table = costs_from(given_costs, list(data.schema.classes)) if given_costs else None
         if not as_json:
-            write(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
+            click.echo(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
         class_options = {"smoothing": smooth, "costs": table}
         model = _grown(data, learner, request, resume, class_options, path)
         estimate, line, model = _estimate(data, learner, request, class_options, model, folds, seed)
     if path is not None:
         model.save(path)
-    _note_time_limit(model)
+    if request.time_limit is not None:
+        _note_time_limit(model)
+    measure = _training(data, model)
     if as_json:
-        write_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
+        write_json(_as_json(model, measure, None if estimate is None else estimate.to_dict(), path))
         return
-    _print(model, [_training_line(_training(data, model))])
+    _print(model, measure)
     if line is not None:
-        write(line)
+        click.echo(line)
     if path is not None:
-        write(f"Model written to {path}")
+        click.echo(f"Model written to {path}")
 
 
 def _grown(
@@ -295,7 +282,7 @@ def _grown(
 
     how = {"engine": request.engine, "n_jobs": request.jobs, "time_limit": request.time_limit, "resume": resume}
     try:
-        with ProgressBar("growing") as bar:
+        with progress_bar("growing") as bar:
             return fit(data, learner, progress=bar, **class_options, **how)
     except Interrupted as stop:
         if path is not None:
@@ -314,14 +301,8 @@ def _forest(path: str) -> Forest:
     return model
 
 
-def _costs(given: dict[tuple[str, str], float], schema: Schema) -> tuple[tuple[float, ...], ...] | None:
-    from treewright.plans import costs_from
-
-    return costs_from(given, list(schema.classes)) if given else None
-
-
-def _smoothing(text: str | None) -> str | float | None:
-    if text is None or text == "laplace":
+def _smoothing(text: str) -> str | float:
+    if text == "laplace":
         return text
     from treewright.tree.model import check_smoothing
 
@@ -332,13 +313,6 @@ def _smoothing(text: str | None) -> str | float | None:
             f"{text!r} is neither laplace nor a positive number", param_hint="--smoothing"
         ) from None
     return float(text)
-
-
-def _require_folds(data: Dataset, folds: int | None) -> None:
-    if folds and not 2 <= folds <= data.n_rows:
-        raise click.BadParameter(
-            f"{folds} is not 0 or from 2 to the number of rows, {data.n_rows:,}", param_hint="--folds"
-        )
 
 
 def _estimate(
@@ -372,7 +346,7 @@ def _estimate(
     def trained(part: Dataset) -> Any:
         return fit(part, learner, keep_trace=False, engine=request.engine, n_jobs=request.jobs, **class_options)
 
-    with ProgressBar("cross-validating") as bar:
+    with progress_bar("cross-validating") as bar:
         estimate = cross_validate(data, trained, chosen, used=1 if one_fold else None, seed=seed, progress=bar)
     return estimate, estimate_line(estimate, chosen), model
 
@@ -431,6 +405,7 @@ def _train_out_of_core(
     from treewright.data.table_address import Table
     from treewright.fitting.out_of_core import opened_table
     from treewright.learners.out_of_core import FINISH_ROWS
+    from treewright.plans import costs_from
 
     table = Table(source, None, request.engine if request.engine in OUT_OF_CORE else None, request.key)
     path = None if no_save else output or _model_path_of(table)
@@ -443,12 +418,12 @@ def _train_out_of_core(
             _print_statement(opened, as_json=as_json)
             return
         if not as_json:
-            write(table_line(engine.schema, engine.n_rows, engine.source))
-            write(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
-        with ProgressBar("growing") as bar:
+            click.echo(table_line(engine.schema, engine.n_rows, engine.source))
+            click.echo(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
+        with progress_bar("growing") as bar:
             model = opened.fit(
                 smoothing=smoothing,
-                costs=_costs(costs, engine.schema),
+                costs=costs_from(costs, list(engine.schema.classes)) if costs else None,
                 progress=bar,
                 finish_rows=finish_rows,
                 state=request.resume,
@@ -457,13 +432,14 @@ def _train_out_of_core(
         scans = engine.scans
     if path is not None:
         model.save(path)
+    measure = _training_of_leaves(model)
     if as_json:
-        write_json(_as_json(model, _training_of_leaves(model), None, path, engine=engine.name, scans=scans))
+        write_json(_as_json(model, measure, None, path, engine=engine.name, scans=scans))
         return
-    _print(model, [_training_line(_training_of_leaves(model)), f"{plural(scans, 'scan')}."])
+    _print(model, measure, f"{plural(scans, 'scan')}.")
     note("note: no accuracy estimate out of core; test the model with `treewright evaluate`")
     if path is not None:
-        write(f"Model written to {path}")
+        click.echo(f"Model written to {path}")
 
 
 def _print_level(depth: int, open_nodes: int) -> None:
@@ -487,7 +463,7 @@ def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
         scans = None if depth is None else opened.most_scans(depth)
         write_json({"engine": engine.name, "statement": statement, "scans": scans, "scans_so_far": engine.scans})
         return
-    write(f"{statement};")
+    click.echo(f"{statement};")
     least, level = opened.most_scans(0), engine.scans_per_level
     known = "" if depth is None else f": at most {least + level * depth} to depth {depth}"
     factor = "depth" if level == 1 else f"{level} x depth"
@@ -497,15 +473,21 @@ def _print_statement(opened: OpenedTable, *, as_json: bool) -> None:
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
-def _print(model: Model, sentences: list[str | None]) -> None:
-    """Print a model, its size and further sentences."""
-    line = "  ".join(one for one in sentences if one is not None)
+def _print(model: Model, measure: Measure | None, *sentences: str) -> None:
+    """Print a model, its size, its measure on the training cases and further sentences."""
+    if measure is not None:
+        name, value = measure
+        of_training = (
+            f"root mean squared error {value:.4g}" if name == "training_rmse" else f"accuracy {percent(value)}"
+        )
+        sentences = (f"Training {of_training}.", *sentences)
+    line = "  ".join(sentences)
     if model.kind == "forest":
-        write(f"{forest_text(model)}\n\n{line}")
+        click.echo(f"{forest_text(model)}\n\n{line}")
     elif model.kind == "rules":
-        write(f"{model}\n\n{plural(len(model.rules), 'rule')}.  {line}")
+        click.echo(f"{model}\n\n{plural(len(model.rules), 'rule')}.  {line}")
     else:
-        write(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
+        click.echo(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
         if model.tree.n_nodes == 1:
             note(f"note: no split was made: {model.tree.node(0).stop}")
 
@@ -530,18 +512,6 @@ def printed_tree(model: TreeModel, depth: int | None = None, *, numbers: bool = 
         depth = max(1, sum(size <= PRINTED_NODES for size in by_level))
     width = shutil.get_terminal_size((100, 24)).columns if is_terminal(sys.stdout) else 100
     return tree.to_text(max_depth=depth, width=width, numbers=numbers, node=node)
-
-
-Measure = tuple[str, float]
-
-
-def _training_line(measure: Measure | None) -> str | None:
-    if measure is None:
-        return None
-    name, value = measure
-    if name == "training_rmse":
-        return f"Training root mean squared error {value:.4g}."
-    return f"Training accuracy {percent(value)}."
 
 
 def _training(data: Dataset, model: Model) -> Measure:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from treewright.cli.algorithm_help import algorithm_options
-from treewright.cli.help import Page, Section, option, verb
-from treewright.cli.learners import listed_algorithms
+from treewright.cli.help import Page, Section, Verb, option
+from treewright.cli.learners import algorithm_options
 from treewright.cli.options import (
     FILE,
     json_option,
@@ -20,13 +19,12 @@ from treewright.cli.options import (
     target_option,
 )
 from treewright.cli.output import (
-    ProgressBar,
     data_line,
     plural,
+    progress_bar,
     require_writable,
     size_line,
     warnings_as_notes,
-    write,
     write_json,
 )
 from treewright.cli.train import default_model_path
@@ -39,7 +37,9 @@ if TYPE_CHECKING:
 
 def _tuned_names() -> tuple[str, ...]:
     """Return the algorithms with something to choose."""
-    return tuple(one.key for one in listed_algorithms() if one.settings is not None)
+    from treewright.fitting.algorithms import algorithms
+
+    return tuple(one.key for one in algorithms(variants=False) if one.settings is not None)
 
 
 def _settings_page(ctx: click.Context, algorithm: str) -> Page:
@@ -51,10 +51,13 @@ def _settings_page(ctx: click.Context, algorithm: str) -> Page:
     return Page(usage, (), (), (Section(f"Settings that are tried for {algorithm}", rows),))
 
 
-@verb(
+@click.command(
     "tune",
-    "treewright tune sample:restaurant --folds 3 --outer-folds 3",
-    "treewright tune weather.csv --target play --algorithm cart --time-limit 60",
+    cls=Verb,
+    examples=(
+        "treewright tune sample:restaurant --folds 3 --outer-folds 3",
+        "treewright tune weather.csv --target play --algorithm cart --time-limit 60",
+    ),
 )
 @click.argument("source", metavar="FILE", type=FILE)
 @target_option
@@ -120,8 +123,8 @@ def command(
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, default)
         if not as_json:
-            write(f"{data_line(data)}\n{default.name}\n")
-        with ProgressBar("choosing") as bar:
+            click.echo(f"{data_line(data)}\n{default.name}\n")
+        with progress_bar("choosing") as bar:
             tuned = tune(
                 data, algorithm, inner=folds, outer=outer_folds, time_limit=time_limit, seed=seed, progress=bar
             )
@@ -131,8 +134,8 @@ def command(
     if as_json:
         write_json({"source": data.source, "rows": data.n_rows, **tuned.to_dict(), "model": path})
         return
-    write(str(tuned))
+    click.echo(str(tuned))
     size = f"{plural(len(model.rules), 'rule')}." if isinstance(model, RuleModel) else size_line(model.tree)
-    write(f"\nTrained on all cases: {size}")
+    click.echo(f"\nTrained on all cases: {size}")
     if path is not None:
-        write(f"Model written to {path}")
+        click.echo(f"Model written to {path}")

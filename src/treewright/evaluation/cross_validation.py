@@ -49,11 +49,6 @@ class AccuracyEstimate:
     baseline: float
     baseline_class: str
 
-    @property
-    def better_than_baseline(self) -> bool:
-        """True if the whole interval lies above the baseline."""
-        return self.low > self.baseline
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return asdict(self)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from treewright import plans
+import treewright.ensembles.plan
+import treewright.plans
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.ensembles import plan as ensembles
 from treewright.errors import ParameterError
 from treewright.learners.base import Abilities, Run
 from treewright.learners.registry import algorithm_named, algorithm_names, algorithms
@@ -15,7 +15,7 @@ from treewright.plans import Plan
 
 __all__ = ["Learner", "algorithm_named", "algorithm_names", "algorithms", "as_learner", "is_learner"]
 
-DEFINED_IN = (plans, ensembles)
+DEFINED_IN = (treewright.plans, treewright.ensembles.plan)
 """The modules that register the built-in algorithms when they are imported."""
 
 
