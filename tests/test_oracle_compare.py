@@ -17,8 +17,8 @@ from treewright.data.schema import Column, Kind, Schema
 from treewright.drawing.figure import save_figure
 from treewright.drawing.plot_compare import critical_difference_figure, critical_difference_text
 from treewright.evaluation.compare import Comparison, compare, compare_over
-from treewright.evaluation.cross_validation import GivenFolds
 from treewright.evaluation.resampling import estimate
+from treewright.evaluation.splitters import GivenFolds
 from treewright.plans import c45, cart
 
 pytestmark = [pytest.mark.oracle, pytest.mark.slow]

@@ -42,20 +42,12 @@ if TYPE_CHECKING:
     from treewright.estimators.forests import ForestEmbedding, RandomForestClassifier, RandomForestRegressor
     from treewright.evaluation.classification import classification_report
     from treewright.evaluation.compare import compare, compare_over
-    from treewright.evaluation.cross_validation import (
-        Bootstrap632,
-        GivenFolds,
-        Grouped,
-        HoldOut,
-        KFold,
-        LeaveOneOut,
-        Repeated,
-    )
     from treewright.evaluation.curves import complexity_curve, learning_curve
     from treewright.evaluation.evaluate_model import evaluate_model
     from treewright.evaluation.learners import Learn
     from treewright.evaluation.regression import regression_report
     from treewright.evaluation.resampling import estimate
+    from treewright.evaluation.splitters import Bootstrap632, GivenFolds, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
     from treewright.evaluation.tune import tune
     from treewright.explain.growth_steps import growth_steps
     from treewright.explain.node import explain_node
@@ -145,13 +137,13 @@ _MODULE_OF = {
     "cart": "treewright.plans",
     "compare": "treewright.evaluation.compare",
     "compare_over": "treewright.evaluation.compare",
-    "Bootstrap632": "treewright.evaluation.cross_validation",
-    "GivenFolds": "treewright.evaluation.cross_validation",
-    "Grouped": "treewright.evaluation.cross_validation",
-    "HoldOut": "treewright.evaluation.cross_validation",
-    "KFold": "treewright.evaluation.cross_validation",
-    "LeaveOneOut": "treewright.evaluation.cross_validation",
-    "Repeated": "treewright.evaluation.cross_validation",
+    "Bootstrap632": "treewright.evaluation.splitters",
+    "GivenFolds": "treewright.evaluation.splitters",
+    "Grouped": "treewright.evaluation.splitters",
+    "HoldOut": "treewright.evaluation.splitters",
+    "KFold": "treewright.evaluation.splitters",
+    "LeaveOneOut": "treewright.evaluation.splitters",
+    "Repeated": "treewright.evaluation.splitters",
     "Learn": "treewright.evaluation.learners",
     "classification_report": "treewright.evaluation.classification",
     "regression_report": "treewright.evaluation.regression",

@@ -104,8 +104,8 @@ def test_validation_by_hand() -> None:
     data = cases(60, 2)
     curve = complexity_curve(data, cart(), folds=3, seed=1)
     point = curve.points[curve.best]
-    from treewright.evaluation.cross_validation import KFold
     from treewright.evaluation.resampling import estimate
+    from treewright.evaluation.splitters import KFold
 
     found = estimate(data, Learn(cart(prune="cost_complexity", alpha=point.strength)), KFold(3, seed=1))
     assert point.validation == pytest.approx(1 - found.pooled)

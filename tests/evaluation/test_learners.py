@@ -22,11 +22,11 @@ from treewright.errors import DataError, ParameterError
 from treewright.estimators.c45 import C45Classifier, C45RulesClassifier
 from treewright.estimators.cart import CARTClassifier, CARTRegressor
 from treewright.evaluation.compare import compare
-from treewright.evaluation.cross_validation import KFold
 from treewright.evaluation.curves import complexity_curve, learning_curve
 from treewright.evaluation.evaluate_model import evaluate_model
 from treewright.evaluation.learners import Learn, LearnByEstimator, fit_of, named_learners, plan_of
 from treewright.evaluation.resampling import estimate
+from treewright.evaluation.splitters import KFold
 from treewright.evaluation.tune import tune
 from treewright.fitting.algorithms import as_learner
 from treewright.fitting.learn import fit

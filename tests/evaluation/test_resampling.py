@@ -21,7 +21,12 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.evaluation import fold_runs as runs_module
-from treewright.evaluation.cross_validation import (
+from treewright.evaluation.cross_validation import cross_validate, wilson_interval
+from treewright.evaluation.fold_runs import FoldResult, FoldRun
+from treewright.evaluation.learners import Learn
+from treewright.evaluation.regression import regression_report
+from treewright.evaluation.resampling import Estimate, estimate, estimate_of_runs
+from treewright.evaluation.splitters import (
     Bootstrap632,
     GivenFolds,
     Grouped,
@@ -30,13 +35,7 @@ from treewright.evaluation.cross_validation import (
     LeaveOneOut,
     Repeated,
     Splitter,
-    cross_validate,
-    wilson_interval,
 )
-from treewright.evaluation.fold_runs import FoldResult, FoldRun
-from treewright.evaluation.learners import Learn
-from treewright.evaluation.regression import regression_report
-from treewright.evaluation.resampling import Estimate, estimate, estimate_of_runs
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45
 from treewright.plans import c45, c45_rules, cart, chaid, id3

@@ -11,10 +11,11 @@ from evaluation.test_resampling import cases, line
 from treewright.data.dataset import Dataset
 from treewright.errors import ParameterError
 from treewright.evaluation import tune as tune_module
-from treewright.evaluation.cross_validation import Fit, KFold, Rows
+from treewright.evaluation.cross_validation import Fit, Rows
 from treewright.evaluation.fold_runs import FoldRun, run_split
 from treewright.evaluation.learners import Learn
 from treewright.evaluation.resampling import estimate
+from treewright.evaluation.splitters import KFold
 from treewright.evaluation.tune import TuningCandidate, _choice, grid_for, tune
 from treewright.plans import RulePlan, c45, cart, id3
 

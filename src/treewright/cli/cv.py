@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.infer import Overrides
     from treewright.data.schema import Schema
-    from treewright.evaluation.cross_validation import Splitter
     from treewright.evaluation.curves import ComplexityCurve, LearningCurve
+    from treewright.evaluation.splitters import Splitter
     from treewright.fitting.algorithms import Learner
 
 SPLITTING = ("folds", "repeats", "groups", "folds_file", "fold_column", "leave_one_out", "holdout", "bootstrap")
@@ -193,15 +193,7 @@ def _require_folds(data: Dataset, folds: int | None) -> None:
 
 def _splitter(data: Dataset, splitting: dict[str, Any], seed: int) -> tuple[Dataset, Splitter]:
     """Return the cases to learn from and the splitter that the options mean."""
-    from treewright.evaluation.cross_validation import (
-        Bootstrap632,
-        GivenFolds,
-        Grouped,
-        HoldOut,
-        KFold,
-        LeaveOneOut,
-        Repeated,
-    )
+    from treewright.evaluation.splitters import Bootstrap632, GivenFolds, Grouped, HoldOut, KFold, LeaveOneOut, Repeated
 
     if "folds_file" in splitting:
         return data, GivenFolds(folds_from_file(splitting["folds_file"], data.n_rows))
@@ -227,7 +219,7 @@ def _group_folds(data: Dataset, column: str) -> int:
     """Return ten folds, or as many as there are groups."""
     import numpy as np
 
-    from treewright.evaluation.cross_validation import attribute_index
+    from treewright.evaluation.splitters import attribute_index
 
     return max(2, min(10, len(np.unique(data.columns[attribute_index(data, column)]))))
 

@@ -285,8 +285,8 @@ def folds_from_column(data: Dataset, name: str) -> tuple[Dataset, npt.NDArray[An
     import numpy as np
 
     from treewright.errors import DataError
-    from treewright.evaluation.cross_validation import attribute_index
     from treewright.evaluation.resampling import without_attribute
+    from treewright.evaluation.splitters import attribute_index
 
     column = data.columns[attribute_index(data, name)]
     missing = np.isnan(column) if column.dtype.kind == "f" else column < 0

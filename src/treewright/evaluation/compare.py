@@ -26,14 +26,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
-from treewright.evaluation.cross_validation import (
-    Fit,
-    fold_splits,
-    given_folds,
-    stratified_folds,
-    target_of,
-    wilson_interval,
-)
+from treewright.evaluation.cross_validation import Fit, fold_splits, stratified_folds, target_of, wilson_interval
 from treewright.evaluation.fold_runs import FoldRun, run_splits
 from treewright.evaluation.learners import fit_of, named_learners
 from treewright.evaluation.report import Rows, html_report, shown_names, text_table
@@ -49,6 +42,7 @@ from treewright.evaluation.significance_tests import (
     nemenyi_critical_difference,
     ranks_of,
 )
+from treewright.evaluation.splitters import given_folds
 from treewright.lazy_import import import_extra
 from treewright.parameters import check_whole_number
 from treewright.wording import printable

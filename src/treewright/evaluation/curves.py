@@ -22,19 +22,13 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import DataError, ParameterError
-from treewright.evaluation.cross_validation import (
-    HoldOut,
-    Rows,
-    fold_splits,
-    seeds,
-    stratified_folds,
-    target_of,
-)
+from treewright.evaluation.cross_validation import Rows, fold_splits, stratified_folds, target_of
 from treewright.evaluation.fold_runs import predictions, score_of
 from treewright.evaluation.learners import Learn, fit_of, plan_of
 from treewright.evaluation.report import Report, percentage
 from treewright.evaluation.report import Rows as Table
 from treewright.evaluation.resampling import Progress
+from treewright.evaluation.splitters import HoldOut, seeds
 from treewright.parameters import check_whole_number
 from treewright.pruning.cost_complexity import cost_complexity_path
 from treewright.pruning.methods import CostComplexity, ErrorBased, prune

@@ -1,6 +1,6 @@
 """Estimates of the performance on new data by resampling: one number with its interval, and the result of each split.
 
-A CV splitter (`treewright.evaluation.cross_validation`) makes the train/test splits. The pooled result counts the
+A CV splitter (`treewright.evaluation.splitters`) makes the train/test splits. The pooled result counts the
 predictions of all test sets together, so a large test set counts more than a small one; the averaged result is the mean
 over the test sets. The .632 bootstrap adds 0.632 of the accuracy on the cases left out, which is too low, and 0.368 of
 the accuracy on the training cases, which is too high (Efron 1983).
@@ -23,21 +23,13 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import DataError
 from treewright.evaluation.classification import LOPSIDED, ClassificationReport, report_of_codes
-from treewright.evaluation.cross_validation import (
-    Bootstrap632,
-    Grouped,
-    Rows,
-    Splitter,
-    as_splitter,
-    attribute_index,
-    target_of,
-    wilson_interval,
-)
+from treewright.evaluation.cross_validation import Rows, target_of, wilson_interval
 from treewright.evaluation.fold_runs import FoldResult, FoldRun, run_split, run_splits, score_of
 from treewright.evaluation.learners import fit_of
 from treewright.evaluation.regression import RegressionReport, regression_report, rmse_interval
 from treewright.evaluation.report import Report, effective_number, percentage
 from treewright.evaluation.report import Rows as Table
+from treewright.evaluation.splitters import Bootstrap632, Grouped, Splitter, as_splitter, attribute_index
 from treewright.parameters import check_whole_number
 from treewright.wording import printable, quoted_list
 
@@ -114,7 +106,7 @@ class Estimate(Report):
         Examples
         --------
         >>> from treewright.data.samples import sample
-        >>> from treewright.evaluation.cross_validation import LeaveOneOut
+        >>> from treewright.evaluation.splitters import LeaveOneOut
         >>> from treewright.evaluation.resampling import estimate
         >>> estimate(sample("play-tennis"), "c45", LeaveOneOut()).report(sample("play-tennis")).confusion.tolist()
         [[4.0, 5.0], [2.0, 3.0]]
@@ -234,7 +226,7 @@ def estimate(
     Examples
     --------
     >>> from treewright.data.samples import sample
-    >>> from treewright.evaluation.cross_validation import LeaveOneOut
+    >>> from treewright.evaluation.splitters import LeaveOneOut
     >>> found = estimate(sample("play-tennis"), "c45", LeaveOneOut())
     >>> len(found.folds), round(found.pooled, 3), round(found.baseline, 3)
     (14, 0.5, 0.643)
