@@ -8,12 +8,17 @@ the recorded sets beyond `SHORT_SETS`.
 from __future__ import annotations
 
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A shell starts background jobs with Ctrl-C ignored, and so would be what a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Machines that run tests are busy at times: a slow example is no failure.
 settings.register_profile("short", deadline=None, derandomize=True)
