@@ -51,9 +51,6 @@ Order: TypeAlias = npt.NDArray[Any]
 Entries: TypeAlias = npt.NDArray[np.int32]
 """int32, (cases,): cases in ascending order of an attribute, sign bit set where the value equals the one before."""
 
-CasePositions: TypeAlias = npt.NDArray[Any]
-"""uint16 or int32, attributes x cases: position of each case in an order."""
-
 # -- counts and scores ---------------------------------------------------------------------------------------------
 
 Statistics: TypeAlias = npt.NDArray[np.float64]

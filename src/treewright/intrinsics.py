@@ -1,6 +1,6 @@
 """Machine operations that Numba does not offer by itself, for kernels.
 
-There are bit operations on 64-bit words and doubles, and SIMD operations on sixteen 32-bit integers. LLVM does not
+There are the bits of doubles, and SIMD operations on sixteen 32-bit integers. LLVM does not
 vectorise loops this short, so the vector instructions are generated here.
 """
 
@@ -15,36 +15,6 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from treewright.arrays import Integer, NarrowCounts, Ranks, Real
-
-
-def lowest_bit(word: np.uint64) -> np.uint64:
-    """Return the index of the lowest set bit, from 0; `word` is not zero.
-
-    Examples
-    --------
-    >>> int(lowest_bit(np.uint64(40)))
-    3
-    """
-    number = int(word)
-    return np.uint64((number & -number).bit_length() - 1)
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _trailing_zeros(typing: Any, word: Any) -> Any:
-    """Generate the processor's own instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, 1))
-
-    return types.uint64(types.uint64), generate
-
-
-@overload(lowest_bit)  # type: ignore[untyped-decorator]  # Numba has no types
-def _overload_lowest_bit(word: Any) -> Callable[..., Any]:
-    def zeros(word: Any) -> Any:
-        return _trailing_zeros(word)
-
-    return zeros
 
 
 def bits_of(number: Real) -> np.int64:

@@ -1,4 +1,4 @@
-"""Orders made by need: of a node by itself, and of a node from that of its block."""
+"""The order of the cases of a node by an attribute that is sampled there."""
 
 from __future__ import annotations
 
@@ -31,25 +31,3 @@ def test_many_cases_are_sorted_by_all_digits() -> None:
     counts = np.zeros(1 << sort.DIGIT, dtype=np.int64)
     sort.sort_cases(codes, np.arange(n, dtype=np.int32), 0, n, 12, order, counts, spare)
     assert order.tolist() == sorted(code << 12 | case for case, code in enumerate(codes.tolist()))
-
-
-@settings(deadline=None)
-@given(
-    n=st.integers(1, 400),
-    share=st.floats(0, 1),
-    first=st.integers(0, 3),
-    seed=st.integers(0, 99),
-)
-def test_cases_of_a_node_are_picked_in_the_order_of_their_block(n: int, share: float, first: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(n).astype(np.uint32)
-    positions = np.empty(n, dtype=np.uint16)
-    positions[order] = np.arange(n)
-    chosen = np.flatnonzero(rng.random(n) < share).astype(np.int32)
-    visits = np.concatenate((np.zeros(first, dtype=np.int32), chosen))
-    buffers = sort.new_lazy_sort_buffers(np.zeros((1, n + first), dtype=np.uint32))
-    sort.select_cases(positions, order, visits, first, len(chosen), buffers.words, buffers.groups, buffers.entries)
-    wanted = set(chosen.tolist())
-    assert buffers.entries[first : first + len(chosen)].tolist() == [case for case in order.tolist() if case in wanted]
-    assert not buffers.words.any()
-    assert not buffers.groups.any()

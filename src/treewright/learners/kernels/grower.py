@@ -407,7 +407,7 @@ class _Growth:
         table, attributes = self._owner.encoded.nominal_codes()
         only_values = len(attributes) == len(self._tests)
         codes = np.empty((len(self._tests), n), dtype=table.dtype if only_values else np.int32)
-        order: npt.NDArray[Any] = np.empty((len(self._cuts), n), dtype=dtype)
+        order: npt.NDArray[Any] = np.empty((0 if self._lazy_sort else len(self._cuts), n), dtype=dtype)
         if self._lazy_sort:
             ranks, numbers, _ = self._owner.encoded.by_rank()
             for slot, attribute in enumerate(self._cuts.tolist()):

@@ -153,7 +153,15 @@ def evaluate_attributes(
     is_exact = opt["choice"] == HIGHEST and opt["integer_weights"] == 1 and criterion in (GINI, ENTROPY)
     perfect = decrease(before, 0.0, weight, weight) if is_exact else np.inf
     considered = False
-    # Invariant: the attributes before `index` have their best test in `found`; none of them has a perfect one.
+    # Where the highest score decides, a later attribute is of interest only if it does more than tie with an earlier
+    # one: none does once nothing but rounding is left of the impurity.
+    compares = opt["choice"] == HIGHEST and opt["correction"] == 0
+    score_limit = -np.inf
+    enough = perfect
+    if compares and criterion in (GINI, ENTROPY, VARIANCE):
+        enough = decrease(before, 0.0, weight, summary[2] if criterion == VARIANCE else weight) * (1 - 1e-12)
+    # Invariant: the attributes before `index` have their best test in `found`, unless none can tie with `score_limit`,
+    # the best score of them; none of them has a perfect one.
     for index in range(n_free):
         if index >= limit and considered:
             break
@@ -165,13 +173,15 @@ def evaluate_attributes(
             if state != HAS_MISSING:
                 found.state[a] = state
                 considered = considered or state == 1
-                if state == 1 and found.score[a] >= perfect:
+                if state == 1 and found.score[a] >= enough:
                     break
                 continue
         cut = rules.tests[a] == CUT
         n_missing: Integer = np.int64(-1)
         if cut:
-            n_missing = evaluate_thresholds(a, first, size, key, block, rules, buffers, found, cuts, visits, lazy_sort)
+            n_missing = evaluate_thresholds(
+                a, first, size, key, block, rules, buffers, found, cuts, visits, score_limit, lazy_sort
+            )
         elif by_value is not None:
             n_missing = evaluate_categories(a, visits, first, size, block, rules, buffers, found, by_value)
         if n_missing < 0:
@@ -185,7 +195,9 @@ def evaluate_attributes(
         if opt["choice"] != HIGHEST:
             branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
             found.info[a] = branch_information(buffers.rows, branches, unknown, rules.nlogn)
-        if found.score[a] >= perfect:
+        if compares and found.state[a] == 1:
+            score_limit = max(score_limit, found.score[a])
+        if found.state[a] == 1 and found.score[a] >= enough:
             break
     return perfect
 
@@ -420,8 +432,8 @@ def grow_nodes(
         See the names of its columns.
     cancelled : array of bool
     by_value, cuts, copies, lazy_sort
-        Buffers for categories, random thresholds, fractional cases (None where there are none) and lazy sorts (None
-        where all orders are maintained).
+        Buffers for categories, random thresholds, fractional cases (None where there are none) and search without
+        maintained orders (None where all orders are maintained).
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
@@ -731,5 +743,5 @@ def _extras(
     if opt["missing"] == MISSING_FRACTIONAL and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
     if sort_lazily:
-        lazy_sort = new_lazy_sort_buffers(block.order)
+        lazy_sort = new_lazy_sort_buffers(block.codes.shape[1], block.order.dtype)
     return by_value, cuts, copies, lazy_sort

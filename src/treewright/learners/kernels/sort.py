@@ -1,14 +1,10 @@
-"""Sorting the cases of a block: once before its subtree grows, or lazily for a sampled attribute.
+"""Sorting the cases of a block: once before its subtree grows, or those of a node for a sampled attribute.
 
 The numeric columns of a block are sorted once, before its subtree grows. Values become ranks: code 0 is missing, equal
 values have equal codes from 1 on. `order` lists the cases in ascending order, each entry packed with its code. The sort
 is a radix sort of the bits of the doubles, least significant byte first; bytes that are equal in all keys are skipped.
 
-Lazy sort: the order of the cases of a node by an attribute, made when the attribute is sampled. Where few of many
-attributes are sampled, that is less work than to maintain all orders. Codes are the ranks of the values in the whole
-table. Once a block is sorted by an attribute, any of its nodes is, too: a bit is set at the position of each of its
-cases in the order of the block, and the bits are read from the lowest on. A word has 64 positions; a group has a bit
-for each of 64 words that is not zero. Bits are cleared where they are read.
+The cases of a node are sorted by the codes of an attribute where its order is not maintained.
 """
 
 from __future__ import annotations
@@ -16,12 +12,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from treewright.arrays import Attributes, CasePositions, Codes, Flags, Integer, Keys, Numbers, Order, Rows, Sizes, Words
-from treewright.intrinsics import bits_of, lowest_bit, number_of
+from treewright.arrays import (
+    Attributes,
+    Codes,
+    Integer,
+    Keys,
+    Numbers,
+    Order,
+    Rows,
+    Sizes,
+)
+from treewright.intrinsics import bits_of, number_of
 from treewright.jit import internal, no_alloc_kernel
-from treewright.learners.kernels.workspace import Block
 
 MOST_INSERTED_VALUES = 48
 """Up to this many values are sorted by insertion."""
@@ -191,9 +194,6 @@ def sort_columns(
         sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], buffers)
 
 
-BLOCK_SORT_FRACTION = 8
-"""A node with at least one in this many cases of its block has the block sorted; a smaller node is sorted by itself."""
-
 MOST_INSERTED_CASES = 20
 """Up to this many cases of a node are sorted by insertion."""
 
@@ -206,152 +206,30 @@ MOST_NEARLY_SORTED = 1024
 MOST_ALIKE = 32
 """Where more cases share the first digit, all digits are sorted, least significant first."""
 
-_ONE, _ALL, _ZERO = np.uint64(1), np.uint64(63), np.uint64(0)
-_WORD = np.uint64(6)
-
 
 class LazySortBuffers(NamedTuple):
-    """The orders of a block that are known, and buffers.
+    """The cases of a node in the order of a sampled attribute, and buffers.
 
     Parameters
     ----------
-    positions : array of int, numeric attributes x cases
-    is_sorted : array of bool
-        Whether the block is sorted by a numeric attribute: then its rows of `positions` and ``block.order`` are valid.
-    all_cases : array of int
-        All cases.
-    words, groups : array of 64-bit words
-        Zeros before and after each use.
     entries, spare : array
-        The requested order, and a buffer of the same length.
+        The order, and a buffer of the same length.
     counts : array of int
         Histogram of a digit.
     """
 
-    positions: CasePositions
-    is_sorted: Flags
-    all_cases: Rows
-    words: Words
-    groups: Words
     entries: Order
     spare: Order
     counts: Sizes
 
 
-def new_lazy_sort_buffers(order: npt.NDArray[Any]) -> LazySortBuffers:
-    """Allocate buffers for these orders."""
-    n_attributes, n = order.shape
-    words = n // 64 + 1
+def new_lazy_sort_buffers(n: int, entry: np.dtype[Any]) -> LazySortBuffers:
+    """Allocate buffers for nodes of n cases and entries of this dtype."""
     return LazySortBuffers(
-        np.empty((n_attributes, n), dtype=np.uint16 if n <= 1 << 16 else np.int32),
-        np.zeros(n_attributes, dtype=np.bool_),
-        np.arange(n, dtype=np.int32),
-        np.zeros(words, dtype=np.uint64),
-        np.zeros(words // 64 + 1, dtype=np.uint64),
-        np.empty(n, dtype=order.dtype),
-        np.empty(n, dtype=order.dtype),
+        np.empty(n, dtype=entry),
+        np.empty(n, dtype=entry),
         np.empty(1 << DIGIT, dtype=np.int64),
     )
-
-
-@internal
-def sort_slice(
-    codes: Codes,
-    slot: Integer,
-    visits: Rows,
-    first: Integer,
-    size: Integer,
-    shift: Integer,
-    block: Block,
-    buffers: LazySortBuffers,
-) -> None:
-    """Write the cases of a slice in the order of an attribute to ``buffers.entries``, from `first` on.
-
-    Parameters
-    ----------
-    codes : array of int
-        Of the attribute.
-    slot : int
-        Its row among the numeric ones.
-    visits, first, size, shift
-        As in `sort_cases`.
-    block, buffers
-    """
-    n = len(buffers.all_cases)
-    everything = np.int64(0)
-    if not buffers.is_sorted[slot]:
-        if size * BLOCK_SORT_FRACTION < n:
-            sort_cases(codes, visits, first, size, shift, buffers.entries, buffers.counts, buffers.spare)
-            return
-        whole = block.order[slot]
-        sort_cases(codes, buffers.all_cases, everything, n, shift, whole, buffers.counts, buffers.spare)
-        mask = (np.int64(1) << shift) - 1
-        for position in range(n):
-            buffers.positions[slot, np.int64(whole[position]) & mask] = position
-        buffers.is_sorted[slot] = True
-    select_cases(
-        buffers.positions[slot], block.order[slot], visits, first, size, buffers.words, buffers.groups, buffers.entries
-    )
-
-
-@no_alloc_kernel
-def select_cases(
-    positions: CasePositions,
-    order: Order,
-    visits: Rows,
-    first: Integer,
-    size: Integer,
-    words: Words,
-    groups: Words,
-    entries: Order,
-) -> None:
-    """Write the entries of some cases in the order of the block.
-
-    Parameters
-    ----------
-    positions, order : array
-        Position of each case in the order, and the order.
-    visits, first, size
-        The slice of the cases.
-    words, groups : array of 64-bit words
-        Zeros.
-    entries : array
-        Output, from `first` on.
-    """
-    at = np.uint64(first)
-    # A slice with at least one case for each word reads all words; a smaller one reads only those flagged in `groups`.
-    if size >= len(words):
-        for p in range(first, first + size):
-            position = np.uint64(positions[visits[p]])
-            words[position >> _WORD] |= _ONE << (position & _ALL)
-        for index_of_word in range(len(words)):
-            at = _read_word(np.uint64(index_of_word), words, order, entries, at)
-        return
-    for p in range(first, first + size):
-        position = np.uint64(positions[visits[p]])
-        index = position >> _WORD
-        words[index] |= _ONE << (position & _ALL)
-        groups[index >> _WORD] |= _ONE << (index & _ALL)
-    # Invariant: the entries of all groups before this one are written and end at `at`; their words are zero.
-    for index_of_group in range(len(groups)):
-        group = groups[index_of_group]
-        groups[index_of_group] = _ZERO
-        while group != _ZERO:
-            at = _read_word((np.uint64(index_of_group) << _WORD) + lowest_bit(group), words, order, entries, at)
-            group &= group - _ONE
-
-
-@internal
-def _read_word(index: np.uint64, words: Words, order: Order, entries: Order, at: np.uint64) -> np.uint64:
-    """Write the entries at the set bits of a word from `at` on, and clear it; return the next free index."""
-    word = words[index]
-    words[index] = _ZERO
-    # Invariant: `word` holds the positions that are still to be written, all of them after those written.
-    while word != _ZERO:
-        entries[at] = order[(index << _WORD) + lowest_bit(word)]
-        word &= word - _ONE
-        at += _ONE
-    return at
 
 
 @no_alloc_kernel

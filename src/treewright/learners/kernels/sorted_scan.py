@@ -24,11 +24,12 @@ from treewright.learners.kernels.score import (
     decrease,
     first_tied,
     impurity,
+    nlogn_of,
     quick_nlogn,
     score_of_sides,
     weight_of,
 )
-from treewright.learners.kernels.sort import LazySortBuffers, sort_slice
+from treewright.learners.kernels.sort import LazySortBuffers, sort_cases
 from treewright.learners.kernels.workspace import BestTests, Block, Buffers, Rules, add_case
 
 
@@ -54,6 +55,7 @@ def scan_cuts(
     cases_all: Integer,
     last_too: Boolean,
     side: Real,
+    least_decrease: Real,
     filled: Integer,
 ) -> Integer:
     """Score the candidate thresholds of a sorted slice; return the number of scores.
@@ -73,6 +75,8 @@ def scan_cuts(
         Whether the position after the last value is a candidate, too, and the gap is ignored.
     side : float
         Least weight of each side.
+    least_decrease : float
+        Decrease of the impurity, times the weight, that is worth a score.
     filled : int
         Number of scores that are there already.
     """
@@ -87,21 +91,32 @@ def scan_cuts(
     before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.nlogn)
     right = buffers.right
     least = max(opt["least_side"], side)
-    # Integers are added without rounding, so the sums of squares are updated incrementally.
+    # A case changes the sums of squares, or of n log2 n, in its own class only. Integers are added without rounding.
     incremental = criterion == GINI and opt["integer_weights"] == 1 and opt["correction"] == 0
     by_logs = criterion == ENTROPY and opt["integer_weights"] == 0
-    squares_left = squares_right = 0.0
+    by_table = criterion == ENTROPY and opt["integer_weights"] == 1
+    by_squares = criterion == VARIANCE
+    sums_left = sums_right = 0.0
+    bound: Real = least_decrease
     if incremental:
+        bound += weight - before
         for k in range(width):
             rest = whole[k] - left[k]
-            squares_left += left[k] * left[k]
-            squares_right += rest * rest
-    bound: Real = -np.inf
+            sums_left += left[k] * left[k]
+            sums_right += rest * rest
+    if by_table:
+        for k in range(width):
+            sums_left += nlogn_of(left[k], rules.nlogn)
+            sums_right += nlogn_of(whole[k] - left[k], rules.nlogn)
     squares_whole = (weight - before) * weight
     weight_left = weight_of(left, criterion)
     gap, min_leaf = opt["gap"], opt["min_leaf"]
     unit = opt["unit_weights"] == 1
-    slack = QUICK_ERROR * weight + 2 * (CLEAN * before + ROUNDING * weight)
+    slack = 2 * (CLEAN * before + ROUNDING * (whole[2] if by_squares else weight))
+    if by_logs:
+        slack += QUICK_ERROR * weight
+    elif by_table:
+        slack += 4e-16 * (end - start) * nlogn_of(weight, rules.nlogn)  # each update of the sums is rounded
     w = 1.0
     following = np.int64(order[start]) if start < end else np.int64(0)
     # Invariant: `left`, `weight_left` and `cases_left` describe the cases before `position` (and what was left of
@@ -121,8 +136,12 @@ def scan_cuts(
         else:
             k = target[case]
             if incremental:
-                squares_left += w * (2.0 * left[k] + w)
-                squares_right -= w * (2.0 * (whole[k] - left[k]) - w)
+                sums_left += w * (2.0 * left[k] + w)
+                sums_right -= w * (2.0 * (whole[k] - left[k]) - w)
+            elif by_table:
+                rest = whole[k] - left[k]
+                sums_left += nlogn_of(left[k] + w, rules.nlogn) - nlogn_of(left[k], rules.nlogn)
+                sums_right += nlogn_of(rest - w, rules.nlogn) - nlogn_of(rest, rules.nlogn)
             left[k] += w
         if position + 1 < end:
             following = np.int64(order[position + 1])
@@ -138,10 +157,10 @@ def scan_cuts(
             continue
         if incremental:
             # Most thresholds are rejected by multiplications only; the divisions are done for the rest.
-            if squares_left * weight_right + squares_right * weight_left < bound * (weight_left * weight_right):
+            if sums_left * weight_right + sums_right * weight_left < bound * (weight_left * weight_right):
                 continue
-            after = (weight_left - (squares_left / weight_left if weight_left > 0 else 0.0)) + (
-                weight_right - (squares_right / weight_right if weight_right > 0 else 0.0)
+            after = (weight_left - (sums_left / weight_left if weight_left > 0 else 0.0)) + (
+                weight_right - (sums_right / weight_right if weight_right > 0 else 0.0)
             )
             scores[filled] = decrease(before, after, weight, weight)
             rise = (weight - after) - squares_whole / weight
@@ -149,8 +168,20 @@ def scan_cuts(
         else:
             for k in range(width):
                 right[k] = whole[k] - left[k]
-            if by_logs and before - _quick_entropy(left, right, weight_left, weight_right) + slack < bound:
-                scores[filled] = -np.inf
+            most = np.inf  # what the decrease times the weight can be at most
+            if by_squares:
+                # The sums of squares about both means, without a division unless they can be the best.
+                both = weight_left * weight_right
+                explained = left[1] * left[1] * weight_right + right[1] * right[1] * weight_left
+                if explained < (bound - slack - (before - whole[2])) * both:
+                    continue
+            elif by_logs:
+                most = before - _quick_entropy(left, right, weight_left, weight_right) + slack
+            elif by_table:
+                of_sides = nlogn_of(weight_left, rules.nlogn) + nlogn_of(weight_right, rules.nlogn)
+                most = before - (of_sides - sums_left - sums_right) + slack
+            if most < bound:
+                scores[filled] = -np.inf  # C4.5 counts the thresholds that were tried
             else:
                 scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.nlogn)
                 bound = max(bound, scores[filled] * weight * (1 - 4e-9))
@@ -181,12 +212,13 @@ def evaluate_thresholds(
     found: BestTests,
     cuts: Thresholds | None,
     visits: Rows,
+    limit: Real,
     lazy_sort: LazySortBuffers | None,
 ) -> Integer:
     """Write the best threshold of an attribute to `found`; return the number of missing values, -1 if there is no test.
 
-    ``buffers.unknown`` becomes the statistics of the missing cases; the first of ``buffers.rows`` become the weights of
-    both sides.
+    There is none where no score can tie with `limit`, that of another attribute. ``buffers.unknown`` becomes the
+    statistics of the missing cases; the first of ``buffers.rows`` become the weights of both sides.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
@@ -196,8 +228,8 @@ def evaluate_thresholds(
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     if lazy_sort is not None:
-        sort_slice(block.codes[a], slot, visits, first, size, shift, block, lazy_sort)
         order = lazy_sort.entries
+        sort_cases(block.codes[a], visits, first, size, shift, order, lazy_sort.counts, lazy_sort.spare)
     else:
         order = block.order[slot]
     unknown, known, left, rows, summary = buffers.unknown, buffers.known, buffers.left, buffers.rows, buffers.summary
@@ -225,6 +257,12 @@ def evaluate_thresholds(
         for p in range(begin, end):
             add_case(known, np.int64(order[p]) & mask, block, regression)
     known_weight = weight_of(known, criterion)
+    least = -np.inf
+    if limit > -np.inf:
+        # Without the missing cases the score is multiplied by the share of the known ones afterwards.
+        all_known = impurity(known, criterion, rules.nlogn) if not learn else impurity(summary, criterion, rules.nlogn)
+        rounding = CLEAN * all_known + ROUNDING * (summary[2] if regression else weight_of(summary, criterion))
+        least = limit * weight_of(summary, criterion) * (1 - 4e-9) - 4 * rounding
     missing_left = False
     tries = 0
     if cuts is not None:
@@ -241,12 +279,12 @@ def evaluate_thresholds(
             for k in range(width):
                 known[k] = summary[k]
             first_part = scan_cuts(
-                order, begin, end, numbers, block, rules, buffers, nothing, size, learn, -np.inf, nothing
+                order, begin, end, numbers, block, rules, buffers, nothing, size, learn, -np.inf, least, nothing
             )
             for k in range(width):
                 left[k] = unknown[k]
             tries = scan_cuts(
-                order, begin, end, numbers, block, rules, buffers, n_missing, size, learn, -np.inf, first_part
+                order, begin, end, numbers, block, rules, buffers, n_missing, size, learn, -np.inf, least, first_part
             )
             if tries > first_part and buffers.positions[tries - 1] == end - 1:
                 tries -= 1  # all cases are on one side
@@ -257,7 +295,19 @@ def evaluate_thresholds(
             if opt["relative_side"]:
                 side = least_relative_side(known_weight, width, opt["min_branch"])
             tries = scan_cuts(
-                order, begin, end, numbers, block, rules, buffers, nothing, size - n_missing, learn, side, nothing
+                order,
+                begin,
+                end,
+                numbers,
+                block,
+                rules,
+                buffers,
+                nothing,
+                size - n_missing,
+                learn,
+                side,
+                least,
+                nothing,
             )
             best = first_tied(buffers.scores, tries)
         if best < 0:
