@@ -1,6 +1,6 @@
 """Settings that all tests share, and the tier that each test belongs to.
 
-`make test` runs the tests that are not marked ``full``, `make test-all` those that are. Tests say ``full`` themselves
+`make test` runs the tests that are not marked ``full``, `make test-all` those that are. Tests are ``full``
 where a short one protects the same code; what is ``slow`` or needs a browser or a server is ``full`` always, and so are
 the recorded sets beyond `SHORT_SETS`.
 """

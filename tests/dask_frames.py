@@ -7,7 +7,7 @@ import functools
 import importlib.util
 from typing import Any
 
-from place_data import cells_of
+from database_tables import cells_of
 from servers import absent
 from treewright.counting.dask.engine import DaskEngine
 from treewright.data.dataset import Dataset

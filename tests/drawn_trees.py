@@ -64,8 +64,8 @@ def chain(depth: int) -> Tree:
 
 
 def wide(branches: int, classes: int = 2) -> Tree:
-    """Return a root with so many leaves; the leaf at place i has i + 1 cases of class i modulo the classes."""
-    values = tuple(f"v{place}" for place in range(branches))
+    """Return a root with so many leaves; the leaf at index i has i + 1 cases of class i modulo the classes."""
+    values = tuple(f"v{index}" for index in range(branches))
     names = tuple(f"c{code}" for code in range(classes))
     schema = Schema((Column("x", Kind.NOMINAL, values), Column("y", Kind.NOMINAL, names)), target="y")
     table = np.zeros((branches, classes), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Datasets with a key written to tables of each engine outside memory, for tests of forests."""
+"""Datasets with a key written to tables of each engine out of core, for tests of forests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from dask_frames import cluster
-from place_data import cells_of, create, quoted
+from database_tables import cells_of, create, quoted
 from servers import postgresql_url, spark_session
 from treewright.counting.dask.engine import DaskEngine
 from treewright.counting.row_sampling import BootstrapSamples
@@ -116,4 +116,4 @@ KEYED: dict[str, Callable[..., Any]] = {
     "dask": _dask,
     "dask cluster": _dask,
 }
-"""Engines over the bags of a forest, by name; they are used inside `at_work`."""
+"""Engines over the bootstrap samples of a forest, by name; they are used inside `at_work`."""

@@ -27,11 +27,11 @@ from treewright.tree.tree import Tree
 
 
 def made_table(seed: int, *, regression: bool = False, rows: int = 200) -> Dataset:
-    """Return nominal, ordinal and numeric columns with and without holes, weights, and two to fifty classes."""
+    """Return columns of every kind with and without missing values, weights, and two to fifty classes."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, rows))
-    holes = float(rng.choice([0.0, 0.0, 0.1, 0.5]))
-    made = [_column(rng, place, n, holes) for place in range(int(rng.integers(1, 7)))]
+    missing_share = float(rng.choice([0.0, 0.0, 0.1, 0.5]))
+    made = [_column(rng, index, n, missing_share) for index in range(int(rng.integers(1, 7)))]
     weights: npt.NDArray[np.float64] | None = None
     match int(rng.integers(0, 4)):
         case 2:
@@ -53,19 +53,19 @@ def made_table(seed: int, *, regression: bool = False, rows: int = 200) -> Datas
     return Dataset(schema, tuple(cells for _, cells in made), n, target, weights)
 
 
-def _column(rng: np.random.Generator, place: int, n: int, holes: float) -> tuple[Column, npt.NDArray[Any]]:
-    missing = rng.random(n) < holes
+def _column(rng: np.random.Generator, index: int, n: int, missing_share: float) -> tuple[Column, npt.NDArray[Any]]:
+    missing = rng.random(n) < missing_share
     match int(rng.integers(0, 4)):
         case 0 | 1 as ordinal:
             values = int(rng.integers(1, 6 if ordinal else 14))
             kind = Kind.ORDINAL if ordinal else Kind.NOMINAL
             codes = np.where(missing, -1, rng.integers(0, values, n)).astype(np.int32)
-            return Column(f"a{place}", kind, tuple(f"v{code}" for code in range(values))), codes
+            return Column(f"a{index}", kind, tuple(f"v{code}" for code in range(values))), codes
         case 2:
             numbers = rng.integers(-3, int(rng.choice([2, 10, 50])), n).astype(np.float64)
         case _:
             numbers = rng.normal(size=n) * float(rng.choice([1, 1e-6, 1e9]))
-    return Column(f"a{place}", Kind.NUMERIC), np.where(missing, np.nan, numbers)
+    return Column(f"a{index}", Kind.NUMERIC), np.where(missing, np.nan, numbers)
 
 
 def recipes(seed: int, *, regression: bool = False) -> list[Recipe]:
@@ -97,7 +97,7 @@ def recipes(seed: int, *, regression: bool = False) -> list[Recipe]:
 
 
 def is_exact(dataset: Dataset, recipe: Recipe, *, regression: bool) -> bool:
-    """Say whether all counts are whole numbers, so that trees must be equal bit by bit."""
+    """Return True if all counts are whole numbers, so that trees must be equal bit by bit."""
     whole = dataset.weights is None or bool(np.all(dataset.weights == np.floor(dataset.weights)))
     return whole and not regression and not (dataset.has_missing and recipe.missing is MissingPolicy.FRACTIONAL)
 
@@ -124,5 +124,5 @@ def difference(one: Tree, other: Tree, *, exact: bool) -> str | None:
 
 
 def filled(columns: tuple[npt.NDArray[Any], ...]) -> tuple[npt.NDArray[Any], ...]:
-    """Return the columns with a zero or the first value in place of what is missing."""
+    """Return the columns with a zero or the first value instead of what is missing."""
     return tuple(np.nan_to_num(cells) if cells.dtype.kind == "f" else np.maximum(cells, 0) for cells in columns)

@@ -25,7 +25,7 @@ NUMBERS = (-2.5, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 16_777_216.0, 16_777_217.0, 1e39
 def schemas(draw: st.DrawFn, task: Task | None = None) -> Schema:
     """Draw one to four attributes of any kind and a target of two to five classes, or a number."""
     kinds = draw(st.lists(st.sampled_from(list(Kind)), min_size=1, max_size=4))
-    columns = [_column(draw, f"a{place}", kind) for place, kind in enumerate(kinds)]
+    columns = [_column(draw, f"a{index}", kind) for index, kind in enumerate(kinds)]
     wanted = draw(st.sampled_from(list(Task))) if task is None else task
     if wanted is Task.REGRESSION:
         target = Column("y", Kind.NUMERIC)

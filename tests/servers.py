@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from place_data import cells_of, create, quoted
+from database_tables import cells_of, create, quoted
 from treewright.counting.sql.connection import PostgreSQLConnection, SparkConnection
 from treewright.counting.sql.engine import SqlEngine
 from treewright.data.dataset import Dataset

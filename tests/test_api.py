@@ -73,7 +73,7 @@ def test_a_first_tree_and_its_reasons(tmp_path: Path) -> None:
     tomorrow = {"Outlook": ["Sunny"], "Temperature": ["Cool"], "Humidity": ["High"], "Wind": ["Strong"]}
     assert model.predict(tomorrow).tolist() == ["No"]
 
-    # Every node can be looked at.
+    # Every node can be inspected.
     root = model.tree.node(0)
     assert root.attribute.name == "Outlook"
     assert root.distribution == {"Yes": 9, "No": 5}

@@ -249,7 +249,7 @@ def test_spark_reads_files_and_tables_of_its_catalogue(tmp_path: Path) -> None:
         treewright.fit(Table("spark://", "nothing"), id3(), target="y")
 
 
-def test_spark_connect_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_connect_reports_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setitem(sys.modules, "grpc", None)
     with pytest.raises(MissingExtraError, match=r"spark-connect"):

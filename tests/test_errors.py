@@ -1,4 +1,4 @@
-"""Errors that say where and can be caught."""
+"""Errors that have a position and can be caught."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_schema_error_is_a_matter_of_the_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "text"),
+    ("position", "text"),
     [
         ({}, "bad"),
         ({"source": "t.csv"}, "t.csv: bad"),
@@ -44,13 +44,13 @@ def test_a_schema_error_is_a_matter_of_the_data() -> None:
         ({"source": "t.csv", "line": 7, "column": "age"}, "t.csv, line 7, column 'age': bad"),
     ],
 )
-def test_the_message_starts_with_the_place(place: dict[str, object], text: str) -> None:
-    error = DataError("bad", **place)  # type: ignore[arg-type]
+def test_the_message_starts_with_the_position(position: dict[str, object], text: str) -> None:
+    error = DataError("bad", **position)  # type: ignore[arg-type]
     assert str(error) == text
-    assert (error.source, error.line, error.column) == tuple(place.get(key) for key in ("source", "line", "column"))
+    assert (error.source, error.line, error.column) == tuple(position.get(key) for key in ("source", "line", "column"))
 
 
-def test_the_place_survives_the_way_between_processes() -> None:
+def test_the_position_survives_the_way_between_processes() -> None:
     error = DataError("bad", source="t.csv", line=7, column="age")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
     assert str(again) == str(error)

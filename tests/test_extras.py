@@ -23,7 +23,7 @@ def test_a_missing_package_names_the_line_that_installs_it() -> None:
     assert str(caught.value) == 'nosuchpackage is needed to draw a curve: pip install "treewright[plots]"'
 
 
-def test_a_package_that_lacks_something_itself_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_lacks_something_itself_reports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "brokenpackage.py").write_text("import anothermissing\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="anothermissing") as caught:

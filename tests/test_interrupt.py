@@ -23,7 +23,7 @@ def test_the_work_runs_in_another_thread_with_the_context_of_this_one() -> None:
         assert run_in_worker(np.geterr)["divide"] == "ignore"
 
 
-def test_outside_the_main_thread_the_work_runs_in_the_current_thread() -> None:
+def test_in_other_threads_than_the_main_one_the_work_runs_in_the_current_thread() -> None:
     found: list[object] = []
     polled: list[int] = []
 

@@ -60,8 +60,8 @@ def test_an_interrupt_is_raised_while_kernels_work_and_the_next_fit_works(learne
         assert process.stdout.readline() == "begun\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        told, errors = process.communicate(timeout=SOON)
-    assert told == "interrupted\nand fits again\n", errors
+        result, errors = process.communicate(timeout=SOON)
+    assert result == "interrupted\nand fits again\n", errors
     assert process.returncode == 0
 
 
@@ -83,7 +83,7 @@ def test_the_command_line_ends_with_one_line_and_130(large_file: Path, algorithm
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        told, errors = process.communicate(timeout=SOON)
-    assert process.returncode == 130, (told, errors)
+        result, errors = process.communicate(timeout=SOON)
+    assert process.returncode == 130, (result, errors)
     assert errors.splitlines()[-1] == "treewright: interrupted"
     assert "Traceback" not in errors

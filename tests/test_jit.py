@@ -50,7 +50,7 @@ def test_the_cache_of_the_user_takes_over_where_the_package_cannot_be_written(
         jit.cache_folder.cache_clear()
 
 
-def test_no_place_at_all_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_cache_directory_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/nowhere")
     jit.cache_folder.cache_clear()
     try:
@@ -121,7 +121,7 @@ def test_folders_that_may_not_be_removed_are_left(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-def test_a_fit_works_without_home_and_without_a_place_for_compiled_code() -> None:
+def test_a_fit_works_without_home_and_without_a_cache_for_compiled_code() -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
     environment |= {"NUMBA_CACHE_DIR": "/proc/nowhere", "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)

@@ -1,7 +1,7 @@
 """Unpruned CART has the gains of scikit-learn's tree at every split.
 
 Where two splits are equally good scikit-learn takes one at random: such a pair must have equal gains and is followed
-further down only if both divide the cases in the same way. Node counts are compared only where
+further down only if both split the cases in the same way. Node counts are compared only where
 they do not depend on scikit-learn's seed.
 """
 
@@ -75,7 +75,7 @@ def test_cart_splits_as_well_as_scikit_learn_everywhere(name: str, run: str) -> 
         assert tree.weight[here] == weight[there] == len(rows)
         assert ours[here] == pytest.approx(theirs[there], rel=1e-8, abs=1e-9)
         left, right = nodes["children_left"][there], nodes["children_right"][there]
-        if theirs[there] <= 1e-12 * theirs[0]:  # equal targets: what scikit-learn still divides there is rounding
+        if theirs[there] <= 1e-12 * theirs[0]:  # equal targets: what scikit-learn still splits there is rounding
             assert tree.attribute[here] < 0
             continue
         assert (tree.attribute[here] < 0) == (left < 0), f"{name}, node {here} against {there}"

@@ -68,10 +68,10 @@ def one_hot(data: Dataset) -> Dataset:
             columns.append(column)
             arrays.append(codes)
             continue
-        places = range(len(column.values) + bool((codes < 0).any()))
+        value_codes = range(len(column.values) + bool((codes < 0).any()))
         coded = np.where(codes < 0, len(column.values), codes)
-        columns += [Column(f"{column.name} {place}", Kind.NUMERIC) for place in places]
-        arrays += [(coded == place).astype(np.float64) for place in places]
+        columns += [Column(f"{column.name} {value_code}", Kind.NUMERIC) for value_code in value_codes]
+        arrays += [(coded == value_code).astype(np.float64) for value_code in value_codes]
     schema = Schema((*columns, data.schema.target_column), target=data.schema.target)
     return Dataset(schema, tuple(arrays), data.n_rows, data.target)
 
@@ -111,7 +111,7 @@ def test_ranks_and_diagram(tmp_path: Path) -> None:
     result = compare_over({name: compared(name) for name in SETS})
     recorded = {name: load_json(name, "fold_results.json")["results"] for name in SETS}
     expected = compare_over({name: {key: recorded[name][key]["mean"] for key in PROGRAMS} for name in SETS})
-    # Recorded means have six decimals, which may part what is equal, never by more than a place here and there.
+    # Recorded means have six decimals, which may part what is equal, never by more than a node here and there.
     ours, theirs = (dict(zip(one.learners, one.average_ranks, strict=True)) for one in (result, expected))
     assert ours == pytest.approx(theirs, abs=0.1)
     assert sum(result.average_ranks) == pytest.approx(21)

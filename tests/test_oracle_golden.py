@@ -33,7 +33,9 @@ def golden() -> dict[str, Any]:
 def _pairs() -> list[tuple[str, str]]:
     if oracle_folder() is None:
         return [("none", "none")]
-    return [(name, attribute) for name, told in golden()["computed"].items() for attribute in told["attributes"]]
+    return [
+        (name, attribute) for name, expected in golden()["computed"].items() for attribute in expected["attributes"]
+    ]
 
 
 @cache
@@ -48,32 +50,32 @@ def _tables(name: str) -> tuple[Counts, dict[str, Counts]]:
 
 
 def test_the_recorded_sets_are_those_of_the_file() -> None:
-    for name, told in golden()["computed"].items():
+    for name, expected in golden()["computed"].items():
         counts, tables = _tables(name)
-        assert counts.sum() == told["n"]
-        assert set(tables) == set(told["attributes"])
-        assert entropy(counts) == pytest.approx(told["start_entropy"], abs=1e-9)
-        assert gini(counts) == pytest.approx(told["start_gini"], abs=1e-9)
+        assert counts.sum() == expected["n"]
+        assert set(tables) == set(expected["attributes"])
+        assert entropy(counts) == pytest.approx(expected["start_entropy"], abs=1e-9)
+        assert gini(counts) == pytest.approx(expected["start_gini"], abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "attribute"), _pairs())
 def test_entropy_gain_ratio_and_gini_of_an_attribute(name: str, attribute: str) -> None:
-    told = golden()["computed"][name]["attributes"][attribute]
+    expected = golden()["computed"][name]["attributes"][attribute]
     table = _tables(name)[1][attribute]
-    assert remainder(table) == pytest.approx(told["E_new"], abs=1e-9)
-    assert information_gain(table) == pytest.approx(told["gain"], abs=1e-9)
-    assert split_information(table) == pytest.approx(told["split_info"], abs=1e-9)
-    assert gain_ratio(table) == pytest.approx(told["gain_ratio"], abs=1e-9)
-    assert float(total_gini(table).sum()) / float(table.sum()) == pytest.approx(told["gini_after"], abs=1e-9)
+    assert remainder(table) == pytest.approx(expected["E_new"], abs=1e-9)
+    assert information_gain(table) == pytest.approx(expected["gain"], abs=1e-9)
+    assert split_information(table) == pytest.approx(expected["split_info"], abs=1e-9)
+    assert gain_ratio(table) == pytest.approx(expected["gain_ratio"], abs=1e-9)
+    assert float(total_gini(table).sum()) / float(table.sum()) == pytest.approx(expected["gini_after"], abs=1e-9)
 
 
 def test_the_rounded_numbers_of_the_textbooks() -> None:
-    for name, told in golden()["textbook"].items():
+    for name, expected in golden()["textbook"].items():
         counts, tables = _tables(name)
-        near = told["tolerance"]
-        for attribute, gain in told.get("gain", {}).items():
+        near = expected["tolerance"]
+        for attribute, gain in expected.get("gain", {}).items():
             assert information_gain(tables[attribute]) == pytest.approx(gain, abs=near)
-        for attribute, after in told.get("E_new", {}).items():
+        for attribute, after in expected.get("E_new", {}).items():
             assert remainder(tables[attribute]) == pytest.approx(after, abs=near)
-        if "start_entropy" in told:
-            assert entropy(counts) == pytest.approx(told["start_entropy"], abs=near)
+        if "start_entropy" in expected:
+            assert entropy(counts) == pytest.approx(expected["start_entropy"], abs=near)

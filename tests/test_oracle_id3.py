@@ -27,10 +27,10 @@ NAMES = set_names(having="weka_id3.json") or ["none"]
 
 
 def _gain(data: Dataset, rows: Rows, name: str) -> float:
-    place = data.schema.attribute_names.index(name)
-    values, classes = len(data.schema.attributes[place].values), len(data.schema.classes)
+    index = data.schema.attribute_names.index(name)
+    values, classes = len(data.schema.attributes[index].values), len(data.schema.classes)
     assert data.target is not None
-    cells = data.columns[place][rows].astype(np.intp) * classes + data.target[rows]
+    cells = data.columns[index][rows].astype(np.intp) * classes + data.target[rows]
     return information_gain(np.bincount(cells, minlength=values * classes).reshape(values, classes))
 
 

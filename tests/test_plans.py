@@ -101,7 +101,7 @@ def test_a_bare_recipe_is_a_plan_without_pruning() -> None:
         cart(missing="surogate")
 
 
-def test_a_plan_is_told_in_the_model_with_its_pruning() -> None:
+def test_a_plan_is_recorded_in_the_model_with_its_pruning() -> None:
     plain = fit(sample("play-tennis"), c45(dialect="j48", confidence=0.1)).recipe
     assert plain["name"] == "J48"
     assert plain["options"]["confidence"] == 0.1

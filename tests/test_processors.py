@@ -19,11 +19,11 @@ def test_without_limits_it_is_what_the_process_may_run_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("content", "expected"),
     [("150000 100000\n", min(ALL, 2)), ("50000 100000\n", 1), ("max 100000\n", ALL), ("nonsense\n", ALL), ("", ALL)],
 )
-def test_a_container_of_the_second_version_limits_it(tmp_path: Path, told: str, expected: int) -> None:
-    (tmp_path / "cpu.max").write_text(told)
+def test_a_container_of_the_second_version_limits_it(tmp_path: Path, content: str, expected: int) -> None:
+    (tmp_path / "cpu.max").write_text(content)
     assert processors(tmp_path) == expected
 
 

@@ -1,4 +1,4 @@
-"""An installation that cannot be written, no home folder: the kernels are compiled for the process, and say so once."""
+"""An installation that cannot be written, no home folder: the kernels are compiled for the process, with one note."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_trees_are_grown_by_kernels_where_nothing_can_be_written(installed: dict
     command = [*_obedient(), sys.executable, "-c", FIT]
     done = subprocess.run(command, env=installed, capture_output=True, text=True, check=False, cwd="/", timeout=900)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["folder"] is None
-    assert Path(told["package"]).is_relative_to(installed["PYTHONPATH"])
+    document = json.loads(done.stdout)
+    assert document["folder"] is None
+    assert Path(document["package"]).is_relative_to(installed["PYTHONPATH"])
     weather = treewright.sample("play-tennis")
-    for plan, model in zip((treewright.id3(), treewright.cart()), told["models"], strict=True):
+    for plan, model in zip((treewright.id3(), treewright.cart()), document["models"], strict=True):
         assert model == model_to_json(treewright.fit(weather, plan, engine="interpreted"))
-    assert done.stderr == ""  # a pipe is told nothing
+    assert done.stderr == ""  # nothing is written to a pipe
 
 
 def test_without_a_folder_of_its_own_code_is_kept_in_the_home_folder(installed: dict[str, str], tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_without_a_folder_of_its_own_code_is_kept_in_the_home_folder(installed: 
 
 
 @pytest.mark.slow
-def test_the_first_compilation_is_told_once_on_a_terminal_and_not_in_a_pipe(installed: dict[str, str]) -> None:
+def test_the_first_compilation_is_announced_once_on_a_terminal_and_not_in_a_pipe(installed: dict[str, str]) -> None:
     import pty
 
     command = [*_obedient(), sys.executable, "-c", ANNOUNCE]
@@ -93,7 +93,7 @@ def test_the_first_compilation_is_told_once_on_a_terminal_and_not_in_a_pipe(inst
     try:
         subprocess.run(command, env=installed, stderr=theirs, check=True, cwd="/")
         os.close(theirs)
-        told = os.read(ours, 10_000).decode()
+        result = os.read(ours, 10_000).decode()
     finally:
         os.close(ours)
-    assert told.count("compiling the growing kernels, once for this process") == 1
+    assert result.count("compiling the growing kernels, once for this process") == 1

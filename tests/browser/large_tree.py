@@ -30,7 +30,7 @@ def large_data(rows: int = ROWS) -> Dataset:
 
 
 def large_model(data: Dataset, nodes: int = NODES) -> TreeModel:
-    """Divide the heaviest leaf at its median until there are so many nodes."""
+    """Split the heaviest leaf at its median until there are so many nodes."""
     target = np.asarray(data.target)
     records = [_leaf(target)]
     waiting = [(0, np.arange(data.n_rows))]

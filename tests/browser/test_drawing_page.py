@@ -24,7 +24,7 @@ NAMES = (
     "Ελληνικά ЩЩЩЩЩ",
 )
 
-OUTSIDE = """() => {
+OVERFLOWING = """() => {
   const found = [];
   const wider = (text, box) => text.width > 0 && (text.x < box.x - 1 || text.x + text.width > box.x + box.width + 1);
   for (const node of document.querySelectorAll('.tw-node')) {
@@ -74,7 +74,7 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_and_wide_names_are_inert_and_keep_to_their_boxes(opened: Callable[..., Any], name: str) -> None:
     page = opened(named_tree(name))
-    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(OVERFLOWING) == []
     assert page.locator(".tw-node").count() == 3
     assert page.locator("script, img").count() == 0
 
@@ -83,7 +83,7 @@ def test_hostile_and_wide_names_are_inert_and_keep_to_their_boxes(opened: Callab
     "tree", [TENNIS, regression()[0], wide(30, 9), chain(40)], ids=["tennis", "numbers", "wide", "deep"]
 )
 def test_words_of_all_kinds_of_boxes_keep_to_them(opened: Callable[..., Any], tree: Tree) -> None:
-    assert opened(tree).evaluate(OUTSIDE) == []
+    assert opened(tree).evaluate(OVERFLOWING) == []
 
 
 def test_colours_follow_the_scheme_of_the_reader(opened: Callable[..., Any]) -> None:

@@ -29,7 +29,7 @@ Keep = Callable[["Page", str], Path]
 
 
 def credit(n: int = 400, seed: int = 3) -> Dataset:
-    """Return cases of two classes with numbers, words and holes."""
+    """Return cases of two classes with numbers, words and missing values."""
     rng = np.random.default_rng(seed)
     schema = Schema(
         (
@@ -73,7 +73,7 @@ def text(page: Page, selector: str) -> str:
     return page.inner_text(selector).strip()
 
 
-def test_a_clicked_node_tells_the_same_gains_as_explain(open_page: Open, tennis: tuple[Path, TreeModel]) -> None:
+def test_a_clicked_node_shows_the_same_gains_as_explain(open_page: Open, tennis: tuple[Path, TreeModel]) -> None:
     path, model = tennis
     page = open_page(path)
     for node in (0, 1, 5):
@@ -98,7 +98,7 @@ def test_a_clicked_node_tells_the_same_gains_as_explain(open_page: Open, tennis:
     assert "5.392" in panel  # the pruning decision
 
 
-def test_a_leaf_says_why_it_is_one(open_page: Open, tennis: tuple[Path, TreeModel]) -> None:
+def test_a_leaf_explains_why_it_is_one(open_page: Open, tennis: tuple[Path, TreeModel]) -> None:
     page = open_page(tennis[0])
     page.click("#node-4 .frame")
     assert "Overcast" in text(page, "#node-panel .path")
@@ -450,7 +450,7 @@ def test_many_columns_and_many_classes(open_page: Open, tmp_path: Path, keep_pic
     assert "more columns" in text(page, "#data-body > details > summary")
     keep_picture(page, "wide")
     page.click("#data-body > details > summary")
-    page.locator("#data-body > details tbody tr").first.wait_for()  # browsers tell of opening a moment later
+    page.locator("#data-body > details tbody tr").first.wait_for()  # browsers report opening a moment later
     assert page.locator("#data-body > details tbody tr").count() == 1_001 - 24
     assert page.locator("#roc-class option").count() > 40
     assert "other classes" in text(page, "#legend")

@@ -87,7 +87,7 @@ def test_tables_of_the_same_name(shell: Shell) -> None:
     assert shell("compare", "weather.csv", "weather.csv", "-t", "play").error.startswith("weather.csv is named twice")
 
 
-def test_tables_of_the_same_name_are_told_apart_by_their_folders(shell: Shell) -> None:
+def test_tables_of_the_same_name_are_distinguished_by_their_folders(shell: Shell) -> None:
     for folder in ("one", "two"):
         (shell.folder / folder).mkdir()
         shell.write(f"{folder}/data.csv", WEATHER)
@@ -101,8 +101,8 @@ def test_a_target_for_each_file(shell: Shell) -> None:
     shell.write("other.csv", WEATHER.replace("play", "game"))
     few = ("--folds", "3", "-a", "id3,c45", "--json")
     by_name = shell.fine("compare", "weather.csv", "other.csv", "-t", "play", "-t", "game", *few).json
-    by_place = shell.fine("compare", "weather.csv", "other.csv", "--target-last", *few).json
-    assert by_name["over_tables"]["scores"] == by_place["over_tables"]["scores"]
+    by_position = shell.fine("compare", "weather.csv", "other.csv", "--target-last", *few).json
+    assert by_name["over_tables"]["scores"] == by_position["over_tables"]["scores"]
     wrong = shell("compare", "weather.csv", "other.csv", "weather.csv.gz", "-t", "play", "-t", "game")
     assert wrong.error.startswith("--target is given 2 times for 3 FILEs: give it once, or once for each FILE")
     assert "give one of them" in shell("compare", "weather.csv", "-t", "play", "--target-last").error

@@ -1,4 +1,4 @@
-"""The verb cv: every way to divide, both curves, figures, and what is refused."""
+"""The verb cv: every splitter, both curves, figures, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ GROUPED = "who," + WEATHER.splitlines()[0] + "\n"
 GROUPED += "".join(f"p{at % 4},{row}\n" for at, row in enumerate(WEATHER.splitlines()[1:]))
 
 
-def test_a_numeric_target_is_not_told_the_criterion_of_classes(shell: Shell) -> None:
+def test_the_criterion_of_classes_is_not_printed_for_a_numeric_target(shell: Shell) -> None:
     shell.write("line.csv", LINE)
     for more in ((), ("--curve", "learning"), ("--curve", "complexity", "--folds", "3")):
-        told = shell.fine("cv", "line.csv", "-t", "y", "-a", "cart", *more).out
-        assert "variance" in told
-        assert "gini" not in told
+        printed = shell.fine("cv", "line.csv", "-t", "y", "-a", "cart", *more).out
+        assert "variance" in printed
+        assert "gini" not in printed
 
 
 def test_the_predictions_can_be_reported(shell: Shell) -> None:
-    told = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report").out
-    assert "Confusion matrix (rows: actual, columns: predicted)" in told
+    printed = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report").out
+    assert "Confusion matrix (rows: actual, columns: predicted)" in printed
     plain = shell.fine("cv", "weather.csv", "-t", "play", "--folds", "7", "--report", "--json").json
     assert plain["report"]["accuracy"] == pytest.approx(plain["pooled"])
     assert (
@@ -29,11 +29,11 @@ def test_the_predictions_can_be_reported(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--leave-one-out",), ("--holdout", "0.5"), ("--curve", "learning")])
-def test_one_row_is_told_before_anything_else(shell: Shell, more: tuple[str, ...]) -> None:
+def test_one_row_is_reported_before_anything_else(shell: Shell, more: tuple[str, ...]) -> None:
     shell.write("one.csv", "a,b\nx,y\n")
-    told = shell("cv", "one.csv", "-t", "b", *more)
-    assert told.code == 3
-    assert told.error == "one.csv: there is only one row; an estimate needs at least two"
+    result = shell("cv", "one.csv", "-t", "b", *more)
+    assert result.code == 3
+    assert result.error == "one.csv: there is only one row; an estimate needs at least two"
 
 
 def test_the_usual_folds(shell: Shell) -> None:

@@ -1,4 +1,4 @@
-"""treewright data: what the columns are taken to be, and how to say otherwise."""
+"""treewright data: what the columns are taken to be, and how to override it."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ def line_of(text: str, column: str) -> list[str]:
 
 def test_each_column_stands_with_its_kind_and_values(shell: Shell) -> None:
     shell.write("t.csv", "age,town,id,play\n31,Bonn,007,yes\n?,Köln,012,no\n45.5,,013,yes\n")
-    told = shell.fine("data", "t.csv", "-t", "play").out
-    assert told.startswith("t.csv   3 rows, 4 columns\n")
-    assert line_of(told, "age") == ["age", "numeric", "1", "31", "to", "45.5"]
-    assert line_of(told, "town") == ["town", "nominal", "1", "Bonn,", "Köln"]
-    assert line_of(told, "id") == ["id", "nominal", "0", "007,", "012,", "013"]
-    assert line_of(told, "play") == ["play", "nominal,", "target", "0", "no,", "yes"]
+    printed = shell.fine("data", "t.csv", "-t", "play").out
+    assert printed.startswith("t.csv   3 rows, 4 columns\n")
+    assert line_of(printed, "age") == ["age", "numeric", "1", "31", "to", "45.5"]
+    assert line_of(printed, "town") == ["town", "nominal", "1", "Bonn,", "Köln"]
+    assert line_of(printed, "id") == ["id", "nominal", "0", "007,", "012,", "013"]
+    assert line_of(printed, "play") == ["play", "nominal,", "target", "0", "no,", "yes"]
 
 
-def test_without_a_target_it_says_how_to_name_one(shell: Shell) -> None:
+def test_without_a_target_it_explains_how_to_name_one(shell: Shell) -> None:
     assert shell.fine("data", "weather.csv").out.endswith("No target yet: train with --target COL.\n")
 
 
 def test_roles_and_orders_are_shown(shell: Shell) -> None:
     shell.write("t.csv", "size,w,x,play\nlow,1,2,yes\nhigh,2,3,no\n")
     options = ("--ordinal", "size=low<high", "--weight", "w", "--ignore", "x", "--nominal", "play")
-    told = shell.fine("data", "t.csv", *options).out
-    assert line_of(told, "size") == ["size", "ordinal", "0", "low", "<", "high"]
-    assert line_of(told, "w") == ["w", "numeric,", "weight", "0", "1", "to", "2"]
-    assert line_of(told, "x") == ["x", "numeric,", "ignored", "0", "2", "to", "3"]
+    printed = shell.fine("data", "t.csv", *options).out
+    assert line_of(printed, "size") == ["size", "ordinal", "0", "low", "<", "high"]
+    assert line_of(printed, "w") == ["w", "numeric,", "weight", "0", "1", "to", "2"]
+    assert line_of(printed, "x") == ["x", "numeric,", "ignored", "0", "2", "to", "3"]
 
 
-def test_many_values_are_cut_and_empty_columns_told(shell: Shell) -> None:
+def test_many_values_are_cut_and_empty_columns_reported(shell: Shell) -> None:
     shell.write("t.csv", "c,none,n\n" + "".join(f"v{i:02},,\n" for i in range(9)))
-    told = shell.fine("data", "t.csv", "--numeric", "n").out
-    assert "v00, v01, v02, v03, v04, v05 and 3 more" in told
-    assert line_of(told, "none") == ["none", "nominal", "9"]
-    assert line_of(told, "n ") == ["n", "numeric", "9", "none"]
+    printed = shell.fine("data", "t.csv", "--numeric", "n").out
+    assert "v00, v01, v02, v03, v04, v05 and 3 more" in printed
+    assert line_of(printed, "none") == ["none", "nominal", "9"]
+    assert line_of(printed, "n ") == ["n", "numeric", "9", "none"]
 
 
 def test_saved_schema_makes_the_same_model(shell: Shell) -> None:
-    told = shell.fine("data", "weather.csv", "-t", "play", "--save", "weather.schema.json")
-    assert told.err == "schema written to weather.schema.json\n"
+    result = shell.fine("data", "weather.csv", "-t", "play", "--save", "weather.schema.json")
+    assert result.err == "schema written to weather.schema.json\n"
     assert json.loads(shell.read("weather.schema.json"))["target"] == "play"
     shell.fine("train", "weather.csv", "-t", "play", "-o", "direct.json")
     shell.fine("train", "weather.csv", "--schema", "weather.schema.json", "-o", "through.json")
@@ -60,22 +60,22 @@ def test_edited_schema_is_obeyed(shell: Shell) -> None:
     schema["ignored"] = ["outlook"]
     schema["columns"][1] |= {"kind": "ordinal", "values": ["cool", "mild", "hot"]}
     shell.write("s.json", json.dumps(schema))
-    told = shell.fine("train", "weather.csv", "--schema", "s.json", "--no-save", "--folds", "0").out
-    assert "2 nominal + 1 ordinal attributes" in told
+    printed = shell.fine("train", "weather.csv", "--schema", "s.json", "--no-save", "--folds", "0").out
+    assert "2 nominal + 1 ordinal attributes" in printed
     listed = shell.fine("data", "weather.csv", "--schema", "s.json").out
     assert line_of(listed, "temperature")[3:] == ["cool", "<", "mild", "<", "hot"]
 
 
 def test_target_can_replace_that_of_the_schema(shell: Shell) -> None:
     shell.fine("data", "weather.csv", "-t", "play", "--save", "s.json")
-    told = shell.fine("data", "weather.csv", "--schema", "s.json", "-t", "wind").out
-    assert line_of(told, "wind")[1:3] == ["nominal,", "target"]
+    printed = shell.fine("data", "weather.csv", "--schema", "s.json", "-t", "wind").out
+    assert line_of(printed, "wind")[1:3] == ["nominal,", "target"]
 
 
 def test_json_holds_the_schema_and_nothing_else(shell: Shell) -> None:
-    told = shell.fine("data", "weather.csv", "-t", "play", "--json").json
-    assert (told["rows"], told["target"], told["task"]) == (14, "play", "classification")
-    assert told["columns"][3] == {"name": "wind", "kind": "nominal", "values": ["strong", "weak"]}
+    document = shell.fine("data", "weather.csv", "-t", "play", "--json").json
+    assert (document["rows"], document["target"], document["task"]) == (14, "play", "classification")
+    assert document["columns"][3] == {"name": "wind", "kind": "nominal", "values": ["strong", "weak"]}
 
 
 def test_samples_are_listed_and_each_can_be_read(shell: Shell) -> None:
@@ -88,18 +88,18 @@ def test_samples_are_listed_and_each_can_be_read(shell: Shell) -> None:
 
 
 def test_unknown_sample_lists_what_there_is(shell: Shell) -> None:
-    told = shell("data", "sample:play-tenis")
-    assert told.code == 2
-    assert "did you mean 'play-tennis'?" in told.error
+    result = shell("data", "sample:play-tenis")
+    assert result.code == 2
+    assert "did you mean 'play-tennis'?" in result.error
 
 
 def test_hostile_names_are_shown_escaped(shell: Shell) -> None:
     shell.write("t.csv", '"a\nb","\x1b[31mred",\u202eevil\n1,2,3\n')
-    told = shell.fine("data", "t.csv").out
-    assert "a\\nb" in told
-    assert "\\x1b[31mred" in told
-    assert "\\u202eevil" in told
-    assert "\x1b" not in told
+    printed = shell.fine("data", "t.csv").out
+    assert "a\\nb" in printed
+    assert "\\x1b[31mred" in printed
+    assert "\\u202eevil" in printed
+    assert "\x1b" not in printed
 
 
 @pytest.mark.parametrize(
@@ -116,31 +116,31 @@ def test_hostile_names_are_shown_escaped(shell: Shell) -> None:
         (("--save", "weather.csv"), 1, "would be replaced"),
     ],
 )
-def test_wrong_corrections_are_told_in_one_line(
+def test_wrong_corrections_are_reported_in_one_line(
     shell: Shell, options: tuple[str, ...], code: int, message: str
 ) -> None:
-    told = shell("data", "weather.csv", *options)
-    assert told.code == code
-    assert message in told.error
+    result = shell("data", "weather.csv", *options)
+    assert result.code == code
+    assert message in result.error
     assert shell.read("weather.csv") == WEATHER
 
 
 def test_schema_and_single_corrections_do_not_mix(shell: Shell) -> None:
     shell.fine("data", "weather.csv", "--save", "s.json")
-    told = shell("data", "weather.csv", "--schema", "s.json", "--nominal", "wind")
-    assert told.code == 2
-    assert "--schema describes all" in told.error
+    result = shell("data", "weather.csv", "--schema", "s.json", "--nominal", "wind")
+    assert result.code == 2
+    assert "--schema describes all" in result.error
 
 
 def test_schema_of_another_table_names_the_absent_columns(shell: Shell) -> None:
     shell.fine("data", "weather.csv", "--save", "s.json")
     shell.write("line.csv", LINE)
-    told = shell("data", "line.csv", "--schema", "s.json")
-    assert told.code == 3
-    assert "'outlook'" in told.error
+    result = shell("data", "line.csv", "--schema", "s.json")
+    assert result.code == 3
+    assert "'outlook'" in result.error
 
 
 def test_file_must_be_named(shell: Shell) -> None:
-    told = shell("data")
-    assert told.code == 2
-    assert "--samples" in told.error
+    result = shell("data")
+    assert result.code == 2
+    assert "--samples" in result.error

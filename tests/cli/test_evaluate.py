@@ -14,40 +14,47 @@ HEADER = WEATHER.splitlines()[0]
 
 def test_report_stands_on_standard_output(shell: Shell) -> None:
     shell.write("new.csv", WEATHER.replace("rain,mild,high,strong,no", "rain,mild,high,strong,yes"))
-    told = shell.fine("evaluate", shell.model(), "new.csv")
-    assert told.out.startswith(
+    result = shell.fine("evaluate", shell.model(), "new.csv")
+    assert result.out.startswith(
         'Accuracy 92.9 % on 14 cases (68.5 % to 98.7 %); always predicting "yes" gives 71.4 %.\n'
     )
     for part in ("Confusion", "Classes", "(macro)", "! Only 14 cases: fewer than 30 are too few"):
-        assert part in told.out
-    assert told.err == ""
+        assert part in result.out
+    assert result.err == ""
 
 
 def test_the_training_cases_are_recognised(shell: Shell) -> None:
-    told = shell.fine("evaluate", shell.model(), "training.csv")
-    assert told.out.startswith("Accuracy 100 %")
-    assert told.err == "note: the model seems to have been trained on these cases; results on new cases will be worse\n"
+    result = shell.fine("evaluate", shell.model(), "training.csv")
+    assert result.out.startswith("Accuracy 100 %")
+    assert (
+        result.err == "note: the model seems to have been trained on these cases; results on new cases will be worse\n"
+    )
 
 
 def test_json_is_all_that_is_on_standard_output(shell: Shell) -> None:
-    told = shell.fine("evaluate", shell.model(), "weather.csv", "--json", "--plot-kind", "roc").json
-    assert (told["kind"], told["accuracy"], told["target"], told["plot"]) == ("classification", 1, "play", None)
-    assert told["confusion"] == [[5, 0], [0, 9]]
-    assert told["probabilities"]["auc"] == 1
+    document = shell.fine("evaluate", shell.model(), "weather.csv", "--json", "--plot-kind", "roc").json
+    assert (document["kind"], document["accuracy"], document["target"], document["plot"]) == (
+        "classification",
+        1,
+        "play",
+        None,
+    )
+    assert document["confusion"] == [[5, 0], [0, 9]]
+    assert document["probabilities"]["auc"] == 1
 
 
 def test_costs_are_counted_and_the_models_own_are_the_default(shell: Shell) -> None:
-    told = shell.fine("evaluate", shell.model(), "weather.csv", "--json", "--cost", "no,yes=5").json
-    assert told["cost"]["costs"] == [[0, 5], [1, 0]]
-    assert told["cost"]["best"]["cost"] == 0
+    document = shell.fine("evaluate", shell.model(), "weather.csv", "--json", "--cost", "no,yes=5").json
+    assert document["cost"]["costs"] == [[0, 5], [1, 0]]
+    assert document["cost"]["best"]["cost"] == 0
     own = shell.fine("evaluate", shell.model("--cost", "yes,no=3"), "weather.csv", "--json").json
     assert own["cost"]["costs"] == [[0, 1], [3, 0]]
 
 
 @pytest.mark.parametrize("name", ["roc.png", "roc.svg", "roc.PDF"])
 def test_figure_is_written(shell: Shell, name: str) -> None:
-    told = shell.fine("evaluate", shell.model(), "weather.csv", "--plot", name)
-    assert told.err == f"figure written to {name}\n"
+    result = shell.fine("evaluate", shell.model(), "weather.csv", "--plot", name)
+    assert result.err == f"figure written to {name}\n"
     assert (shell.folder / name).stat().st_size > 1000
 
 
@@ -65,8 +72,8 @@ def test_every_kind_is_drawn_as_figure_and_as_text(shell: Shell, kind: str) -> N
 def test_numbers_are_reported(shell: Shell) -> None:
     model = shell.model("-a", "cart", data=LINE, target="y")
     shell.write("line.csv", LINE)
-    told = shell.fine("evaluate", model, "line.csv")
-    assert "RMSE" in told.out
+    evaluation = shell.fine("evaluate", model, "line.csv")
+    assert "RMSE" in evaluation.out
     assert shell.fine("evaluate", model, "line.csv", "--json").json["r2"]["value"] > 0.5
     for options in (("--cost", "a,b=1"), ("--plot", "x.png"), ("--plot-kind", "roc")):
         result = shell(*("evaluate", model, "line.csv", *options))
@@ -77,8 +84,8 @@ def test_numbers_are_reported(shell: Shell) -> None:
 
 def test_rules_are_reported_without_probabilities(shell: Shell) -> None:
     model = shell.model("-a", "rules")
-    told = shell.fine("evaluate", model, "weather.csv", "--json").json
-    assert told["probabilities"] is None
+    document = shell.fine("evaluate", model, "weather.csv", "--json").json
+    assert document["probabilities"] is None
     result = shell("evaluate", model, "weather.csv", "--plot", "roc.png")
     assert result.code == 2
     assert "needs class probabilities" in result.error
@@ -86,29 +93,29 @@ def test_rules_are_reported_without_probabilities(shell: Shell) -> None:
     shell.fine("evaluate", model, "weather.csv", "--plot", "confusion.png", "--plot-kind", "confusion")
 
 
-def test_strange_classes_and_values_are_told_and_counted(shell: Shell) -> None:
+def test_unknown_classes_and_values_are_reported_and_counted(shell: Shell) -> None:
     shell.write("new.csv", f"{HEADER}\nsunny,hot,high,weak,maybe\nsnow,hot,high,weak,yes\nrain,mild,high,weak,yes\n")
-    told = shell.fine("evaluate", shell.model(), "new.csv", "--json")
-    assert told.json["classes"] == ["no", "yes", "maybe"]
-    assert "note: the model never saw the class 'maybe': all mistakes" in told.err
-    assert "values never seen while learning count as missing: 1 in 'outlook'" in told.err
+    result = shell.fine("evaluate", shell.model(), "new.csv", "--json")
+    assert result.json["classes"] == ["no", "yes", "maybe"]
+    assert "note: the model never saw the class 'maybe': all mistakes" in result.err
+    assert "values never seen while learning count as missing: 1 in 'outlook'" in result.err
     shell.fine("evaluate", "model.json", "new.csv", "--cost", "maybe,no=3")
 
 
-def test_several_strange_classes_are_told_in_the_plural(shell: Shell) -> None:
+def test_several_unknown_classes_are_reported_in_the_plural(shell: Shell) -> None:
     shell.write("new.csv", f"{HEADER}\nsunny,hot,high,weak,maybe\nrain,hot,high,weak,never\nrain,mild,high,weak,yes\n")
-    told = shell.fine("evaluate", shell.model(), "new.csv")
-    assert "the model never saw the 2 classes 'maybe', 'never'" in told.err
+    result = shell.fine("evaluate", shell.model(), "new.csv")
+    assert "the model never saw the 2 classes 'maybe', 'never'" in result.err
 
 
 @pytest.mark.parametrize("options", [("--plot", "roc.png"), ("--plot-kind", "roc")])
 def test_cases_of_one_class_have_a_report_but_no_roc_curve(shell: Shell, options: tuple[str, ...]) -> None:
     shell.write("one.csv", f"{HEADER}\nsunny,hot,high,weak,yes\nrain,hot,high,weak,yes\n")
-    told = shell("evaluate", shell.model(), "one.csv", *options)
-    assert told.code == 3
-    assert "No ROC curve" in told.out
-    assert "AUC 0.5" not in told.out
-    assert "nothing was drawn: a figure 'roc' needs cases of two classes" in told.err
+    result = shell("evaluate", shell.model(), "one.csv", *options)
+    assert result.code == 3
+    assert "No ROC curve" in result.out
+    assert "AUC 0.5" not in result.out
+    assert "nothing was drawn: a figure 'roc' needs cases of two classes" in result.err
     assert "roc.png" not in shell.files()
     plain = shell("evaluate", "model.json", "one.csv", "--json", "--plot", "roc.png")
     assert plain.json["plot"] is None
@@ -119,8 +126,8 @@ def test_weights_count_where_the_file_has_them(shell: Shell) -> None:
     rows = WEATHER.splitlines()
     weighted = "\n".join([f"{rows[0]},n", *(f"{row},2" for row in rows[1:])])
     model = shell.model("--weight", "n", data=weighted)
-    told = shell.fine("evaluate", model, "training.csv", "--json").json
-    assert told["confusion"] == [[10, 0], [0, 18]]
+    document = shell.fine("evaluate", model, "training.csv", "--json").json
+    assert document["confusion"] == [[10, 0], [0, 18]]
     without = shell.fine("evaluate", model, "weather.csv", "--json")
     assert without.json["confusion"] == [[5, 0], [0, 9]]
     assert "note: there is no weight column 'n' here: every case has weight 1" in without.err

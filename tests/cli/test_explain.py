@@ -11,20 +11,20 @@ from cli.shell import LINE, Shell
 
 def test_root_of_play_tennis_is_worked_out_as_in_the_textbook(shell: Shell) -> None:
     shell.fine("train", "sample:play-tennis", "-o", "tennis.json")
-    told = shell.fine("explain", "tennis.json").out
-    assert re.search(r"^H\(PlayTennis\) = - \d+/14 log2 \d+/14 - \d+/14 log2 \d+/14 = 0\.940$", told, re.MULTILINE)
-    table = told[told.index("attribute ") :]
+    printed = shell.fine("explain", "tennis.json").out
+    assert re.search(r"^H\(PlayTennis\) = - \d+/14 log2 \d+/14 - \d+/14 log2 \d+/14 = 0\.940$", printed, re.MULTILINE)
+    table = printed[printed.index("attribute ") :]
     gains = dict(re.findall(r"^(\w+) +(0\.\d{3})", table, re.MULTILINE))
     assert gains == {"Outlook": "0.247", "Humidity": "0.152", "Wind": "0.048", "Temperature": "0.029"}
     assert re.search(r"^Outlook .* chosen$", table, re.MULTILINE)
-    assert "Outlook is chosen: it has the highest gain ratio. Runner-up: Humidity, 0.005 behind." in told
+    assert "Outlook is chosen: it has the highest gain ratio. Runner-up: Humidity, 0.005 behind." in printed
 
 
 def test_frequency_table_stands_with_its_calculation(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--node", "root").out
-    assert "overcast   0    4  4  0.000" in told
-    assert "remainder = 4/14 * 0 + 5/14 * 0.971 + 5/14 * 0.971 = 0.694" in told
-    assert "gain      = 0.940 - 0.694 = 0.247" in told
+    printed = shell.fine("explain", shell.model(), "--node", "root").out
+    assert "overcast   0    4  4  0.000" in printed
+    assert "remainder = 4/14 * 0 + 5/14 * 0.971 + 5/14 * 0.971 = 0.694" in printed
+    assert "gain      = 0.940 - 0.694 = 0.247" in printed
 
 
 def test_gini_and_variance_are_worked_out_too(shell: Shell) -> None:
@@ -33,21 +33,21 @@ def test_gini_and_variance_are_worked_out_too(shell: Shell) -> None:
 
 
 def test_nodes_are_explained_in_the_order_asked_for(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--node", "5", "--node", "root", "--node", "1").out
-    assert re.findall(r"^Node (\d) \((.*)\): (\d+) cases", told, re.MULTILINE) == [
+    printed = shell.fine("explain", shell.model(), "--node", "5", "--node", "root", "--node", "1").out
+    assert re.findall(r"^Node (\d) \((.*)\): (\d+) cases", printed, re.MULTILINE) == [
         ("5", "outlook = sunny", "5"),
         ("0", "root", "14"),
         ("1", "outlook = overcast", "4"),
     ]
 
 
-def test_leaf_says_why_it_is_one(shell: Shell) -> None:
+def test_leaf_explains_why_it_is_one(shell: Shell) -> None:
     assert shell.fine("explain", shell.model(), "--node", "1").out.endswith("Leaf: yes (pure).\n")
 
 
 def test_all_explains_every_inner_node(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--all", "--json").json
-    assert [one["node"] for one in told] == [0, 2, 5]
+    document = shell.fine("explain", shell.model(), "--all", "--json").json
+    assert [one["node"] for one in document] == [0, 2, 5]
 
 
 def test_all_of_a_single_leaf_explains_the_leaf(shell: Shell) -> None:
@@ -68,16 +68,16 @@ def test_training_data_give_the_same_working_as_the_model(shell: Shell) -> None:
 
 def test_data_of_other_columns_are_bad_data(shell: Shell) -> None:
     shell.write("line.csv", LINE)
-    told = shell("explain", shell.model(), "--data", "line.csv")
-    assert told.code == 3
-    assert "line.csv" in told.error
+    result = shell("explain", shell.model(), "--data", "line.csv")
+    assert result.code == 3
+    assert "line.csv" in result.error
 
 
 @pytest.mark.parametrize("node", ["8", "-1", "x", "²", "1.0", ""])
 def test_node_that_is_not_there_is_a_wrong_call(shell: Shell, node: str) -> None:
-    told = shell("explain", shell.model(), "--node", node)
-    assert told.code == 2
-    assert f"{node!r} is not 'root' or a number from 0 to 7" in told.error
+    result = shell("explain", shell.model(), "--node", node)
+    assert result.code == 2
+    assert f"{node!r} is not 'root' or a number from 0 to 7" in result.error
 
 
 def test_all_does_not_go_with_single_nodes(shell: Shell) -> None:
@@ -88,28 +88,28 @@ def test_missing_model_is_bad_data(shell: Shell) -> None:
     assert shell("explain", "none.json").code == 3
 
 
-def test_steps_of_cal_are_told_case_by_case(shell: Shell) -> None:
+def test_steps_of_cal_are_printed_case_by_case(shell: Shell) -> None:
     shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
-    told = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2").out.splitlines()
-    assert told[0] == "1. case 1, at the root (A 1): class assigned -> A"
-    assert told[-1].endswith("x1(x2(A,B),x2(A,B))")
+    printed = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2").out.splitlines()
+    assert printed[0] == "1. case 1, at the root (A 1): class assigned -> A"
+    assert printed[-1].endswith("x1(x2(A,B),x2(A,B))")
     as_json = shell.fine("explain", "cal.json", "--steps", "--data", "sample:cal2", "--json").json
     assert as_json["order"] == "cases"
     assert as_json["steps"][-1]["tree"] == "x1(x2(A,B),x2(A,B))"
     assert "x1(x2(A,B),x2(A,B))" in shell.fine("show", "cal.json").out
 
 
-def test_steps_of_cal_without_data_are_those_of_the_finished_tree_and_it_says_so(shell: Shell) -> None:
+def test_steps_of_cal_without_data_are_reported_as_those_of_the_finished_tree(shell: Shell) -> None:
     shell.fine("train", "sample:cal2", "-a", "cal2", "-o", "cal.json", "--folds", "0")
-    told = shell.fine("explain", "cal.json", "--steps").out
-    assert "learned case by case; give the training data (--data FILE) to see each case" in told
-    assert "Split on x1" in told
+    printed = shell.fine("explain", "cal.json", "--steps").out
+    assert "learned case by case; give the training data (--data FILE) to see each case" in printed
+    assert "Split on x1" in printed
 
 
 @pytest.mark.parametrize("algorithm", ["id3", "c45", "cart", "chaid"])
-def test_steps_are_told_for_every_algorithm(shell: Shell, algorithm: str) -> None:
-    told = shell.fine("explain", shell.model("-a", algorithm), "--steps").out
-    assert re.search(r"^Step 1: node 0 \(root\), 14 cases, play: no 5, yes 9\. ", told, re.MULTILINE)
+def test_steps_are_printed_for_every_algorithm(shell: Shell, algorithm: str) -> None:
+    printed = shell.fine("explain", shell.model("-a", algorithm), "--steps").out
+    assert re.search(r"^Step 1: node 0 \(root\), 14 cases, play: no 5, yes 9\. ", printed, re.MULTILINE)
 
 
 def test_steps_with_data_go_on_to_the_pruning(shell: Shell) -> None:
@@ -127,12 +127,12 @@ CASE = "outlook=rain, humidity=high, wind=weak, temperature=mild"
 
 
 def test_case_is_explained_with_path_leaf_and_smallest_change(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--case", CASE).out
-    assert told.splitlines()[0] == "Prediction: play = yes"
-    assert "1. outlook = rain\n2. wind = weak" in told
-    assert "holds 3 cases of the training data: yes 3." in told
-    assert "Smallest change that leads to play = no" in told
-    assert "wind = strong (now weak)" in told
+    printed = shell.fine("explain", shell.model(), "--case", CASE).out
+    assert printed.splitlines()[0] == "Prediction: play = yes"
+    assert "1. outlook = rain\n2. wind = weak" in printed
+    assert "holds 3 cases of the training data: yes 3." in printed
+    assert "Smallest change that leads to play = no" in printed
+    assert "wind = strong (now weak)" in printed
 
 
 def test_row_of_the_data_is_the_case_of_that_number(shell: Shell) -> None:
@@ -144,8 +144,8 @@ def test_row_of_the_data_is_the_case_of_that_number(shell: Shell) -> None:
 
 
 def test_what_a_case_does_not_name_is_missing(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--case", "humidity=high").out
-    assert "outlook is missing; fractions of the case go to all branches" in told
+    printed = shell.fine("explain", shell.model(), "--case", "humidity=high").out
+    assert "outlook is missing; fractions of the case go to all branches" in printed
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_case_that_is_none_is_a_wrong_call(shell: Shell, case: str, words: str) 
     assert words in refused.error
 
 
-def test_value_never_seen_is_told_and_counts_as_missing(shell: Shell) -> None:
-    told = shell.fine("explain", shell.model(), "--case", "outlook=snow")
-    assert "never seen while learning count as missing: 1 in 'outlook'" in told.err
-    assert "outlook is missing" in told.out
+def test_value_never_seen_is_reported_and_counts_as_missing(shell: Shell) -> None:
+    result = shell.fine("explain", shell.model(), "--case", "outlook=snow")
+    assert "never seen while learning count as missing: 1 in 'outlook'" in result.err
+    assert "outlook is missing" in result.out
 
 
 def test_node_is_found_by_the_answers_on_the_way(shell: Shell) -> None:
@@ -176,22 +176,22 @@ def test_node_is_found_by_the_answers_on_the_way(shell: Shell) -> None:
     assert (refused.code, "does not ask for humidity on this way" in refused.error) == (2, True)
 
 
-def test_pruning_is_told_with_its_formula(shell: Shell) -> None:
+def test_pruning_is_explained_with_its_formula(shell: Shell) -> None:
     model = shell.model()
-    told = shell.fine("explain", model, "--pruning", "--data", "weather.csv").out
-    assert "Error-based pruning with confidence factor 0.25 (z = 0.6925); expected errors:" in told
-    assert "as a subtree = 1.172 + 2.110 + 2.110 = 5.392" in told
-    assert re.search(r"^with its largest branch raised = \d+\.\d{3}$", told, re.MULTILINE)
-    assert told.endswith("Result: the split was kept.\n")
+    printed = shell.fine("explain", model, "--pruning", "--data", "weather.csv").out
+    assert "Error-based pruning with confidence factor 0.25 (z = 0.6925); expected errors:" in printed
+    assert "as a subtree = 1.172 + 2.110 + 2.110 = 5.392" in printed
+    assert re.search(r"^with its largest branch raised = \d+\.\d{3}$", printed, re.MULTILINE)
+    assert printed.endswith("Result: the split was kept.\n")
     assert "--data FILE" in shell.fine("explain", model, "--pruning").out
 
 
-def test_tree_tells_every_test_and_the_cp_table(shell: Shell) -> None:
+def test_tree_prints_every_test_and_the_cp_table(shell: Shell) -> None:
     model = shell.model("-a", "cart", "--missing-values", "surrogate", "--cp", "0", "--min-split", "2")
-    told = shell.fine("explain", model, "--tree").out
-    assert "CART tree for play" in told
-    assert "cp table" in told
-    assert re.search(r"^1 +0\.3 +0 +1$", told, re.MULTILINE)
+    printed = shell.fine("explain", model, "--tree").out
+    assert "CART tree for play" in printed
+    assert "cp table" in printed
+    assert re.search(r"^1 +0\.3 +0 +1$", printed, re.MULTILINE)
 
 
 def test_surrogates_are_listed_at_the_node(shell: Shell) -> None:

@@ -12,26 +12,26 @@ from cli.shell import Shell, in_process_of_its_own
 )
 def test_form_goes_to_standard_output_or_into_a_file(shell: Shell, form: str, start: str) -> None:
     model = shell.model()
-    told = shell.fine("export", model, "--to", form)
-    assert told.out.startswith(start)
-    assert told.err == ""
+    result = shell.fine("export", model, "--to", form)
+    assert result.out.startswith(start)
+    assert result.err == ""
     shell.fine("export", model, "--to", form, "-o", "tree")
-    assert shell.read("tree") == told.out
+    assert shell.read("tree") == result.out
 
 
-def test_suffix_says_the_form(shell: Shell) -> None:
+def test_suffix_sets_the_form(shell: Shell) -> None:
     shell.fine("export", shell.model(), "-o", "tree.gv")
     assert shell.read("tree.gv").startswith("digraph")
 
 
-def test_json_tells_what_was_made(shell: Shell) -> None:
+def test_json_describes_what_was_made(shell: Shell) -> None:
     model = shell.model()
-    told = shell.fine("export", model, "--to", "dot", "--json").json
-    assert told["form"] == "dot"
-    assert told["nodes"] == 8
-    assert told["text"].startswith("digraph")
-    told = shell.fine("export", model, "-o", "tree.pdf", "--json").json
-    assert told == {"form": "pdf", "nodes": 8, "output": "tree.pdf", "text": None}
+    document = shell.fine("export", model, "--to", "dot", "--json").json
+    assert document["form"] == "dot"
+    assert document["nodes"] == 8
+    assert document["text"].startswith("digraph")
+    document = shell.fine("export", model, "-o", "tree.pdf", "--json").json
+    assert document == {"form": "pdf", "nodes": 8, "output": "tree.pdf", "text": None}
 
 
 @pytest.mark.parametrize(
@@ -44,16 +44,16 @@ def test_json_tells_what_was_made(shell: Shell) -> None:
         (("--to", "dot", "--data", "weather.csv"), 2, "the form dot has no data"),
     ],
 )
-def test_wrong_calls_say_what_is_possible(shell: Shell, options: tuple[str, ...], code: int, message: str) -> None:
-    told = shell("export", shell.model(), *options)
-    assert told.code == code
-    assert message in told.error
+def test_wrong_calls_list_what_is_possible(shell: Shell, options: tuple[str, ...], code: int, message: str) -> None:
+    result = shell("export", shell.model(), *options)
+    assert result.code == code
+    assert message in result.error
 
 
 def test_rules_are_no_tree(shell: Shell) -> None:
-    told = shell("export", shell.model("-a", "rules"), "--to", "dot")
-    assert told.code == 3
-    assert told.error == "model.json: does not hold one tree; see `show` for rules"
+    result = shell("export", shell.model("-a", "rules"), "--to", "dot")
+    assert result.code == 3
+    assert result.error == "model.json: does not hold one tree; see `show` for rules"
 
 
 def test_reader_may_leave_early(shell: Shell) -> None:

@@ -28,7 +28,7 @@ def test_forms_of_a_folds_file(shell: Shell, text: str, expected: list[int]) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "gives a fold to 0 rows, and the data have 3"),
         ("1\n2\n", "gives a fold to 2 rows, and the data have 3"),
@@ -39,14 +39,14 @@ def test_forms_of_a_folds_file(shell: Shell, text: str, expected: list[int]) -> 
         ("0,1\n1,1\n2,2\n", "name the one of the folds 'fold'"),
     ],
 )
-def test_wrong_folds_files(shell: Shell, text: str, told: str) -> None:
+def test_wrong_folds_files(shell: Shell, text: str, message: str) -> None:
     path = shell.write("folds.csv", text)
     with pytest.raises(DataError) as caught:
         folds_from_file(path, 3)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_cell_beyond_all_measure_is_told(shell: Shell) -> None:
+def test_a_cell_beyond_all_measure_is_an_error(shell: Shell) -> None:
     path = shell.write("folds.csv", '"' + "x" * 200_000 + '"\n')
     with pytest.raises(DataError, match="no table of folds"):
         folds_from_file(path, 1)
@@ -56,7 +56,7 @@ def test_a_file_that_is_not_there(shell: Shell) -> None:
     assert shell("cv", "weather.csv", "-t", "play", "--folds-file", "folds.csv").code == 3
 
 
-def test_file_and_column_say_the_same(shell: Shell) -> None:
+def test_file_and_column_give_the_same_folds(shell: Shell) -> None:
     shell.write("folds.csv", ALTERNATE)
     shell.write("both.csv", WITH_FOLD)
     by_file = shell.fine("cv", "weather.csv", "-t", "play", "--folds-file", "folds.csv", "--json").json
@@ -80,8 +80,8 @@ def test_numbers_can_be_folds(shell: Shell) -> None:
     assert shell.fine("cv", "both.csv", "-t", "play", "--fold-column", "part", "--json").json["way"] == "2 given folds"
 
 
-def test_a_case_without_a_fold_is_told(shell: Shell) -> None:
+def test_a_case_without_a_fold_is_an_error(shell: Shell) -> None:
     shell.write("both.csv", WITH_FOLD.replace(",a\n", ",\n", 1))
-    told = shell("compare", "both.csv", "-t", "play", "--fold-column", "part").error
-    assert told == "both.csv, column 'part': row 1 has no fold"
+    message = shell("compare", "both.csv", "-t", "play", "--fold-column", "part").error
+    assert message == "both.csv, column 'part': row 1 has no fold"
     assert "did you mean 'part'" in shell("cv", "both.csv", "-t", "play", "--fold-column", "prat").error

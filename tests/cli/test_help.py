@@ -175,10 +175,10 @@ def test_rules_show_their_own_options_only(shell: Shell) -> None:
 
 
 def test_an_unknown_algorithm_gets_the_list_and_the_nearest_name(shell: Shell) -> None:
-    told = shell("train", "--help-algorithm", "chiad")
-    assert told.code == 2
-    assert "'chiad' is not one of c45, " in told.error
-    assert "; did you mean 'chaid'?" in told.error
+    result = shell("train", "--help-algorithm", "chiad")
+    assert result.code == 2
+    assert "'chiad' is not one of c45, " in result.error
+    assert "; did you mean 'chaid'?" in result.error
     assert "'xyzzy' is not one of c45, id3, " in shell("cv", "weather.csv", "-a", "xyzzy").error
 
 
@@ -205,10 +205,10 @@ def test_shown_ranges_are_the_ones_that_hold(name: str) -> None:
             if limit is None:
                 continue
             inside = limit + direction * step if is_open else limit
-            outside = limit if is_open else limit - direction * step
+            beyond = limit if is_open else limit - direction * step
             learner_for(algorithm, {**NEEDED.get(name, {}), name: inside})
             with pytest.raises(ParameterError):
-                learner_for(algorithm, {**NEEDED.get(name, {}), name: outside})
+                learner_for(algorithm, {**NEEDED.get(name, {}), name: beyond})
 
 
 PLAIN_DEFAULTS = [

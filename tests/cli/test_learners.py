@@ -39,8 +39,8 @@ def test_letters_mean_the_long_names(shell: Shell, letters: tuple[str, ...], wor
     [("id3", "ID3"), ("c45", "C4.5"), ("cart", "CART"), ("chaid", "CHAID"), ("cal2", "CAL2"), ("cal3", "CAL3")],
 )
 def test_every_algorithm_trains_shows_and_predicts(shell: Shell, algorithm: str, name: str) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play", "-a", algorithm, "-o", "m.json").out
-    assert name in told
+    printed = shell.fine("train", "weather.csv", "-t", "play", "-a", algorithm, "-o", "m.json").out
+    assert name in printed
     assert shell.fine("show", "m.json").out.startswith(name)
     assert len(shell.fine("predict", "m.json", "weather.csv").out.splitlines()) == 15
 
@@ -59,9 +59,9 @@ def test_every_algorithm_trains_shows_and_predicts(shell: Shell, algorithm: str,
     ],
 )
 def test_options_that_do_not_belong_are_refused(shell: Shell, options: tuple[str, ...], message: str) -> None:
-    told = shell("train", "weather.csv", "-t", "play", *options)
-    assert told.code == 2
-    assert message in told.error
+    result = shell("train", "weather.csv", "-t", "play", *options)
+    assert result.code == 2
+    assert message in result.error
 
 
 def test_costs_change_what_is_predicted(shell: Shell) -> None:
@@ -73,10 +73,10 @@ def test_costs_change_what_is_predicted(shell: Shell) -> None:
 
 
 def test_cart_takes_the_options_of_rpart(shell: Shell) -> None:
-    told = shell.fine(
+    result = shell.fine(
         "train", "weather.csv", "-t", "play", "-a", "cart", "--cp", "0.01", "--choose", "1se", "-o", "r.json"
     )
-    assert "cp 0.01" in told.out
+    assert "cp 0.01" in result.out
     shell.fine("train", "weather.csv", "-t", "play", "-a", "cart", "--missing-values", "surrogate", "-o", "s.json")
     assert shell.fine("show", "s.json", "--json").json["attr"] == "outlook"
     refused = shell("train", "weather.csv", "-t", "play", "-a", "cart", "--cp", "0.01", "--max-leaves", "4")
@@ -86,7 +86,7 @@ def test_cart_takes_the_options_of_rpart(shell: Shell) -> None:
 
 def test_growing_can_stop_by_chi_square(shell: Shell) -> None:
     for algorithm in ("id3", "c45", "cart"):
-        told = shell.fine(
+        result = shell.fine(
             "train",
             "weather.csv",
             "-t",
@@ -98,4 +98,4 @@ def test_growing_can_stop_by_chi_square(shell: Shell) -> None:
             "--json",
             "--no-save",
         )
-        assert told.json["nodes"] == 1
+        assert result.json["nodes"] == 1

@@ -25,16 +25,16 @@ BOXES = "├─"
 
 
 def test_help_lists_every_verb(shell: Shell) -> None:
-    told = shell.fine("--help").out
-    assert all(verb in told for verb in VERBS)
-    assert "treewright train sample:play-tennis" in told
+    printed = shell.fine("--help").out
+    assert all(verb in printed for verb in VERBS)
+    assert "treewright train sample:play-tennis" in printed
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_under_both_names_and_offers_json(shell: Shell, verb: str) -> None:
-    told = shell.fine(verb, "--help").out
-    assert "--json" in told
-    assert shell.fine(verb, "-h").out == told
+    printed = shell.fine(verb, "--help").out
+    assert "--json" in printed
+    assert shell.fine(verb, "-h").out == printed
 
 
 def test_version_is_that_of_the_package(shell: Shell) -> None:
@@ -42,25 +42,25 @@ def test_version_is_that_of_the_package(shell: Shell) -> None:
 
 
 def test_no_arguments_print_the_help(shell: Shell) -> None:
-    told = shell()
-    assert told.code == 2
-    assert told.err.startswith("Usage: treewright [OPTIONS] COMMAND [ARGS]...\n\nExamples:\n")
-    assert "Traceback" not in told.err
+    result = shell()
+    assert result.code == 2
+    assert result.err.startswith("Usage: treewright [OPTIONS] COMMAND [ARGS]...\n\nExamples:\n")
+    assert "Traceback" not in result.err
 
 
 def test_wrong_verb_gets_the_nearest_or_all(shell: Shell) -> None:
     assert (
         shell("trian", "weather.csv").error == "there is no verb 'trian'; did you mean 'train'? (see treewright --help)"
     )
-    told = shell("xyzzy")
-    assert told.code == 2
-    assert f"verbs: {', '.join(VERBS)}" in told.error
+    result = shell("xyzzy")
+    assert result.code == 2
+    assert f"verbs: {', '.join(VERBS)}" in result.error
 
 
 def test_wrong_call_is_one_line_that_points_at_the_help(shell: Shell) -> None:
-    told = shell("predict", "model.json")
-    assert told.code == 2
-    assert told.error == "Missing argument 'FILE' (see treewright predict --help)"
+    result = shell("predict", "model.json")
+    assert result.code == 2
+    assert result.error == "Missing argument 'FILE' (see treewright predict --help)"
 
 
 # -- errors and exit codes ---------------------------------------------------------------------------------------------
@@ -88,9 +88,9 @@ def test_every_failure_is_one_line_and_a_code(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, message: str
 ) -> None:
     failing_with(monkeypatch, error)
-    told = shell("train", "weather.csv")
-    assert told.code == code
-    assert told.error.startswith(message)
+    result = shell("train", "weather.csv")
+    assert result.code == code
+    assert result.error.startswith(message)
 
 
 def test_an_error_of_our_own_is_not_hidden(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +155,9 @@ def test_closed_streams_are_survived(shell: Shell, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(("encoding", "tree"), [("utf-8", BOXES.encode()), ("latin-1", rb"\u251c\u2500")])
 def test_narrow_encoding_of_the_system_is_no_failure(tmp_path: Path, encoding: str, tree: bytes) -> None:
-    told = in_process_of_its_own(tmp_path, "train", "sample:play-tennis", "--no-save", PYTHONIOENCODING=encoding)
-    assert told.returncode == 0
-    assert tree in told.stdout
+    result = in_process_of_its_own(tmp_path, "train", "sample:play-tennis", "--no-save", PYTHONIOENCODING=encoding)
+    assert result.returncode == 0
+    assert tree in result.stdout
 
 
 def test_pipes_get_utf8_whatever_the_system_prefers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,11 +183,11 @@ HEAVY = ("numba", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "scipy", "
 def imported_by(folder: Path, *arguments: str) -> set[str]:
     """Return the top-level modules that are loaded after a command."""
     script = WATCHED + "print(code, *{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script, *arguments], cwd=folder, capture_output=True, text=True, check=True, timeout=60
     )
-    code, *modules = told.stderr.split()
-    assert code == "0", told.stderr
+    code, *modules = result.stderr.split()
+    assert code == "0", result.stderr
     return set(modules)
 
 
@@ -202,7 +202,7 @@ def test_small_training_imports_nothing_heavy(tmp_path: Path, algorithm: str) ->
     assert not loaded & {"numba", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "narwhals"}
 
 
-def test_the_list_of_verbs_says_what_the_verbs_say_themselves() -> None:
+def test_the_list_of_verbs_has_the_summaries_of_the_verbs() -> None:
     for verb, line in VERBS.items():
         command = importlib.import_module(f"treewright.cli.{verb}").command
         assert command.get_short_help_str(limit=200) == line

@@ -26,16 +26,16 @@ def test_delimiter_can_be_given_also_as_backslash_t(shell: Shell, given: str, de
     ],
 )
 def test_unknown_ways_of_reading_are_wrong_calls(shell: Shell, options: tuple[str, ...], message: str) -> None:
-    told = shell("train", "weather.csv", "-t", "play", *options)
-    assert told.code == 2
-    assert message in told.error
+    result = shell("train", "weather.csv", "-t", "play", *options)
+    assert result.code == 2
+    assert message in result.error
 
 
 @pytest.mark.parametrize(("format_", "message"), [("parquet", "not a Parquet file"), ("arff", "expected @relation")])
 def test_format_that_does_not_fit_is_bad_data(shell: Shell, format_: str, message: str) -> None:
-    told = shell("train", "weather.csv", "-t", "play", "--format", format_)
-    assert told.code == 3
-    assert message in told.error
+    result = shell("train", "weather.csv", "-t", "play", "--format", format_)
+    assert result.code == 3
+    assert message in result.error
 
 
 def test_format_overrides_the_name(shell: Shell) -> None:
@@ -55,15 +55,15 @@ def test_further_markers_mean_missing_in_training_and_in_prediction(shell: Shell
 
 def test_order_may_have_spaces_and_columns_an_equals_sign_after_the_first(shell: Shell) -> None:
     shell.write("t.csv", "size,play\nbig one,yes\nsmall,no\n")
-    told = shell.fine("data", "t.csv", "--ordinal", "size = small < big one", "--json").json
-    assert told["columns"][0] == {"name": "size", "kind": "ordinal", "values": ["small", "big one"]}
+    document = shell.fine("data", "t.csv", "--ordinal", "size = small < big one", "--json").json
+    assert document["columns"][0] == {"name": "size", "kind": "ordinal", "values": ["small", "big one"]}
 
 
 @pytest.mark.parametrize("text", ["size", "size=", "size=a", "size=a<", "size=<b", "=a<b"])
 def test_order_needs_a_column_and_two_values(shell: Shell, text: str) -> None:
-    told = shell("data", "weather.csv", "--ordinal", text)
-    assert told.code == 2
-    assert f"{text!r} is not of the form COL=a<b<c" in told.error
+    result = shell("data", "weather.csv", "--ordinal", text)
+    assert result.code == 2
+    assert f"{text!r} is not of the form COL=a<b<c" in result.error
 
 
 def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
     assert trained.stdout.startswith(b"<standard input>   14 rows")
     assert [path.name for path in tmp_path.iterdir()] == ["stdin.model.json"]
     case = f"{FOUR}\novercast,hot,high,weak\n".encode()
-    said = in_process_of_its_own(tmp_path, "predict", "stdin.model.json", "-", stdin=case)
-    assert said.stdout.split() == [b"predicted", b"yes"]
+    result = in_process_of_its_own(tmp_path, "predict", "stdin.model.json", "-", stdin=case)
+    assert result.stdout.split() == [b"predicted", b"yes"]
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_standard_input_is_a_file_too(tmp_path: Path) -> None:
     ],
 )
 def test_shell_completes_verbs_options_choices_and_files(tmp_path: Path, words: str, offered: str) -> None:
-    line, place = f"treewright {words}", str(len(words.split()))
-    told = in_process_of_its_own(tmp_path, _TREEWRIGHT_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=place)
-    assert offered in told.stdout.decode().split()
+    line, index = f"treewright {words}", str(len(words.split()))
+    result = in_process_of_its_own(tmp_path, _TREEWRIGHT_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=index)
+    assert offered in result.stdout.decode().split()
 
 
 def test_shell_gets_its_completion_script(tmp_path: Path) -> None:
-    told = in_process_of_its_own(tmp_path, _TREEWRIGHT_COMPLETE="zsh_source")
-    assert told.returncode == 0
-    assert b"#compdef treewright" in told.stdout
+    result = in_process_of_its_own(tmp_path, _TREEWRIGHT_COMPLETE="zsh_source")
+    assert result.returncode == 0
+    assert b"#compdef treewright" in result.stdout

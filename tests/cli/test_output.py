@@ -1,4 +1,4 @@
-"""Lines for people: numbers, notes, progress, and places to write to."""
+"""Lines for people: numbers, notes, progress, and output paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstima
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that pretends to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -49,7 +49,7 @@ def test_one_thing_is_not_several(n: int, text: str) -> None:
         (500, 0.7, "gives 60 %."),
     ],
 )
-def test_estimate_says_whether_it_beats_the_baseline(tested: int, low: float, end: str) -> None:
+def test_estimate_is_compared_with_the_baseline(tested: int, low: float, end: str) -> None:
     line = estimate_line(AccuracyEstimate(10, tested, 0, 0.8, low, 0.9, 0.6, "yes"), 10)
     assert line.startswith(f'10-fold estimate 80 % ({percent(low)} to 90 %); always "yes" gives 60 %')
     assert line.endswith(end)
@@ -71,8 +71,8 @@ def test_hostile_class_is_escaped_in_the_estimate() -> None:
 
 def test_many_classes_are_cut(shell: Shell) -> None:
     shell.write("t.csv", "x,play\n" + "".join(f"{i},c{i}\n" for i in range(12)))
-    told = shell.fine("train", "t.csv", "-t", "play", "--no-save", "--folds", "0").out
-    assert "target play: c0 1, c1 1, c10 1, c11 1, c2 1, c3 1, c4 1, c5 1 and 4 more\n" in told
+    printed = shell.fine("train", "t.csv", "-t", "play", "--no-save", "--folds", "0").out
+    assert "target play: c0 1, c1 1, c10 1, c11 1, c2 1, c3 1, c4 1, c5 1 and 4 more\n" in printed
 
 
 # -- notes -------------------------------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ def test_closed_stream_is_no_terminal() -> None:
     assert is_terminal(Terminal())
 
 
-# -- places to write to ------------------------------------------------------------------------------------------------
+# -- output paths ------------------------------------------------------------------------------------------------------
 
 
-def test_new_and_existing_files_are_places_to_write_to(tmp_path: Path) -> None:
+def test_new_and_existing_files_are_output_paths(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("")
     require_writable(str(tmp_path / "old"), "sample:play-tennis", "-", str(tmp_path / "none"))
     require_writable(str(tmp_path / "new"))
@@ -151,12 +151,12 @@ def test_device_or_pipe_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-def test_empty_name_is_no_place_to_write_to() -> None:
+def test_empty_name_is_no_output_path() -> None:
     with pytest.raises(TreewrightError, match="an empty name"):
         require_writable("")
 
 
-def test_folder_without_permission_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_without_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(TreewrightError, match="may not be written to"):
         require_writable(str(tmp_path / "new"))

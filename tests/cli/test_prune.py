@@ -29,21 +29,21 @@ def grown(shell: Shell) -> str:
 )
 def test_every_method_leaves_a_tree_no_larger_that_still_predicts(shell: Shell, options: tuple[str, ...]) -> None:
     model = grown(shell)
-    told = shell.fine("prune", model, *options, "-o", "small.json", "--json").json
-    assert told["nodes"] <= told["before"] == 15
-    said = shell.fine("predict", "small.json", "sample:contact-lenses")
-    assert len(said.out.splitlines()) == 25
+    document = shell.fine("prune", model, *options, "-o", "small.json", "--json").json
+    assert document["nodes"] <= document["before"] == 15
+    predictions = shell.fine("predict", "small.json", "sample:contact-lenses")
+    assert len(predictions.out.splitlines()) == 25
 
 
 def test_the_pruned_tree_is_printed_beside_its_size_before(shell: Shell) -> None:
-    told = shell.fine("prune", grown(shell), "--method", "chi_square", "--significance", "0.01").out
-    assert told.splitlines()[-1] == "5 nodes, 3 leaves, depth 2.  Before: 15 nodes, 9 leaves, depth 4."
+    printed = shell.fine("prune", grown(shell), "--method", "chi_square", "--significance", "0.01").out
+    assert printed.splitlines()[-1] == "5 nodes, 3 leaves, depth 2.  Before: 15 nodes, 9 leaves, depth 4."
 
 
 def test_a_pruned_model_can_be_explained_with_its_data(shell: Shell) -> None:
     shell.fine("prune", grown(shell), "--method", "mdl", "-o", "small.json")
-    told = shell.fine("explain", "small.json", "--data", "sample:contact-lenses").out
-    assert "tears" in told
+    printed = shell.fine("explain", "small.json", "--data", "sample:contact-lenses").out
+    assert "tears" in printed
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_pruned_model_can_be_explained_with_its_data(shell: Shell) -> None:
         (("--significance", "2"), "significance must be"),
     ],
 )
-def test_what_a_method_lacks_or_does_not_know_is_told(shell: Shell, options: tuple[str, ...], message: str) -> None:
-    told = shell("prune", grown(shell), *options)
-    assert told.code == 2
-    assert message in told.error
+def test_what_a_method_lacks_or_does_not_know_is_reported(shell: Shell, options: tuple[str, ...], message: str) -> None:
+    result = shell("prune", grown(shell), *options)
+    assert result.code == 2
+    assert message in result.error

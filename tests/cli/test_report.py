@@ -22,10 +22,10 @@ def test_a_file_becomes_a_report(shell: Shell) -> None:
     shell.write("weather.csv", WEATHER)
     result = shell.fine("report", "weather.csv", "-t", "play")
     assert result.out.startswith("Report written to weather.report.html (")
-    told = payload(shell, "weather.report.html")
-    assert told["about"]["title"] == "Decision tree for play"
-    assert told["quality"]["method"]["folds"] == 10
-    assert told["learning"]["points"]
+    data = payload(shell, "weather.report.html")
+    assert data["about"]["title"] == "Decision tree for play"
+    assert data["quality"]["method"]["folds"] == 10
+    assert data["learning"]["points"]
     assert shell.files() == ["weather.csv", "weather.report.html"]
 
 
@@ -34,17 +34,17 @@ def test_options_of_the_learner_are_those_of_train(shell: Shell) -> None:
     shell.fine(
         "report", "weather.csv", "-t", "play", "-a", "cart", "--max-depth", "1", "--no-curve", "-o", "small.html"
     )
-    told = payload(shell, "small.html")
-    assert told["tree"]["branches"] == [2, 0, 0]
-    assert "learning" not in told
+    data = payload(shell, "small.html")
+    assert data["tree"]["branches"] == [2, 0, 0]
+    assert "learning" not in data
     error = shell("report", "weather.csv", "-t", "play", "-a", "cart", "--s1", "3").error
     assert "--s1 is not an option of cart" in error
 
 
-def test_json_says_where_it_is_and_how_large(shell: Shell) -> None:
+def test_json_has_path_and_size(shell: Shell) -> None:
     shell.write("weather.csv", WEATHER)
-    told = shell.fine("report", "weather.csv", "-t", "play", "--folds", "0", "--json", "-o", "r.html").json
-    assert told == {"report": "r.html", "bytes": len(shell.read("r.html").encode())}
+    document = shell.fine("report", "weather.csv", "-t", "play", "--folds", "0", "--json", "-o", "r.html").json
+    assert document == {"report": "r.html", "bytes": len(shell.read("r.html").encode())}
 
 
 def test_a_number_is_reported_too(shell: Shell) -> None:
@@ -70,10 +70,10 @@ def test_a_model_alone_is_reported_without_quality(shell: Shell) -> None:
     shell.model()
     result = shell.fine("report", "--model", "model.json", "--title", "Handed over", "--lang", "it")
     assert "model.report.html" in result.out
-    told = payload(shell, "model.report.html")
-    assert told["about"]["title"] == "Handed over"
-    assert told["words"]["tree"] == "Albero"
-    assert "quality" not in told
+    data = payload(shell, "model.report.html")
+    assert data["about"]["title"] == "Handed over"
+    assert data["words"]["tree"] == "Albero"
+    assert "quality" not in data
 
 
 def test_other_cases_of_a_model_measure_it(shell: Shell) -> None:
@@ -83,9 +83,9 @@ def test_other_cases_of_a_model_measure_it(shell: Shell) -> None:
     assert "not trained on these cases" in result.err
     assert payload(shell, "other.report.html")["quality"]["method"] == {"kind": "test", "tested": 8, "of": 8}
     shell.fine("report", "training.csv", "--model", "model.json", "--test", "other.csv", "-o", "both.html")
-    told = payload(shell, "both.html")
-    assert told["quality"]["method"]["kind"] == "test"
-    assert told["profile"]["rows"] == 14
+    data = payload(shell, "both.html")
+    assert data["quality"]["method"]["kind"] == "test"
+    assert data["profile"]["rows"] == 14
     assert (
         "omit it, or omit --test"
         in shell("report", "other.csv", "--model", "model.json", "--test", "training.csv").error
@@ -101,7 +101,7 @@ def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "name a FILE to train on, or a model"),
         (("weather.csv",), "name the column to predict"),
@@ -118,14 +118,14 @@ def test_test_cases_beside_a_file_to_learn_from(shell: Shell) -> None:
         (("lacking.csv", "--model", "model.json"), "the target is needed"),
     ],
 )
-def test_wrong_calls_are_told_in_one_line_and_leave_no_file(
-    shell: Shell, arguments: tuple[str, ...], told: str
+def test_wrong_calls_are_reported_in_one_line_and_leave_no_file(
+    shell: Shell, arguments: tuple[str, ...], message: str
 ) -> None:
     shell.write("weather.csv", WEATHER)
     shell.write("lacking.csv", "outlook,temperature,humidity,wind\nsunny,hot,high,weak\n")
     shell.model()
     before = shell.files()
-    assert told in shell("report", *arguments).error
+    assert message in shell("report", *arguments).error
     assert shell.files() == before
 
 
@@ -136,9 +136,9 @@ def test_a_forest_has_no_report_of_one_tree(shell: Shell) -> None:
 
 
 def test_help_names_what_the_verb_takes(shell: Shell) -> None:
-    told = shell.fine("report", "--help").out
+    printed = shell.fine("report", "--help").out
     for word in ("--model", "--test", "--lang", "--no-curve", "--algorithm", "--confidence"):
-        assert word in told
+        assert word in printed
 
 
 def test_a_schema_does_not_go_with_a_model(shell: Shell) -> None:

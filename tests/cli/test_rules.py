@@ -8,17 +8,17 @@ from cli.shell import LINE, Shell
 
 
 def test_rules_are_printed_saved_shown_and_predicted_with(shell: Shell) -> None:
-    told = shell.fine("rules", "weather.csv", "-t", "play", "--dialect", "r8", "-o", "r.json").out
-    assert "Rules from C4.5 Release 8" in told
-    assert "IF outlook = overcast THEN yes" in told
-    assert "DEFAULT yes" in told
-    assert "Training accuracy 100 %" in told
+    printed = shell.fine("rules", "weather.csv", "-t", "play", "--dialect", "r8", "-o", "r.json").out
+    assert "Rules from C4.5 Release 8" in printed
+    assert "IF outlook = overcast THEN yes" in printed
+    assert "DEFAULT yes" in printed
+    assert "Training accuracy 100 %" in printed
     shown = shell.fine("show", "r.json").out
     assert "IF outlook = overcast THEN yes" in shown
     assert shell.fine("show", "r.json", "--json").json["rules"]
-    said = shell.fine("predict", "r.json", "weather.csv")
-    assert said.out.splitlines()[:3] == ["predicted", "no", "no"]
-    assert "14 of 14" in said.err
+    predicted = shell.fine("predict", "r.json", "weather.csv")
+    assert predicted.out.splitlines()[:3] == ["predicted", "no", "no"]
+    assert "14 of 14" in predicted.err
 
 
 def test_train_learns_the_same_rules(shell: Shell) -> None:
@@ -28,9 +28,9 @@ def test_train_learns_the_same_rules(shell: Shell) -> None:
 
 
 def test_json_counts_the_rules(shell: Shell) -> None:
-    told = shell.fine("rules", "weather.csv", "-t", "play", "--no-save", "--folds", "0", "--json").json
-    assert told["rules"] >= 2
-    assert told["training_accuracy"] > 0.9
+    document = shell.fine("rules", "weather.csv", "-t", "play", "--no-save", "--folds", "0", "--json").json
+    assert document["rules"] >= 2
+    assert document["training_accuracy"] > 0.9
 
 
 @pytest.mark.parametrize(
@@ -42,16 +42,16 @@ def test_json_counts_the_rules(shell: Shell) -> None:
     ],
 )
 def test_what_rules_do_not_know_is_refused(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
-    told = shell("rules", "weather.csv", "-t", "play", *arguments)
-    assert told.code == 2
-    assert message in told.error
+    result = shell("rules", "weather.csv", "-t", "play", *arguments)
+    assert result.code == 2
+    assert message in result.error
 
 
 def test_rules_of_numbers_are_refused_and_rules_are_no_tree(shell: Shell) -> None:
     shell.write("line.csv", LINE)
-    told = shell("rules", "line.csv", "-t", "y")
-    assert told.code == 2
-    assert "predicts classes" in told.error
+    result = shell("rules", "line.csv", "-t", "y")
+    assert result.code == 2
+    assert "predicts classes" in result.error
     shell.fine("rules", "weather.csv", "-t", "play", "-o", "r.json")
     for verb in ("explain", "prune"):
         refused = shell(verb, "r.json")

@@ -19,22 +19,22 @@ def test_tree_is_printed_with_its_origin_and_size(shell: Shell) -> None:
 
 
 def test_numbers_are_those_that_explain_takes(shell: Shell) -> None:
-    told = shell.fine("show", shell.model(), "--numbers").out
-    assert "[0] outlook" in told
-    assert "└─ sunny     [5] humidity" in told
+    printed = shell.fine("show", shell.model(), "--numbers").out
+    assert "[0] outlook" in printed
+    assert "└─ sunny     [5] humidity" in printed
     assert shell.fine("explain", "model.json", "--node", "5").out.startswith("Node 5 (outlook = sunny)")
 
 
 def test_json_is_the_nested_tree(shell: Shell) -> None:
-    told = shell.fine("show", shell.model(), "--json").json
-    assert told["attr"] == "outlook"
-    assert [branch for branch, _ in told["children"]] == ["overcast", "rain", "sunny"]
+    document = shell.fine("show", shell.model(), "--json").json
+    assert document["attr"] == "outlook"
+    assert [branch for branch, _ in document["children"]] == ["overcast", "rain", "sunny"]
 
 
-def test_depth_cuts_the_tree_and_says_what_is_hidden(shell: Shell) -> None:
-    told = shell.fine("show", shell.model(), "--depth", "1").out
-    assert "humidity" not in told
-    assert "2 more nodes" in told
+def test_depth_cuts_the_tree_and_counts_what_is_hidden(shell: Shell) -> None:
+    printed = shell.fine("show", shell.model(), "--depth", "1").out
+    assert "humidity" not in printed
+    assert "2 more nodes" in printed
 
 
 @pytest.mark.parametrize("options", [(), ("--numbers",)])
@@ -70,16 +70,16 @@ def test_large_tree_is_cut_unless_all_is_asked_for(shell: Shell, options: tuple[
     ],
 )
 def test_contradicting_options_are_refused(shell: Shell, options: tuple[str, ...], message: str) -> None:
-    told = shell("show", shell.model(), *options)
-    assert told.code == 2
-    assert message in told.error
+    result = shell("show", shell.model(), *options)
+    assert result.code == 2
+    assert message in result.error
 
 
 def test_hostile_target_name_cannot_break_the_heading(shell: Shell) -> None:
     model = shell.model("-a", "cart", data='x,"\x1b[31mre\nd"\n' + "1,a\n2,b\n" * 3, target="\x1b[31mre\nd")
-    told = shell.fine("show", model).out
-    assert told.startswith("CART for \\x1b[31mre\\nd, trained on")
-    assert "\x1b" not in told
+    printed = shell.fine("show", model).out
+    assert printed.startswith("CART for \\x1b[31mre\\nd, trained on")
+    assert "\x1b" not in printed
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_hostile_target_name_cannot_break_the_heading(shell: Shell) -> None:
 )
 def test_what_is_no_model_is_bad_data(shell: Shell, content: bytes) -> None:
     shell.write("no.json", content)
-    told = shell("show", "no.json")
-    assert told.code == 3
-    assert told.error.startswith("no.json: ")
+    result = shell("show", "no.json")
+    assert result.code == 3
+    assert result.error.startswith("no.json: ")
 
 
 def test_model_cut_anywhere_is_bad_data(shell: Shell) -> None:
@@ -113,36 +113,36 @@ def test_model_cut_anywhere_is_bad_data(shell: Shell) -> None:
 
 def test_changed_model_is_bad_data(shell: Shell) -> None:
     shell.write("changed.json", shell.read(shell.model()).replace("overcast", "overkast"))
-    told = shell("show", "changed.json")
-    assert told.code == 3
-    assert "changed.json" in told.error
+    result = shell("show", "changed.json")
+    assert result.code == 3
+    assert "changed.json" in result.error
 
 
 def test_missing_model_gets_the_nearest_name(shell: Shell) -> None:
     shell.model()
-    told = shell("show", "modle.json")
-    assert told.code == 3
-    assert told.error == "modle.json: there is no such file; did you mean 'model.json'?"
+    result = shell("show", "modle.json")
+    assert result.code == 3
+    assert result.error == "modle.json: there is no such file; did you mean 'model.json'?"
 
 
 def test_model_in_a_missing_folder_is_bad_data(shell: Shell) -> None:
-    told = shell("show", "nowhere/model.json")
-    assert told.code == 3
-    assert told.error == "nowhere/model.json: there is no such file"
+    result = shell("show", "nowhere/model.json")
+    assert result.code == 3
+    assert result.error == "nowhere/model.json: there is no such file"
 
 
 def test_folder_is_no_model(shell: Shell) -> None:
     (shell.folder / "models").mkdir()
-    told = shell("show", "models")
-    assert told.code == 3
-    assert told.error.startswith("models: ")
+    result = shell("show", "models")
+    assert result.code == 3
+    assert result.error.startswith("models: ")
 
 
 # -- drawings --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["svg", "html", "png", "pdf", "dot", "mmd", "tex", "json", "txt"])
-def test_suffix_of_the_output_says_the_form(shell: Shell, suffix: str) -> None:
+def test_suffix_of_the_output_sets_the_form(shell: Shell, suffix: str) -> None:
     result = shell.fine("show", shell.model(), "-o", f"tree.{suffix}")
     assert result.out == ""
     assert result.err == f"Written to tree.{suffix}\n"
@@ -157,19 +157,19 @@ def test_suffix_of_the_output_says_the_form(shell: Shell, suffix: str) -> None:
 @pytest.mark.parametrize("form", ["svg", "html", "dot", "mermaid", "tikz", "json", "text"])
 def test_forms_that_are_text_go_to_standard_output(shell: Shell, form: str) -> None:
     model = shell.model()
-    told = shell.fine("show", model, "--format", form)
-    assert "outlook" in told.out
-    assert told.err == ""
+    result = shell.fine("show", model, "--format", form)
+    assert "outlook" in result.out
+    assert result.err == ""
     shell.fine("show", model, "--format", form, "-o", "out")
-    assert shell.read("out") == told.out
+    assert shell.read("out") == result.out
 
 
 def test_data_put_histograms_with_the_cut_into_the_drawing(shell: Shell) -> None:
     data = "x;play\n" + "".join(f"{x};{'ab'[x >= 20]}\n" for x in range(40))
     shell.write("numbers.csv", data)
     shell.fine("train", "numbers.csv", "-t", "play", "-a", "cart", "--folds", "0", "-o", "model.json")
-    told = shell.fine("show", "model.json", "-f", "svg", "--data", "numbers.csv", "--delimiter", ";").out
-    assert told.split("</style>")[1].count('"tw-cut"') == 1
+    printed = shell.fine("show", "model.json", "-f", "svg", "--data", "numbers.csv", "--delimiter", ";").out
+    assert printed.split("</style>")[1].count('"tw-cut"') == 1
     assert shell("show", "model.json", "-f", "svg", "--data", "none.csv").code == 3
 
 
@@ -191,9 +191,9 @@ def test_part_of_a_tree_and_a_title(shell: Shell) -> None:
 
 
 def test_model_is_not_replaced_by_its_drawing(shell: Shell) -> None:
-    told = shell("show", shell.model(), "-o", "model.json")
-    assert told.code == 1
-    assert "would be replaced" in told.error
+    result = shell("show", shell.model(), "-o", "model.json")
+    assert result.code == 1
+    assert "would be replaced" in result.error
     assert shell("show", "model.json", "-o", "nowhere/tree.svg").code == 1
 
 
@@ -203,12 +203,12 @@ def test_rules_have_text_json_and_a_page_but_no_drawing(shell: Shell) -> None:
     assert shell.fine("show", model, "--json").json["rules"]
     shell.fine("show", model, "-o", "rules.html")
     assert shell.read("rules.html").startswith("<!doctype html>")
-    told = shell("show", model, "-o", "rules.svg")
-    assert told.code == 2
-    assert told.error == "svg draws one tree, and this model holds rules: ask for text, json or html"
+    result = shell("show", model, "-o", "rules.svg")
+    assert result.code == 2
+    assert result.error == "svg draws one tree, and this model holds rules: ask for text, json or html"
 
 
-def test_forest_is_told_and_each_of_its_trees_can_be_shown(shell: Shell) -> None:
+def test_forest_is_described_and_each_of_its_trees_can_be_shown(shell: Shell) -> None:
     import treewright
 
     weather = treewright.read("weather.csv", target="play")
@@ -217,14 +217,14 @@ def test_forest_is_told_and_each_of_its_trees_can_be_shown(shell: Shell) -> None
     for number in "012":
         assert shell.fine("show", "model.json", "--tree", number).out.count("nodes, ") == 1
     assert shell.fine("show", "model.json", "--tree", "0", "-f", "svg").out.startswith("<svg")
-    told = shell("show", "model.json", "--tree", "3")
-    assert told.code == 2
-    assert told.error == "there is no tree 3; the trees are 0 to 2"
-    told = shell("show", "model.json", "-f", "svg")
-    assert told.code == 2
-    assert told.error.startswith("svg draws one tree, and this model holds a forest: ask for text, ")
-    assert told.error.endswith("or choose a tree with --tree N")
-    told = shell("export", "model.json", "--to", "dot")
-    assert told.code == 3
-    assert told.error == "model.json: does not hold one tree; choose one with --tree N"
+    result = shell("show", "model.json", "--tree", "3")
+    assert result.code == 2
+    assert result.error == "there is no tree 3; the trees are 0 to 2"
+    result = shell("show", "model.json", "-f", "svg")
+    assert result.code == 2
+    assert result.error.startswith("svg draws one tree, and this model holds a forest: ask for text, ")
+    assert result.error.endswith("or choose a tree with --tree N")
+    result = shell("export", "model.json", "--to", "dot")
+    assert result.code == 3
+    assert result.error == "model.json: does not hold one tree; choose one with --tree N"
     assert shell.fine("export", "model.json", "--to", "dot", "--tree", "1").out.startswith("digraph")

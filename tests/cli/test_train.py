@@ -1,4 +1,4 @@
-"""treewright train: from a file to a model, or to one line that says why not."""
+"""treewright train: from a file to a model, or to a one-line error."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ outlook
 # -- what a newcomer sees ----------------------------------------------------------------------------------------------
 
 
-def test_first_command_prints_data_tree_size_estimate_and_place_of_the_model(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "--target", "play")
-    assert told.out.startswith(
+def test_first_command_prints_data_tree_size_estimate_and_path_of_the_model(shell: Shell) -> None:
+    result = shell.fine("train", "weather.csv", "--target", "play")
+    assert result.out.startswith(
         "weather.csv   14 rows, 4 nominal attributes, target play: no 5, yes 9\nC4.5   gain ratio"
     )
-    assert TREE in told.out
-    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in told.out
-    assert told.out.endswith("Model written to weather.model.json\n")
-    assert told.err == ""
+    assert TREE in result.out
+    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in result.out
+    assert result.out.endswith("Model written to weather.model.json\n")
+    assert result.err == ""
     assert shell.files() == ["weather.csv", "weather.model.json"]
 
 
-def test_estimate_comes_with_interval_baseline_and_verdict(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play").out
+def test_estimate_comes_with_interval_baseline_and_comparison(shell: Shell) -> None:
+    printed = shell.fine("train", "weather.csv", "-t", "play").out
     pattern = r'^10-fold estimate \d+ % \(\d+ % to \d+ %\); always "yes" gives 64 %: too few rows to trust\.$'
-    assert re.search(pattern, told, re.MULTILINE)
+    assert re.search(pattern, printed, re.MULTILINE)
 
 
 def test_sample_trains_without_any_file_or_target(shell: Shell) -> None:
@@ -53,10 +53,10 @@ def test_sample_trains_without_any_file_or_target(shell: Shell) -> None:
 
 def test_estimate_of_a_number_is_an_error_with_its_baseline(shell: Shell) -> None:
     shell.write("line.csv", LINE)
-    told = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--max-depth", "3", "--no-save").out
-    assert "target y: mean 29.25, from 0 to 58.5" in told
-    assert re.search(r"10-fold estimate of the root mean squared error [\d.]+; always the mean gives 17\.3", told)
-    assert "Training root mean squared error" in told
+    printed = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--max-depth", "3", "--no-save").out
+    assert "target y: mean 29.25, from 0 to 58.5" in printed
+    assert re.search(r"10-fold estimate of the root mean squared error [\d.]+; always the mean gives 17\.3", printed)
+    assert "Training root mean squared error" in printed
 
 
 def test_large_file_is_estimated_by_one_held_out_part(shell: Shell) -> None:
@@ -68,22 +68,22 @@ def test_large_file_is_estimated_by_one_held_out_part(shell: Shell) -> None:
 def test_estimate_uses_the_engine_of_the_command(shell: Shell, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     engines: list[str] = []
 
-    def watched(*given: Any, **options: Any) -> Any:
+    def recording_fit(*given: Any, **options: Any) -> Any:
         engines.append(options["engine"])
         return fit(*given, **options)
 
-    monkeypatch.setattr("treewright.fitting.learn.fit", watched)
+    monkeypatch.setattr("treewright.fitting.learn.fit", recording_fit)
     shell.fine("train", "weather.csv", "-t", "play", "--folds", "3", "--engine", engine, "--no-save")
     assert engines == [engine] * 4  # the model and three folds
 
 
-def test_large_tree_is_cut_and_says_so(shell: Shell) -> None:
+def test_large_tree_is_cut_and_reported_as_cut(shell: Shell) -> None:
     rows = "".join(f"{i},{'ab'[i % 2]}\n" for i in range(300))
     shell.write("steps.csv", "x,y\n" + rows)
-    told = shell.fine("train", "steps.csv", "-t", "y", "-a", "cart", "--no-save", "--folds", "0").out
-    assert "more nodes" in told
-    assert "599 nodes" in told
-    assert told.count("\n") < 220
+    printed = shell.fine("train", "steps.csv", "-t", "y", "-a", "cart", "--no-save", "--folds", "0").out
+    assert "more nodes" in printed
+    assert "599 nodes" in printed
+    assert printed.count("\n") < 220
 
 
 def test_no_save_leaves_nothing_behind(shell: Shell) -> None:
@@ -98,20 +98,20 @@ def test_same_command_twice_writes_identical_bytes(shell: Shell) -> None:
 
 
 def test_json_is_all_that_is_on_standard_output(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play", "--json").json
-    assert (told["rows"], told["nodes"], told["leaves"], told["depth"]) == (14, 8, 5, 2)
-    assert told["training_accuracy"] == 1.0
-    assert told["estimate"]["low"] < told["estimate"]["accuracy"] < told["estimate"]["high"]
-    assert told["estimate"]["baseline_class"] == "yes"
-    assert told["model"] == "weather.model.json"
+    document = shell.fine("train", "weather.csv", "-t", "play", "--json").json
+    assert (document["rows"], document["nodes"], document["leaves"], document["depth"]) == (14, 8, 5, 2)
+    assert document["training_accuracy"] == 1.0
+    assert document["estimate"]["low"] < document["estimate"]["accuracy"] < document["estimate"]["high"]
+    assert document["estimate"]["baseline_class"] == "yes"
+    assert document["model"] == "weather.model.json"
 
 
 def test_json_of_a_regression_has_its_error(shell: Shell) -> None:
     shell.write("line.csv", LINE)
-    told = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--json", "--no-save", "--folds", "0").json
-    assert told["training_rmse"] == 0
-    assert told["estimate"] is None
-    assert told["model"] is None
+    document = shell.fine("train", "line.csv", "-t", "y", "-a", "cart", "--json", "--no-save", "--folds", "0").json
+    assert document["training_rmse"] == 0
+    assert document["estimate"] is None
+    assert document["model"] is None
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,16 @@ def test_dialects_of_the_same_table_give_the_same_tree(shell: Shell) -> None:
         assert TREE in shell.fine("train", name, "-t", "play", "--no-save", "--folds", "0").out
 
 
-def test_arff_and_names_keep_their_declared_order(shell: Shell) -> None:
+def test_arff_and_names_keep_their_category_order(shell: Shell) -> None:
     rows = "".join(f"{o},{i % 9},{c}\n" for i, (o, c) in enumerate([("sunny", "yes"), ("rain", "no")] * 10))
     header = "@relation w\n@attribute outlook {sunny,rain}\n@attribute t numeric\n@attribute play {yes,no}\n@data\n"
     shell.write("w.arff", header + rows)
     shell.write("golf.names", "yes, no.\noutlook: sunny, rain.\nt: continuous.\n")
     shell.write("golf.data", rows)
     for arguments in (("w.arff", "-t", "play"), ("golf.names",), ("golf.data",), ("golf",)):
-        told = shell.fine("train", *arguments, "--no-save", "--folds", "0").out
-        assert "yes 10, no 10" in told
-        assert told.index("sunny") < told.index("rain")
+        printed = shell.fine("train", *arguments, "--no-save", "--folds", "0").out
+        assert "yes 10, no 10" in printed
+        assert printed.index("sunny") < printed.index("rain")
 
 
 def test_identifier_with_leading_zeros_stays_text(shell: Shell) -> None:
@@ -162,16 +162,18 @@ def test_identifier_with_leading_zeros_stays_text(shell: Shell) -> None:
 
 def test_weights_count(shell: Shell) -> None:
     shell.write("weighted.csv", "x,w,play\na,5,yes\na,1,no\nb,1,yes\nb,1,no\n")
-    told = shell.fine("train", "weighted.csv", "-t", "play", "--weight", "w", "-a", "cart", "--no-save", "--folds", "0")
-    assert "├─ {a}  yes  6/1" in told.out
+    result = shell.fine(
+        "train", "weighted.csv", "-t", "play", "--weight", "w", "-a", "cart", "--no-save", "--folds", "0"
+    )
+    assert "├─ {a}  yes  6/1" in result.out
 
 
 def test_hostile_names_cannot_break_a_line_or_colour_the_terminal(shell: Shell) -> None:
     shell.write("evil.csv", '"a\nb","\x1b[31mred",play\n' + '"<b>",1,"y\nes"\n"<i>",2,no\n' * 3)
-    told = shell.fine("train", "evil.csv", "-t", "play", "-a", "cart", "--no-save")
-    assert "\x1b" not in told.out + told.err
-    assert "a\\nb" in told.out
-    assert "y\\nes" in told.out
+    result = shell.fine("train", "evil.csv", "-t", "play", "-a", "cart", "--no-save")
+    assert "\x1b" not in result.out + result.err
+    assert "a\\nb" in result.out
+    assert "y\\nes" in result.out
 
 
 # -- degenerate tables -------------------------------------------------------------------------------------------------
@@ -188,24 +190,24 @@ def test_hostile_names_cannot_break_a_line_or_colour_the_terminal(shell: Shell) 
     ],
     ids=["one row", "one class", "constant columns", "empty column", "no attributes"],
 )
-def test_nothing_to_divide_gives_one_leaf_and_a_note(shell: Shell, content: str, reason: str) -> None:
+def test_nothing_to_split_gives_one_leaf_and_a_note(shell: Shell, content: str, reason: str) -> None:
     shell.write("poor.csv", content)
-    told = shell.fine("train", "poor.csv", "-t", "play", "-a", "cart")
-    assert "1 node, 1 leaf, depth 0." in told.out
-    assert told.err == f"note: no split was made: {reason}\n"
+    result = shell.fine("train", "poor.csv", "-t", "play", "-a", "cart")
+    assert "1 node, 1 leaf, depth 0." in result.out
+    assert result.err == f"note: no split was made: {reason}\n"
 
 
 def test_column_that_names_the_cases_is_pointed_at(shell: Shell) -> None:
     shell.write("ids.csv", "id,x,play\n" + "".join(f"v{i // 2},{i},{'yes' if i % 3 else 'no'}\n" for i in range(200)))
-    told = shell.fine("train", "ids.csv", "-t", "play", "--no-save", "--folds", "0", "--json")
-    assert "note: column 'id' has 100 values in 200 rows" in told.err
-    assert "leave it out" in told.err
+    result = shell.fine("train", "ids.csv", "-t", "play", "--no-save", "--folds", "0", "--json")
+    assert "note: column 'id' has 100 values in 200 rows" in result.err
+    assert "leave it out" in result.err
 
 
 def test_ignored_column_is_not_used(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play", "--ignore", "outlook", "--no-save").out
-    assert "3 nominal attributes" in told
-    assert "outlook" not in told
+    printed = shell.fine("train", "weather.csv", "-t", "play", "--ignore", "outlook", "--no-save").out
+    assert "3 nominal attributes" in printed
+    assert "outlook" not in printed
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -227,9 +229,9 @@ def test_ignored_column_is_not_used(shell: Shell) -> None:
 )
 def test_bad_data_are_named_by_file_and_line(shell: Shell, content: str | bytes, message: str) -> None:
     shell.write("t.csv", content)
-    told = shell("train", "t.csv", "-t", "play")
-    assert told.code == 3
-    assert told.error.startswith(message)
+    result = shell("train", "t.csv", "-t", "play")
+    assert result.code == 3
+    assert result.error.startswith(message)
     assert shell.files() == ["t.csv", "weather.csv"]
 
 
@@ -239,50 +241,50 @@ def test_encoding_can_be_given(shell: Shell) -> None:
 
 
 def test_wrong_column_gets_the_nearest_name_and_all_names(shell: Shell) -> None:
-    told = shell("train", "weather.csv", "-t", "paly")
-    assert told.code == 3
-    assert "did you mean 'play'?" in told.error
-    assert "'outlook', 'temperature', 'humidity', 'wind', 'play'" in told.error
+    result = shell("train", "weather.csv", "-t", "paly")
+    assert result.code == 3
+    assert "did you mean 'play'?" in result.error
+    assert "'outlook', 'temperature', 'humidity', 'wind', 'play'" in result.error
 
 
 def test_target_must_be_named(shell: Shell) -> None:
-    told = shell("train", "weather.csv")
-    assert told.code == 2
-    assert "--target COL, one of: outlook, temperature, humidity, wind, play" in told.error
+    result = shell("train", "weather.csv")
+    assert result.code == 2
+    assert "--target COL, one of: outlook, temperature, humidity, wind, play" in result.error
 
 
 def test_missing_file_gets_the_nearest_name(shell: Shell) -> None:
-    told = shell("train", "weather.cvs", "-t", "play")
-    assert told.code == 3
-    assert told.error == "weather.cvs: there is no such file; did you mean 'weather.csv'?"
+    result = shell("train", "weather.cvs", "-t", "play")
+    assert result.code == 3
+    assert result.error == "weather.cvs: there is no such file; did you mean 'weather.csv'?"
 
 
 def test_folder_is_not_a_table(shell: Shell) -> None:
     (shell.folder / "folder.csv").mkdir()
-    told = shell("train", "folder.csv", "-t", "play")
-    assert told.code == 3
-    assert "is a folder, not a file" in told.error
+    result = shell("train", "folder.csv", "-t", "play")
+    assert result.code == 3
+    assert "is a folder, not a file" in result.error
 
 
 @pytest.mark.parametrize("algorithm", ["id3", "c45"])
 def test_number_as_target_of_a_classifier_names_both_ways_out(shell: Shell, algorithm: str) -> None:
     shell.write("line.csv", LINE)
-    told = shell("train", "line.csv", "-t", "y", "-a", algorithm)
-    assert told.code == 2
-    assert "--algorithm cart" in told.error
-    assert "--task classification" in told.error
+    result = shell("train", "line.csv", "-t", "y", "-a", algorithm)
+    assert result.code == 2
+    assert "--algorithm cart" in result.error
+    assert "--task classification" in result.error
 
 
-def test_numbers_can_be_declared_classes(shell: Shell) -> None:
+def test_numbers_can_be_classes(shell: Shell) -> None:
     shell.write("line.csv", "x,y\n" + "".join(f"{x},{0.5 + (x > 20)}\n" for x in range(40)))
-    told = shell.fine("train", "line.csv", "-t", "y", "--task", "classification", "--no-save").out
-    assert "target y: 0.5 21, 1.5 19" in told
+    printed = shell.fine("train", "line.csv", "-t", "y", "--task", "classification", "--no-save").out
+    assert "target y: 0.5 21, 1.5 19" in printed
 
 
 def test_text_cannot_be_a_number(shell: Shell) -> None:
-    told = shell("train", "weather.csv", "-t", "play", "--task", "regression")
-    assert told.code == 3
-    assert "weather.csv, line 2, column 'play': 'no' is not a number" in told.error
+    result = shell("train", "weather.csv", "-t", "play", "--task", "regression")
+    assert result.code == 3
+    assert "weather.csv, line 2, column 'play': 'no' is not a number" in result.error
 
 
 @pytest.mark.parametrize(
@@ -290,9 +292,9 @@ def test_text_cannot_be_a_number(shell: Shell) -> None:
 )
 def test_bad_weight_is_named(shell: Shell, cell: str, message: str) -> None:
     shell.write("t.csv", f"x,w,play\n1,1,yes\n2,{cell},no\n")
-    told = shell("train", "t.csv", "-t", "play", "--weight", "w")
-    assert told.code == 3
-    assert told.error == f"t.csv, line 3, column 'w': {message}"
+    result = shell("train", "t.csv", "-t", "play", "--weight", "w")
+    assert result.code == 3
+    assert result.error == f"t.csv, line 3, column 'w': {message}"
 
 
 @pytest.mark.parametrize(
@@ -314,9 +316,9 @@ def test_bad_weight_is_named(shell: Shell, cell: str, message: str) -> None:
     ],
 )
 def test_wrong_option_is_refused_before_the_work_begins(shell: Shell, options: tuple[str, ...], message: str) -> None:
-    told = shell("train", "weather.csv", "-t", "play", *options)
-    assert told.code == 2
-    assert message in told.error
+    result = shell("train", "weather.csv", "-t", "play", *options)
+    assert result.code == 2
+    assert message in result.error
     assert shell.files() == ["weather.csv"]
 
 
@@ -337,31 +339,31 @@ def test_options_of_each_algorithm_are_taken(shell: Shell, options: tuple[str, .
 
 def test_smoothing_goes_into_the_model(shell: Shell) -> None:
     shell.model("--smoothing", "laplace")
-    told = shell.fine("predict", "model.json", "weather.csv", "--proba", "--json").json[0]
-    assert told["p(no)"] == pytest.approx((3 + 1) / (3 + 2))
+    document = shell.fine("predict", "model.json", "weather.csv", "--proba", "--json").json[0]
+    assert document["p(no)"] == pytest.approx((3 + 1) / (3 + 2))
 
 
 # -- where the model goes ----------------------------------------------------------------------------------------------
 
 
 def test_output_into_a_missing_folder_is_refused_before_the_work(shell: Shell) -> None:
-    told = shell("train", "weather.csv", "-t", "play", "-o", "no/such/model.json")
-    assert told.code == 1
-    assert told.error == "no/such/model.json: there is no folder 'no/such' to write to"
+    result = shell("train", "weather.csv", "-t", "play", "-o", "no/such/model.json")
+    assert result.code == 1
+    assert result.error == "no/such/model.json: there is no folder 'no/such' to write to"
 
 
 def test_output_cannot_be_a_folder(shell: Shell) -> None:
     (shell.folder / "models").mkdir()
-    told = shell("train", "weather.csv", "-t", "play", "-o", "models")
-    assert told.code == 1
-    assert told.error == "models is no file; name a file to write"
+    result = shell("train", "weather.csv", "-t", "play", "-o", "models")
+    assert result.code == 1
+    assert result.error == "models is no file; name a file to write"
     assert shell.files() == ["models", "weather.csv"]
 
 
 def test_training_data_are_never_overwritten(shell: Shell) -> None:
-    told = shell("train", "weather.csv", "-t", "play", "-o", "./weather.csv")
-    assert told.code == 1
-    assert "would be replaced" in told.error
+    result = shell("train", "weather.csv", "-t", "play", "-o", "./weather.csv")
+    assert result.code == 1
+    assert "would be replaced" in result.error
     assert shell.read("weather.csv") == WEATHER
 
 

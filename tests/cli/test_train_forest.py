@@ -37,7 +37,7 @@ def test_the_result_as_json(shell: Shell, algorithm: str) -> None:
     assert ("oob_error" in found["log"]) == (algorithm != "adaboost")
 
 
-def test_options_of_the_trees_reach_them(shell: Shell) -> None:
+def test_options_of_the_trees_are_passed_to_them(shell: Shell) -> None:
     shell.fine(
         "train", "weather.csv", "-t", "play", "-a", "forest", "--trees", "3", "--base", "c45", "-m", "1",
         "--max-features", "2", "--features-per", "tree", "--seed", "4", "-o", "m.json",
@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_the_finished_trees_in_the_file(shell: Shell, monkeypatch: 
     assert shell.read("again.json") == shell.read("whole.json")
 
 
-def test_a_time_limit_is_told(shell: Shell) -> None:
+def test_a_time_limit_is_reported(shell: Shell) -> None:
     result = shell.fine("train", "weather.csv", "-t", "play", "-a", "bagging", "--trees", "50", "--time-limit", "1e-9")
     assert "the time limit was reached after 1 of 50 trees" in result.err
 
@@ -137,7 +137,7 @@ def test_one_row_has_no_out_of_bag_estimate(shell: Shell) -> None:
         (("-a", "forest", "--resume", "other.json"), "trained with other options"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(shell: Shell, options: tuple[str, ...], words: str) -> None:
+def test_wrong_calls_report_what_is_wrong(shell: Shell, options: tuple[str, ...], words: str) -> None:
     if "tree.json" in options:
         shell.fine("train", "weather.csv", "-t", "play", "--folds", "0", "-o", "tree.json")
     if "other.json" in options:

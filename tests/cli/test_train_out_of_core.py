@@ -17,49 +17,49 @@ def test_several_files_are_learned_from_without_reading_them(shell: Shell) -> No
     first, *days = WEATHER.splitlines()
     shell.write("part-1.csv", "\n".join([first, *days[:7]]) + "\n")
     shell.write("part-2.csv", "\n".join([first, *days[7:]]) + "\n")
-    told = shell.fine("train", "part-*.csv", "--target", "play", "--finish-rows", "0")
-    assert told.out.startswith("part-*.csv   14 rows, 4 nominal attributes\nC4.5   gain ratio")
-    assert "counted by DuckDB" in told.out
-    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in told.out
-    assert told.out.endswith("Model written to part.model.json\n")
-    assert "no accuracy estimate" in told.err
+    result = shell.fine("train", "part-*.csv", "--target", "play", "--finish-rows", "0")
+    assert result.out.startswith("part-*.csv   14 rows, 4 nominal attributes\nC4.5   gain ratio")
+    assert "counted by DuckDB" in result.out
+    assert "8 nodes, 5 leaves, depth 2.  Training accuracy 100 %." in result.out
+    assert result.out.endswith("Model written to part.model.json\n")
+    assert "no accuracy estimate" in result.err
     shell.fine("train", "weather.csv", "--target", "play", "--folds", "0")
     theirs: Any = treewright.load("part.model.json")
     ours: Any = treewright.load("weather.model.json")
     assert theirs.tree.to_dict() == ours.tree.to_dict()
 
 
-def test_an_engine_takes_one_file_and_json_tells_the_scans(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--json", "--no-save").json
-    assert (told["engine"], told["rows"], told["estimate"]) == ("DuckDB", 14, None)
-    assert told["scans"] >= 2
-    assert told["training_accuracy"] == 1.0
+def test_an_engine_takes_one_file_and_json_has_the_scans(shell: Shell) -> None:
+    document = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--json", "--no-save").json
+    assert (document["engine"], document["rows"], document["estimate"]) == ("DuckDB", 14, None)
+    assert document["scans"] >= 2
+    assert document["training_accuracy"] == 1.0
 
 
 def test_numbers_are_predicted_from_a_database_file(shell: Shell) -> None:
     shell.write("line.csv", LINE)
     with duckdb.connect(str(shell.folder / "l.db")) as connection:
         connection.execute("CREATE TABLE line AS SELECT * FROM 'line.csv'")
-    told = shell.fine("train", "duckdb:///l.db?table=line", "-t", "y", "-a", "cart", "--finish-rows", "0")
-    assert "Training root mean squared error 0." in told.out
-    assert "Model written to line.model.json" in told.out
+    result = shell.fine("train", "duckdb:///l.db?table=line", "-t", "y", "-a", "cart", "--finish-rows", "0")
+    assert "Training root mean squared error 0." in result.out
+    assert "Model written to line.model.json" in result.out
     select = shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database").out
     with duckdb.connect(str(shell.folder / "l.db"), read_only=True) as connection:
-        said = [row[0] for row in connection.execute(select).fetchall()]
-    assert said == [1.5 * x for x in range(40)]
+        predicted = [row[0] for row in connection.execute(select).fetchall()]
+    assert predicted == [1.5 * x for x in range(40)]
     shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database", "-o", "p.sql", "--keep")
     assert shell.read("p.sql").startswith("SELECT o0 AS")
     assert "dialect" in shell.fine("predict", "line.model.json", "line.csv", "--in-database", "--json").json
 
 
 def test_a_dry_run_prints_the_first_statement_and_the_scans(shell: Shell) -> None:
-    told = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3")
-    assert told.out.startswith("SELECT GROUPING(")
-    assert "depth + 3 in all: at most 6 to depth 3" in told.err  # C4.5 reads once more to prune
-    told = shell.fine(
+    result = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3")
+    assert result.out.startswith("SELECT GROUPING(")
+    assert "depth + 3 in all: at most 6 to depth 3" in result.err  # C4.5 reads once more to prune
+    result = shell.fine(
         "train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--max-depth", "3", "-a", "cart"
     )
-    assert "depth + 2 in all: at most 5 to depth 3" in told.err
+    assert "depth + 2 in all: at most 5 to depth 3" in result.err
     assert shell.files() == ["weather.csv"]
     plain = shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--dry-run", "--json").json
     assert plain["scans"] is None
@@ -77,8 +77,10 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
     shell.fine("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "--resume", "s.json")
     assert shell.files() == ["weather.csv", "weather.model.json"]
     shell.write("s.json", "{}")
-    told = shell("train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "--resume", "s.json")
-    assert told.code != 0
+    result = shell(
+        "train", "weather.csv", "-t", "play", "--engine", "duckdb", "--finish-rows", "0", "--resume", "s.json"
+    )
+    assert result.code != 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
         (("postgresql://ann:hush@127.0.0.1:1/x?table=t",), "postgresql://ann:***@127.0.0.1:1/x"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_done_is_reported_in_one_line(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
     result = shell("train", *arguments, "-t", "play")
     assert message in result.err
     assert "hush" not in result.err
@@ -123,8 +125,8 @@ def test_the_command_line_learns_and_predicts_in_postgresql(shell: Shell) -> Non
     assert "topsecret" not in done.out + done.err + shell.read("m.json")
     statement = shell.fine("predict", "m.json", address, "--in-database", "--json").json["statement"]
     with psycopg.connect(table.url) as connection:
-        said = [row[0] for row in connection.execute(statement)]
-    assert said == treewright.load("m.json").predict(sample("play-tennis")).tolist()
+        predicted = [row[0] for row in connection.execute(statement)]
+    assert predicted == treewright.load("m.json").predict(sample("play-tennis")).tolist()
 
 
 def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shell) -> None:
@@ -132,9 +134,9 @@ def test_a_forest_is_grown_by_an_engine_that_draws_rows_by_their_key(shell: Shel
         statement = "SELECT i AS id, 'a' || i % 3 AS a, 'b' || i % 5 AS b, i % 6 = 1 AS y FROM range(90) t(i)"
         connection.execute(f"COPY ({statement}) TO '{shell.folder / 'rows.parquet'}' (FORMAT parquet)")
     train = ("train", "rows.parquet", "-t", "y", "-a", "forest", "--trees", "3", "--engine", "duckdb")
-    told = shell.fine(*train, "--key", "id", "--finish-rows", "0", "-o", "one.json")
-    assert "3 trees" in told.out
-    assert "scans." in told.out
+    result = shell.fine(*train, "--key", "id", "--finish-rows", "0", "-o", "one.json")
+    assert "3 trees" in result.out
+    assert "scans." in result.out
     plain = shell.fine(*train, "--key", "id", "-o", "two.json", "--json").json
     assert (plain["trees"], plain["recipe"]["key"], plain["estimate"]) == (3, "id", None)
     assert shell.read("one.json") == shell.read("two.json")

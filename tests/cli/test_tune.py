@@ -1,4 +1,4 @@
-"""The verb tune: chooses, tells both estimates, and saves the model of the choice."""
+"""The verb tune: chooses, reports both estimates, and saves the model of the choice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_numbers_and_rules(shell: Shell) -> None:
     assert shell.files() == ["line.csv", "weather.csv"]
 
 
-def test_the_time_limit_tells_what_was_not_tried(shell: Shell) -> None:
+def test_the_time_limit_reports_what_was_not_tried(shell: Shell) -> None:
     result = shell.fine("tune", "weather.csv", "-t", "play", "--time-limit", "0.000001", "--no-save")
     assert "without an estimate" in result.out
 

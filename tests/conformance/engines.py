@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dask_frames import cluster, dask_engine
-from place_data import cells_of
+from database_tables import cells_of
 from servers import postgresql_engine, spark_engine
 from treewright import fit
 from treewright.counting.sql.connection import connect
@@ -46,7 +46,7 @@ def _compiled(data: Dataset, plan: Plan) -> TreeModel:
     return fit(data, plan, engine="compiled")
 
 
-def _in_place(engine: Any, plan: Plan) -> TreeModel:
+def _fit_out_of_core(engine: Any, plan: Plan) -> TreeModel:
     with engine:
         return fit_over(engine, plan, finish_rows=0)
 
@@ -62,7 +62,7 @@ def _duckdb(data: Dataset, plan: Plan, **options: Any) -> TreeModel:
         pq.write_table(pa.table(columns), path)
         connection = connect(Table(path))
         try:
-            return _in_place(SqlEngine(connection, data.schema, source=data.source, **options), plan)
+            return _fit_out_of_core(SqlEngine(connection, data.schema, source=data.source, **options), plan)
         finally:
             connection.close()
 
@@ -72,24 +72,24 @@ def _duckdb_by_runs(data: Dataset, plan: Plan) -> TreeModel:
 
 
 def _postgresql(data: Dataset, plan: Plan) -> TreeModel:
-    return _in_place(postgresql_engine(data, f"cases_{next(_numbers)}"), plan)
+    return _fit_out_of_core(postgresql_engine(data, f"cases_{next(_numbers)}"), plan)
 
 
 def _spark(data: Dataset, plan: Plan) -> TreeModel:
-    return _in_place(spark_engine(data), plan)
+    return _fit_out_of_core(spark_engine(data), plan)
 
 
 def _dask(data: Dataset, plan: Plan) -> TreeModel:
-    return _in_place(dask_engine(data), plan)
+    return _fit_out_of_core(dask_engine(data), plan)
 
 
 def _dask_by_runs(data: Dataset, plan: Plan) -> TreeModel:
-    return _in_place(dask_engine(data, few_numbers=6, coded_numbers=3, kept_bytes=0), plan)
+    return _fit_out_of_core(dask_engine(data, few_numbers=6, coded_numbers=3, kept_bytes=0), plan)
 
 
 def _dask_cluster(data: Dataset, plan: Plan) -> TreeModel:
     with cluster().as_current():
-        return _in_place(dask_engine(data), plan)
+        return _fit_out_of_core(dask_engine(data), plan)
 
 
 ENGINES: dict[str, Learn] = {
@@ -103,10 +103,10 @@ ENGINES: dict[str, Learn] = {
     "dask by runs": _dask_by_runs,
     "dask cluster": _dask_cluster,
 }
-"""Outside memory nothing is finished here, so that the engine itself is tested."""
+"""Out of core nothing is finished in memory, so that the engine itself is tested."""
 
 OTHERS = [name for name in ENGINES if name != REFERENCE]
-OUTSIDE = [name for name in OTHERS if name != "compiled"]
+OUT_OF_CORE = [name for name in OTHERS if name != "compiled"]
 
 
 SLOW = ("spark", "dask cluster")

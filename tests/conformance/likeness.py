@@ -1,4 +1,4 @@
-"""Models that are alike: the same tests in the same places, and the same numbers to a billionth."""
+"""Models that are alike: the same tests at the same nodes, and the same numbers to a billionth."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ def differences(one: TreeModel, other: TreeModel) -> list[str]:
     return _differences(mine, theirs, "", scale)
 
 
-def _differences(mine: Any, theirs: Any, place: str, scale: float) -> list[str]:
+def _differences(mine: Any, theirs: Any, path: str, scale: float) -> list[str]:
     if isinstance(mine, dict) and isinstance(theirs, dict) and mine.keys() == theirs.keys():
-        return [told for key in mine for told in _differences(mine[key], theirs[key], f"{place}/{key}", scale)]
+        return [
+            difference for key in mine for difference in _differences(mine[key], theirs[key], f"{path}/{key}", scale)
+        ]
     if isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs):
         pairs = enumerate(zip(mine, theirs, strict=True))
-        return [told for row, (a, b) in pairs for told in _differences(a, b, f"{place}/{row}", scale)]
-    if mine != theirs and not _near(mine, theirs, place, scale):
-        return [f"{place}: {mine!r:.200} is not {theirs!r:.200}"]
+        return [difference for row, (a, b) in pairs for difference in _differences(a, b, f"{path}/{row}", scale)]
+    if mine != theirs and not _near(mine, theirs, path, scale):
+        return [f"{path}: {mine!r:.200} is not {theirs!r:.200}"]
     return []
 
 
-def _near(mine: Any, theirs: Any, place: str, scale: float) -> bool:
+def _near(mine: Any, theirs: Any, path: str, scale: float) -> bool:
     if not isinstance(mine, (int, float)) or not isinstance(theirs, (int, float)):
         return False
-    words = set(place.split("/"))
+    words = set(path.split("/"))
     if words & SUMS:
         return math.isclose(mine, theirs, rel_tol=SHARE, abs_tol=SHARE * scale)
     return bool(words & MEANS) and math.isclose(mine, theirs, rel_tol=SHARE, abs_tol=SHARE)

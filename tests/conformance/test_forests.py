@@ -69,7 +69,7 @@ def test_the_saved_forest_is_the_same_to_the_byte(engine: str, name: str) -> Non
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "dask"])
-def test_a_table_of_nominal_attributes_tells_all_its_rows(engine: str) -> None:
+def test_a_table_of_nominal_attributes_is_the_same_in_all_its_rows(engine: str) -> None:
     data, plan = sample("restaurant"), forest(SHORT, trees=3, seed=2)
     keys = _keys(data.n_rows)
     assert saved(_there(engine, data, keys, plan)) == saved(grow_forest_by_row_id(data, np.array(keys), plan, KEY))
@@ -123,7 +123,7 @@ def test_numbers_to_predict_agree_to_a_billionth(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "dask"])
-def test_a_tree_whose_bag_is_empty_has_all_rows(engine: str) -> None:
+def test_a_tree_whose_bootstrap_sample_is_empty_has_all_rows(engine: str) -> None:
     data = _table("forest", 16, 2)
     plan = forest(SHORT, trees=12)
     keys = _keys(2)

@@ -42,7 +42,7 @@ SLOW_TO_START = [HealthCheck.too_slow, HealthCheck.data_too_large]
 def _tables(engine: str, task: Task = Task.CLASSIFICATION, **how: Any) -> st.SearchStrategy[Dataset]:
     """Return tables that an engine has to take.
 
-    Spark does not tell names apart that differ in case only.
+    Spark does not distinguish names that differ in case only.
     """
     return tables(task, by_case=engine != "spark", **how)
 

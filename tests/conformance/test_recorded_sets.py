@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from conformance.engines import ALL, ENGINES, OTHERS, OUTSIDE, REFERENCE, marks_of, saved
+from conformance.engines import ALL, ENGINES, OTHERS, OUT_OF_CORE, REFERENCE, marks_of, saved
 from conformance.likeness import differences
 from oracle_sets import load_set, set_names
 from treewright.errors import ParameterError
@@ -61,7 +61,7 @@ def _reference(name: str, plan: str) -> TreeModel:
 def test_the_saved_model_is_the_same_to_the_byte(engine: str, name: str, plan: str) -> None:
     data = load_set(name)
     if plan == "c45" and data.has_missing:
-        if engine in OUTSIDE:
+        if engine in OUT_OF_CORE:
             with pytest.raises(
                 ParameterError, match=r"C4\.5 sends cases with a missing value down several branches, which"
             ):

@@ -52,7 +52,7 @@ def test_tables_and_summaries_are_those_of_memory_at_the_root_and_below(
     here, there = MemoryEngine(data), dask_engine(data, **options)
     nodes = (here.root(), there.root())
     attributes = range(len(data.columns))
-    numeric = [place for place in attributes if data.schema.attributes[place].is_numeric]
+    numeric = [index for index in attributes if data.schema.attributes[index].is_numeric]
     for _ in range(2):
         [mine], [theirs] = here.count([(nodes[0], attributes)]), there.count([(nodes[1], attributes)])
         for one, other in zip(mine, theirs, strict=True):
@@ -218,12 +218,12 @@ def test_names_that_are_no_text_become_text() -> None:
         ({"a": ["x"], "w": [-1.0], "y": ["n"]}, {"target": "y", "overrides": Overrides(weight="w")}, "weight must be"),
     ],
 )
-def test_cells_that_do_not_fit_are_told(columns: dict[str, Any], options: dict[str, Any], words: str) -> None:
+def test_cells_that_do_not_fit_are_reported(columns: dict[str, Any], options: dict[str, Any], words: str) -> None:
     with pytest.raises(DataError, match=words):
         fit(_frame(**columns), cart(), **options)
 
 
-def test_no_rows_no_target_no_attributes_and_no_column_are_told() -> None:
+def test_no_rows_no_target_no_attributes_and_no_column_are_reported() -> None:
     with pytest.raises(DataError, match="there are no rows to learn from"):
         fit(_frame(1, a=np.zeros(0), y=np.zeros(0)), cart(), target="y")
     with pytest.raises(ParameterError, match="name the column to predict"):
@@ -242,13 +242,16 @@ def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_partitions_of_numbers_and_of_texts_do_not_go_together() -> None:
-    pieces = [pandas.DataFrame({"a": [1, 2], "y": ["n", "p"]}), pandas.DataFrame({"a": ["u", "v"], "y": ["n", "p"]})]
-    mixed = dask_dataframe.from_map(lambda place: pieces[place], [0, 1], meta=pieces[0], enforce_metadata=False)
+    partitions = [
+        pandas.DataFrame({"a": [1, 2], "y": ["n", "p"]}),
+        pandas.DataFrame({"a": ["u", "v"], "y": ["n", "p"]}),
+    ]
+    mixed = dask_dataframe.from_map(lambda index: partitions[index], [0, 1], meta=partitions[0], enforce_metadata=False)
     with pytest.raises(DataError, match="some partitions contain numbers and others contain text"):
         fit(mixed, cart(), target="y")
 
 
-def test_values_missing_are_refused_where_cases_would_be_divided() -> None:
+def test_values_missing_are_refused_where_cases_would_be_fractional() -> None:
     data = random_table(2, rows=60)
     with pytest.raises(ParameterError, match=r"C4\.5 sends cases .* which Dask does not do"):
         fit_over(dask_engine(data), c45(), finish_rows=0)
@@ -268,7 +271,7 @@ def test_cases_that_stay_are_in_no_child() -> None:
 
 def test_intervals_are_counted_and_forgotten_again() -> None:
     data = random_table(21, rows=120, missing=False)
-    numeric = next(place for place, column in enumerate(data.schema.attributes) if column.is_numeric)
+    numeric = next(index for index, column in enumerate(data.schema.attributes) if column.is_numeric)
     for options in ({}, {"few_numbers": 5, "coded_numbers": 3}):
         here, there = MemoryEngine(data), dask_engine(data, **options)
         there.count([(there.root(), [numeric])])
@@ -296,7 +299,7 @@ def test_rows_have_no_numbers_and_texts_no_bounds() -> None:
 @pytest.mark.parametrize("options", OPTIONS)
 def test_the_largest_number_not_above_a_bound_is_found(options: dict[str, int]) -> None:
     data = random_table(21, rows=120, missing=False)
-    numeric = next(place for place, column in enumerate(data.schema.attributes) if column.is_numeric)
+    numeric = next(index for index, column in enumerate(data.schema.attributes) if column.is_numeric)
     here, there = MemoryEngine(data), dask_engine(data, **options)
     bounds = [1.2, 0.01, 0.5]
     expected = [here.largest_value_not_above(numeric, bound) for bound in bounds]
@@ -306,7 +309,7 @@ def test_the_largest_number_not_above_a_bound_is_found(options: dict[str, int]) 
 
 def test_cases_with_equal_ones_together_weigh_what_all_weigh_and_too_many_are_none() -> None:
     data = random_table(8, rows=80)
-    cuts = {place: (0.0,) if column.is_numeric else () for place, column in enumerate(data.schema.attributes)}
+    cuts = {index: (0.0,) if column.is_numeric else () for index, column in enumerate(data.schema.attributes)}
     counted = dask_engine(data)
     together = counted.distinct_rows(cuts, 1000)
     assert together is not None
@@ -333,7 +336,7 @@ def test_a_path_that_breaks_is_an_error_of_the_engine(tmp_path: Path) -> None:
         fit(frame.map_partitions(broken, meta=frame._meta), cart(), target="y")
 
 
-def test_files_that_are_not_parquet_and_files_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_parquet_and_files_that_are_not_there_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,y\n1,n\n")
     with pytest.raises(DataError, match="Dask reads only Parquet files here"):
         fit(Table(str(tmp_path / "a.csv"), engine="dask"), cart(), target="y")
@@ -341,7 +344,7 @@ def test_files_that_are_not_parquet_and_files_that_are_not_there_are_told(tmp_pa
         fit(Table(str(tmp_path / "no*.parquet"), engine="dask"), cart(), target="y")
 
 
-def test_without_dask_the_way_to_install_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_way_to_install_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "dask.dataframe", None)
@@ -350,7 +353,7 @@ def test_without_dask_the_way_to_install_it_is_told(monkeypatch: pytest.MonkeyPa
         fit(Table("here*.parquet", engine="dask"), cart(), target="y")
 
 
-def test_files_that_cannot_be_read_or_differ_in_columns_are_told(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_differ_in_columns_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(EngineError, match="Dask cannot count"):
         fit(Table(str(tmp_path / "a.parquet"), engine="dask"), cart(), target="y")

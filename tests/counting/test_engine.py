@@ -31,7 +31,7 @@ def same(one: FrequencyTable, other: FrequencyTable) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_table_is_the_interpreted_one_also_below_a_divided_case(
+def test_every_table_is_the_interpreted_one_also_below_a_fractional_case(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled, "FEW_ROWS", 0)

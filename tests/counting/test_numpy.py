@@ -147,7 +147,7 @@ def test_dividing_loses_no_weight(data: Dataset, missing: int) -> None:
     column = data.columns[0]
     known = [not _is_missing(cell) for cell in column.tolist()]
     if not any(known):
-        return  # nobody divides by an attribute without values
+        return  # no split is by an attribute without values
     engine = MemoryEngine(data, fractional=missing == FRACTIONAL)
     root = engine.root()
     [before] = engine.summaries([root])
@@ -158,7 +158,7 @@ def test_dividing_loses_no_weight(data: Dataset, missing: int) -> None:
     assert total == pytest.approx(np.asarray(before.statistics, dtype=float), rel=1e-12)
 
 
-def _hole_table(weights: list[float] | None = None) -> Dataset:
+def _table_with_missing(weights: list[float] | None = None) -> Dataset:
     schema = Schema((Column("a", Kind.NOMINAL, ("x", "y", "z")), Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
     codes = np.array([0, 0, 0, 1, -1], dtype=np.int32)
     target = np.array([0, 0, 1, 1, 0], dtype=np.int32)
@@ -166,7 +166,7 @@ def _hole_table(weights: list[float] | None = None) -> Dataset:
 
 
 def test_a_case_without_value_is_shared_out_by_the_weight_of_the_branches() -> None:
-    engine = MemoryEngine(_hole_table(), fractional=True)
+    engine = MemoryEngine(_table_with_missing(), fractional=True)
     children = engine.split_node(engine.root(), Split.multiway(0, 3))
     x, y, z = engine.summaries(children)
     assert x.statistics.tolist() == [2 + 3 / 4, 1]
@@ -176,14 +176,14 @@ def test_a_case_without_value_is_shared_out_by_the_weight_of_the_branches() -> N
 
 
 def test_shares_follow_the_weights_not_the_number_of_cases() -> None:
-    engine = MemoryEngine(_hole_table([1, 1, 1, 7, 10]), fractional=True)
+    engine = MemoryEngine(_table_with_missing([1, 1, 1, 7, 10]), fractional=True)
     x, y, _ = engine.summaries(engine.split_node(engine.root(), Split.multiway(0, 3)))
     assert x.statistics.tolist() == [2 + 10 * 0.3, 1]
     assert y.statistics.tolist() == [10 * 0.7, 7]
 
 
 def test_a_default_branch_takes_the_whole_case() -> None:
-    engine = MemoryEngine(_hole_table())
+    engine = MemoryEngine(_table_with_missing())
     x, y, _ = engine.summaries(engine.split_node(engine.root(), Split.multiway(0, 3, missing=1)))
     assert x.statistics.tolist() == [2, 1]
     assert y.statistics.tolist() == [1, 1]
@@ -191,14 +191,14 @@ def test_a_default_branch_takes_the_whole_case() -> None:
 
 
 def test_rows_name_the_cases_of_a_node_with_their_shares() -> None:
-    engine = MemoryEngine(_hole_table(), fractional=True)
+    engine = MemoryEngine(_table_with_missing(), fractional=True)
     _, child, _ = engine.split_node(engine.root(), Split.multiway(0, 3))
     rows, weights = engine.rows(child)
     assert dict(zip(rows.tolist(), weights.tolist(), strict=True)) == {3: 1.0, 4: 0.25}
 
 
 def test_a_closed_node_is_forgotten() -> None:
-    engine = MemoryEngine(_hole_table())
+    engine = MemoryEngine(_table_with_missing())
     root = engine.root()
     engine.close(root)
     with pytest.raises(KeyError):
@@ -231,8 +231,8 @@ def test_shuffled_rows_give_the_same_bits(data: Dataset, seed: int) -> None:
             assert table_one.unknown.tobytes() == table_two.unknown.tobytes()
 
 
-@pytest.mark.parametrize("hole", [False, True])
-def test_a_small_node_of_a_column_with_many_numbers_is_coded_anew(hole: bool) -> None:
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_small_node_of_a_column_with_many_numbers_is_coded_anew(missing: bool) -> None:
     """2,000 distinct numbers and a node of 5 cases: the short way of counting gives the plain table."""
     n = 2000
     schema = Schema(
@@ -243,19 +243,19 @@ def test_a_small_node_of_a_column_with_many_numbers_is_coded_anew(hole: bool) ->
     group[[3, 500, 501, 502, 1999]] = 0
     x = np.arange(n, dtype=np.float64) ** 1.5
     x[501] = x[500]
-    if hole:
+    if missing:
         x[502] = np.nan
     data = Dataset(schema, (group, x), n, (np.arange(n) % 2).astype(np.int32))
     engine = MemoryEngine(data)
     few, _ = engine.split_node(engine.root(), Split.multiway(0, 2, missing=0))
     [[table]] = engine.count([(few, [1])])
     assert table.values is not None
-    present = [3, 500, 1999] if hole else [3, 500, 502, 1999]
+    present = [3, 500, 1999] if missing else [3, 500, 502, 1999]
     assert table.values.tolist() == x[present].tolist()
-    by_number = [[0, 1], [1, 1], [0, 1]] if hole else [[0, 1], [1, 1], [1, 0], [0, 1]]
+    by_number = [[0, 1], [1, 1], [0, 1]] if missing else [[0, 1], [1, 1], [1, 0], [0, 1]]
     assert table.counts.tolist() == by_number
-    assert table.unknown.tolist() == ([1, 0] if hole else [0, 0])
-    assert table.unknown_cases == int(hole)
+    assert table.unknown.tolist() == ([1, 0] if missing else [0, 0])
+    assert table.unknown_cases == int(missing)
 
 
 def test_intervals_count_a_bound_with_the_interval_below() -> None:
@@ -280,7 +280,7 @@ def test_the_largest_value_not_above_a_bound_comes_from_all_training_data() -> N
 
 
 def test_cases_of_weight_zero_are_left_out() -> None:
-    engine = MemoryEngine(_hole_table([1, 0, 1, 0, 1]))
+    engine = MemoryEngine(_table_with_missing([1, 0, 1, 0, 1]))
     [summary] = engine.summaries([engine.root()])
     assert (engine.n_cases, summary.statistics.tolist()) == (3, [2, 1])
 
@@ -305,7 +305,7 @@ def test_there_must_be_rows_and_a_target() -> None:
 
 def test_all_weights_zero_leave_nothing_to_learn_from() -> None:
     with pytest.raises(DataError, match="all weights are zero"):
-        MemoryEngine(_hole_table([0, 0, 0, 0, 0]))
+        MemoryEngine(_table_with_missing([0, 0, 0, 0, 0]))
 
 
 def test_the_play_tennis_table_of_the_lecture() -> None:

@@ -1,4 +1,4 @@
-"""Rows are drawn as often as Poisson(1) says, and by every engine alike."""
+"""Rows are sampled as often as Poisson(1) gives, and by every engine alike."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_texts_and_trees_that_take_all() -> None:
 
 
 def _sampled_by(connection: Connection, keys: Keys) -> list[dict[Any, int]]:
-    """Return for each tree how often each key is in its bag."""
+    """Return for each tree how often each key is in its bootstrap sample."""
     key = named(connection.columns(), KEY)
     dialect = connection.dialect
     value, first, second = row_hashes(key, dialect)
@@ -97,17 +97,17 @@ texts = st.lists(
     unique=True,
 )
 
-settled = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None, derandomize=True)
+deterministic = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None, derandomize=True)
 
 
-@settings(settled, max_examples=60)
+@settings(deterministic, max_examples=60)
 @given(keys=whole | texts)
 def test_duckdb_samples_the_same_rows(keys: Keys) -> None:
     assert _sampled_by(DuckDBRelation(duckdb_relation(keys)), keys) == _sampled_here(keys)
 
 
 @pytest.mark.server
-@settings(settled, max_examples=15)
+@settings(deterministic, max_examples=15)
 @given(keys=whole | texts)
 def test_postgresql_samples_the_same_rows(keys: Keys) -> None:
     connection = PostgreSQLConnection(postgresql_table(keys, name="keys"))
@@ -119,7 +119,7 @@ def test_postgresql_samples_the_same_rows(keys: Keys) -> None:
 
 @pytest.mark.server
 @pytest.mark.slow
-@settings(settled, max_examples=4)
+@settings(deterministic, max_examples=4)
 @given(keys=whole | texts)
 def test_spark_samples_the_same_rows(keys: Keys) -> None:
     connection = SparkConnection(spark_frame(keys))

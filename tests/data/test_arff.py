@@ -1,4 +1,4 @@
-"""ARFF: declared order, quotes, sparse rows, and errors with their line."""
+"""ARFF: category order, quotes, sparse rows, and errors with their line."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_bad_header_is_an_error_with_its_line(text: str, message: str) -> None
         read(text)
 
 
-def test_declared_kinds_prevail() -> None:
+def test_given_kinds_prevail() -> None:
     text = "@relation t\n@attribute a {1,2}\n@attribute b real\n@attribute c {lo,hi}\n@data\n2,07,hi\n"
     table = read(text, kinds={"a": Kind.NUMERIC, "b": Kind.NOMINAL, "c": Kind.ORDINAL})
     assert cells(table, "a") == [2.0]
@@ -155,7 +155,7 @@ def test_quoted_texts_are_read_back(rows: list[tuple[str, str]]) -> None:
     assert list(zip(cells(table, "a"), cells(table, "b"), strict=True)) == rows
 
 
-pieces = st.lists(
+fragments = st.lists(
     st.sampled_from(
         [
             "@attribute ",
@@ -179,7 +179,7 @@ pieces = st.lists(
 ).map("".join)
 
 
-@given(st.binary(max_size=200) | pieces.map(str.encode) | pieces.map(lambda text: (HEAD + text).encode()))
+@given(st.binary(max_size=200) | fragments.map(str.encode) | fragments.map(lambda text: (HEAD + text).encode()))
 @settings(max_examples=500, deadline=None)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:

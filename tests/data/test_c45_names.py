@@ -139,7 +139,7 @@ def test_a_bad_names_file_is_an_error_with_its_line(tmp_path: Path, names: str, 
         read_names(write(tmp_path, names))
 
 
-def test_declared_kinds_prevail(tmp_path: Path) -> None:
+def test_given_kinds_prevail(tmp_path: Path) -> None:
     stem = write(tmp_path, "a, b.\nx: continuous.\ny: 1, 2.\n", "01,2,a\n")
     table = read_names(stem, kinds={"x": Kind.NOMINAL, "y": Kind.NUMERIC})
     assert cells(table, "x") == ["01"]
@@ -164,14 +164,14 @@ def test_a_huge_names_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         read_names(write(tmp_path, "a, b.\nx: continuous.\n"))
 
 
-pieces = st.lists(
+fragments = st.lists(
     st.sampled_from(["a", "b", "x", ":", ",", ".", ". ", "|", "\\", "\n", " ", "continuous", "discrete", "1", "?"])
 )
 
 
 @given(
-    st.binary(max_size=100) | pieces.map("".join).map(str.encode),
-    st.binary(max_size=60) | pieces.map("".join).map(str.encode),
+    st.binary(max_size=100) | fragments.map("".join).map(str.encode),
+    st.binary(max_size=60) | fragments.map("".join).map(str.encode),
 )
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_refused(tmp_path: Path, names: bytes, data: bytes) -> None:

@@ -21,9 +21,9 @@ def test_infinity_is_found_wherever_it_is_and_missing_or_huge_numbers_are_none(
     assert not has_infinity(values)
     values[0] = values[9] = 1e308  # their sum is no longer finite
     assert not has_infinity(values)
-    for place in ((0, 0), (9, 2)):
+    for cell in ((0, 0), (9, 2)):
         infinite = values.copy()
-        infinite[place] = -np.inf
+        infinite[cell] = -np.inf
         assert has_infinity(infinite)
         assert has_infinity(infinite.T)
     infinite[0, 0] = np.inf  # the sum of both is missing

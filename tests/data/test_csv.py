@@ -1,4 +1,4 @@
-"""CSV: every cell arrives, with its line, or there is an error that names the place."""
+"""CSV: every cell arrives, with its line, or there is an error that names the position."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lines(table: RawTable) -> list[int]:
     return [int(line) for line in table.lines]
 
 
-def test_numbers_and_texts_are_told_apart() -> None:
+def test_numbers_and_texts_are_distinguished() -> None:
     table = read("a,b,c\n1,x,\n2.5,y,?\n,1,NaN\n")
     assert cells(table, "a") == [1.0, 2.5, None]
     assert cells(table, "b") == ["x", "y", "1"]
@@ -72,7 +72,7 @@ def test_an_infinity_among_texts_is_a_text() -> None:
     assert cells(read("a,b\ninf,1\nx,1\n1e999,1\n"), "a") == ["inf", "x", "1e999"]
 
 
-def test_declared_kinds_prevail() -> None:
+def test_given_kinds_prevail() -> None:
     kinds = {"a": Kind.NUMERIC, "b": Kind.NOMINAL, "c": Kind.ORDINAL, "not there": Kind.NUMERIC}
     table = read("a,b,c\n007,1.0,2\n?,01,?\n", kinds=kinds)
     assert cells(table, "a") == [7.0, None]
@@ -81,17 +81,17 @@ def test_declared_kinds_prevail() -> None:
 
 
 @pytest.mark.parametrize("cell", ["x", "inf", "1e999", "1_0"])
-def test_a_declared_number_that_is_none_is_an_error_with_line_and_column(cell: str) -> None:
+def test_a_text_in_a_numeric_column_is_an_error_with_line_and_column(cell: str) -> None:
     with pytest.raises(DataError) as caught:
         read(f"a,b\n1,2\n\n{cell},2\n".replace("\n\n", "\n"), kinds={"a": Kind.NUMERIC})
     assert (caught.value.line, caught.value.column) == (3, "a")
 
 
-def test_an_all_missing_column_declared_numeric_stays_numeric() -> None:
+def test_an_all_missing_column_with_a_numeric_override_stays_numeric() -> None:
     assert isinstance(read("a,b\n?,1\n", kinds={"a": Kind.NUMERIC}).columns["a"], NumberColumn)
 
 
-def test_missing_markers_are_what_the_caller_says() -> None:
+def test_missing_markers_are_those_of_the_caller() -> None:
     table = read("a,b\n-999,none\n1,\n", missing={"-999", "none"})
     assert cells(table, "a") == [None, 1.0]
     assert cells(table, "b") == [None, ""]
@@ -181,7 +181,7 @@ def test_padding_counts_only_inside_quotes() -> None:
     assert cells(table, "c") == [" y", "w"]
 
 
-def test_padding_is_judged_per_cell_in_records_of_several_lines() -> None:
+def test_padding_is_decided_per_cell_in_records_of_several_lines() -> None:
     table = read('a,b\n"x\n ",y \n"p ",q\nr ,"s "\n')
     assert cells(table, "a") == ["x\n ", "p ", "r"]
     assert cells(table, "b") == ["y", "q", "s "]
@@ -193,7 +193,7 @@ def test_blank_lines_are_skipped_at_the_end_only() -> None:
         read("a,b\n1,2\n\n\n3,4\n")
 
 
-def test_duplicate_names_are_an_error_with_both_places() -> None:
+def test_duplicate_names_are_an_error_with_both_positions() -> None:
     with pytest.raises(DataError, match=r"line 1: two columns have the name 'b': columns 2 and 4"):
         read("a,b,c,b\n1,2,3,4\n")
 

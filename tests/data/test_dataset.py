@@ -155,7 +155,7 @@ def table(rows: str, header: str = HEADER) -> RawTable:
     return read_raw(BytesIO((header + rows).encode()), format="csv", kinds=kinds)
 
 
-def test_cells_become_codes_in_declared_order_and_numbers() -> None:
+def test_cells_become_codes_in_category_order_and_numbers() -> None:
     data = encode(table("strong,3.5,1,yes\nweak,?,0.5,no\n?,1,2,no\n"), SCHEMA)
     wind, age = data.columns
     assert wind.tolist() == [1, 0, -1]
@@ -256,7 +256,7 @@ def test_numbers_meet_nominal_values_whatever_their_type() -> None:
     assert encode(raw_table({"n": ["1", "2.5"]}), schema).columns[0].tolist() == [0, 1]
 
 
-def test_large_neighbours_and_large_numbers_are_told_apart() -> None:
+def test_large_neighbours_and_large_numbers_are_distinguished() -> None:
     schema = Schema((Column("x", Kind.NUMERIC),))
     numbers = [16_777_216, 16_777_217, 1e39]
     assert encode(raw_table({"x": numbers}), schema).columns[0].tolist() == numbers
@@ -269,7 +269,7 @@ def test_no_rows_are_encoded_to_no_rows() -> None:
 
 
 def test_a_frame_of_texts_is_read_by_its_schema_markers_and_all() -> None:
-    """All cells as texts, as `pandas.read_csv(dtype=str)` gives them: the schema says what is a number and missing."""
+    """All cells as texts, as `pandas.read_csv(dtype=str)` gives them: the schema defines numbers and missing."""
     schema = Schema(
         (Column("x", Kind.NUMERIC), Column("c", Kind.NOMINAL, ("a", "b")), Column("y", Kind.NOMINAL, ("n", "p"))),
         target="y",

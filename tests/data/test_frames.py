@@ -92,7 +92,7 @@ def test_an_integer_that_would_be_rounded_is_an_error_unless_nominal(maker: str)
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-def test_declared_kinds_prevail(maker: str) -> None:
+def test_given_kinds_prevail(maker: str) -> None:
     data = MAKERS[maker]({"n": [3, 1], "t": ["007", None], "b": [True, False], "f": [0.5, None]})
     kinds = {"n": Kind.NOMINAL, "t": Kind.NUMERIC, "b": Kind.NUMERIC, "f": Kind.ORDINAL}
     table = raw_table(data, kinds=kinds)
@@ -104,7 +104,7 @@ def test_declared_kinds_prevail(maker: str) -> None:
         raw_table(MAKERS[maker]({"t": ["1", "x"]}), kinds={"t": Kind.NUMERIC})
 
 
-def test_a_declared_number_of_booleans_with_gaps() -> None:
+def test_an_override_makes_booleans_with_gaps_numeric() -> None:
     frame = pd.DataFrame({"b": pd.array([True, None], dtype="boolean")})
     assert cells(raw_table(frame, kinds={"b": Kind.NUMERIC}), "b") == [1.0, None]
     assert cells(raw_table({"b": [True, None]}, kinds={"b": Kind.NUMERIC}), "b") == [1.0, None]

@@ -132,7 +132,7 @@ def test_further_missing_markers_are_kept_with_the_schema() -> None:
     )
 
 
-def test_a_value_outside_the_given_order_is_named_with_its_line() -> None:
+def test_a_value_that_the_given_order_lacks_is_named_with_its_line() -> None:
     with pytest.raises(DataError, match="line 3, column 'o': value 'mid' is not in the order given: lo < hi"):
         infer_schema(csv("o,y\nlo,a\nmid,b\n"), "y", Overrides(ordinal={"o": ("lo", "hi")}))
 
@@ -172,7 +172,7 @@ red,2,yes
 """
 
 
-def test_a_declared_column_is_believed_in_values_and_order() -> None:
+def test_categories_and_order_of_a_typed_column_are_kept() -> None:
     raw = read_raw(BytesIO(ARFF.encode()), format="arff")
     schema = infer_schema(raw, "class")
     assert schema.column("colour").values == ("red", "green", "blue")
@@ -180,14 +180,14 @@ def test_a_declared_column_is_believed_in_values_and_order() -> None:
     assert schema.column("n").is_numeric
 
 
-def test_a_declared_column_gives_way_to_an_override() -> None:
+def test_a_typed_column_gives_way_to_an_override() -> None:
     raw = read_raw(BytesIO(ARFF.encode()), format="arff")
     schema = infer_schema(raw, "class", Overrides(ordinal={"colour": ("blue", "green", "red")}, nominal=("n",)))
     assert schema.column("colour").kind is Kind.ORDINAL
     assert schema.column("n").values == ("1", "2")
 
 
-def test_a_declared_target_is_taken_when_none_is_named() -> None:
+def test_the_target_of_the_file_is_taken_when_none_is_named() -> None:
     raw = sample_table("play-tennis")
     assert infer_schema(raw) == sample_schema("play-tennis")
     other = infer_schema(raw, "Wind")

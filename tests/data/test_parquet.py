@@ -118,7 +118,7 @@ def test_an_integer_that_would_be_rounded_is_an_error_unless_nominal(tmp_path: P
     assert cells(table, "x") == ["9007199254740992", "9007199254740993", None]
 
 
-def test_declared_kinds_prevail(tmp_path: Path) -> None:
+def test_given_kinds_prevail(tmp_path: Path) -> None:
     kinds = {"n": Kind.NOMINAL, "t": Kind.NUMERIC, "b": Kind.NUMERIC, "f": Kind.NOMINAL}
     table = read(tmp_path, {"n": [2, 1], "t": ["007", None], "b": [True, False], "f": [0.5, 3.0]}, kinds=kinds)
     assert cells(table, "n") == ["2", "1"]

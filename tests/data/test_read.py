@@ -67,7 +67,7 @@ def test_parquet_is_found_by_name_and_by_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "rows"), [(b"a,b\n1,2\n", 1), (ARFF, 2), (gzip.compress(ARFF, mtime=0), 2)])
-def test_standard_input_is_judged_by_content(monkeypatch: pytest.MonkeyPatch, data: bytes, rows: int) -> None:
+def test_format_of_standard_input_is_found_by_content(monkeypatch: pytest.MonkeyPatch, data: bytes, rows: int) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     table = read_raw("-")
     assert table.n_rows == rows

@@ -38,7 +38,7 @@ def test_the_lenses_are_all_combinations_once() -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_no_cell_is_missing_and_every_value_is_declared_for_use(name: str) -> None:
+def test_no_cell_is_missing_and_every_category_is_used(name: str) -> None:
     for column in sample(name).columns:
         assert column.min() >= 0
     for attribute in sample_schema(name).attributes:
@@ -57,7 +57,7 @@ def test_the_known_frequencies_of_the_tennis_table() -> None:
     }
 
 
-def test_the_table_form_has_lines_and_its_declared_schema() -> None:
+def test_the_table_form_has_lines_and_its_schema() -> None:
     raw = sample_table("six-rows")
     assert raw.lines is not None
     assert raw.lines.tolist() == [1, 2, 3, 4, 5, 6]

@@ -67,7 +67,7 @@ def test_the_kind_of_the_target_is_the_task() -> None:
     assert Schema((X, Column("o", Kind.ORDINAL, ("1", "2"))), target="o").task is Task.CLASSIFICATION
 
 
-def test_a_replaced_column_keeps_its_place() -> None:
+def test_a_replaced_column_keeps_its_position() -> None:
     changed = SCHEMA.with_column(Column("x", Kind.ORDINAL, ("1", "2")))
     assert [column.name for column in changed.columns] == ["x", "wind", "w", "play"]
     assert changed.attributes[0].kind is Kind.ORDINAL

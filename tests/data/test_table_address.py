@@ -1,4 +1,4 @@
-"""Addresses of tables outside memory."""
+"""Addresses of tables out of core."""
 
 from __future__ import annotations
 

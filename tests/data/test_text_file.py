@@ -1,4 +1,4 @@
-"""Bytes of any origin: what can go wrong with them, and that it is told with a place."""
+"""Bytes of any origin: what can go wrong with them, and that the error has the position."""
 
 from __future__ import annotations
 

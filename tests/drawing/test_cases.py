@@ -84,7 +84,7 @@ def test_wrong_targets_are_refused() -> None:
         cases_for(TREE, {"z": [1.0]})
 
 
-def test_unseen_values_are_told_once() -> None:
+def test_unseen_values_are_reported_once() -> None:
     schema = Schema((Column("c", Kind.NOMINAL, ("p", "q")), LINE.columns[1]), target="y")
     data = Dataset(schema, (np.array([0, 1], dtype=np.int32),), 2, np.array([0, 1], dtype=np.int32))
     tree = fit(data, CART()).tree

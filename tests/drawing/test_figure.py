@@ -1,4 +1,4 @@
-"""Colours: told apart, legible."""
+"""Colours: distinct, legible."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_title_is_shown() -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_suffix_says_the_form(tmp_path: Path, suffix: str) -> None:
+def test_suffix_sets_the_form(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"tree{suffix.upper()}"
     MODEL.draw(path)
     content = path.read_bytes()
@@ -96,7 +96,7 @@ def test_impossible_wishes_are_refused(call: Any, message: str) -> None:
         call()
 
 
-def test_unfitted_estimator_says_so() -> None:
+def test_unfitted_estimator_is_reported() -> None:
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError):

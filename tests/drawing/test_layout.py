@@ -1,4 +1,4 @@
-"""Places and words of a drawing."""
+"""Positions and words of a drawing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_heading_may_be_given_or_left_out() -> None:
     assert lay_out(visible_tree(TENNIS), heading="x" * 1000).heading.endswith("…")
 
 
-def test_box_with_a_histogram_has_room_for_it() -> None:
+def test_box_with_a_histogram_is_large_enough_for_it() -> None:
     data = numbers()
     tree = fit(data, CART()).tree
     plain = lay_out(visible_tree(tree))

@@ -30,6 +30,6 @@ def test_words_of_any_length_are_shortened_quickly() -> None:
     assert fitted("", 11, 100) == ""
 
 
-def test_too_little_room_is_refused() -> None:
+def test_too_little_space_is_refused() -> None:
     with pytest.raises(ParameterError, match="too small for text"):
         fitted("x", 11, 5)

@@ -77,7 +77,7 @@ def test_picture_that_no_reader_would_open_is_refused() -> None:
         tree_figure(lay_out(visible_tree(chain(400), max_nodes=None)))
 
 
-def test_missing_matplotlib_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_matplotlib_is_reported_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r'draw a tree as PDF or PNG: pip install "treewright\[plots\]"'):
         tree_figure(lay_out(visible_tree(TENNIS)))

@@ -80,13 +80,13 @@ def test_text_with_a_difference_beyond_the_axis() -> None:
     assert [line.count("┃") for line in lines] == [0, 0, 1, 1, 1, 0, 0]
 
 
-def test_text_of_many_learners_in_little_room() -> None:
+def test_text_of_many_learners_in_little_space() -> None:
     names = tuple(f"learner {i}" for i in range(12))
     lines = critical_difference_text(result(names=names), width=20).splitlines()
     assert len(lines) == 16
     assert lines[1].count("┼") == 10
 
 
-def test_text_needs_room() -> None:
+def test_text_needs_space() -> None:
     with pytest.raises(ParameterError, match="width of at least 20"):
         critical_difference_text(result(), width=5)

@@ -92,7 +92,7 @@ def test_names_are_no_formulas_and_are_shown_whatever_they_are(kind: str, tmp_pa
     assert "&lt;b&gt;two" in text
 
 
-def test_what_cannot_be_drawn_is_said() -> None:
+def test_what_cannot_be_drawn_is_reported() -> None:
     numbers = regression_report([1, 2], [1, 2])
     without = classification_report("ab", "ab")
     single = classification_report("aa", "aa", [0.1, 0.2], "ab")

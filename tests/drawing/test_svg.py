@@ -90,7 +90,7 @@ def test_numbers_show_mean_and_spread() -> None:
     assert len(list(root.iter(f"{SVG}circle"))) == tree.n_leaves
 
 
-def test_folded_and_gathered_boxes_are_dashed_and_say_what_they_hide() -> None:
+def test_folded_and_gathered_boxes_are_dashed_and_describe_what_they_hide() -> None:
     root = parsed(svg_text(lay_out(visible_tree(wide(30), max_branches=4))))
     last = nodes(root)[-1]
     assert last.get("class") == "tw-node tw-rest"

@@ -52,7 +52,7 @@ def test_the_first_line_is_on_top() -> None:
 
 
 @pytest.mark.parametrize("braille", [False, True])
-def test_marks_point_at_their_places_and_are_explained(braille: bool) -> None:
+def test_marks_point_at_their_positions_and_are_explained(braille: bool) -> None:
     marks = [Mark(10, "^", "the best"), Mark(1, "'", "the \x1b[31m least"), Mark(10, "!", "hidden behind the best")]
     text = line_plot([Series("s", [1, 10, 100], [3, 1, 2])], width=40, log_x=True, braille=braille, marks=marks)
     axis, pointers, ends, *meanings = text.splitlines()[-6:]
@@ -79,7 +79,7 @@ def test_a_single_point_and_a_flat_line() -> None:
     assert line_plot([Series("s", [1.0, 2.0], [0.0, 0.0])], width=30).count("*") > 20
 
 
-def test_a_logarithmic_axis_tells_its_ends_as_numbers() -> None:
+def test_a_logarithmic_axis_prints_its_ends_as_numbers() -> None:
     last = line_plot([Series("s", [1, 1000], [0, 1])], log_x=True, width=40).splitlines()[-1]
     assert last.split() == ["1", "1,000"]
 

@@ -20,7 +20,7 @@ def levels_of(parents: list[int]) -> list[int]:
 
 
 def depth_first(parents: list[int]) -> list[int]:
-    """Number the nodes of any tree depth first, as a sketch has them."""
+    """Number the nodes of any tree depth first, as a view model has them."""
     below: list[list[int]] = [[] for _ in parents]
     for node in range(1, len(parents)):
         below[parents[node]].append(node)

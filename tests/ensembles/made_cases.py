@@ -11,7 +11,7 @@ from treewright.data.schema import Column, Kind, Schema
 
 
 def two_moons(rows: int = 200, seed: int = 0, noise: float = 0.0) -> Dataset:
-    """Make two classes that a curve divides, with three numeric columns and a nominal one; some labels flipped."""
+    """Make two classes that a curve separates, with three numeric columns and a nominal one; some labels flipped."""
     rng = np.random.default_rng(seed)
     x, z, u = rng.normal(size=(3, rows))
     colour = rng.integers(0, 3, rows).astype(np.int32)
@@ -31,7 +31,7 @@ def two_moons(rows: int = 200, seed: int = 0, noise: float = 0.0) -> Dataset:
     return Dataset(schema, (x, z, u, colour), rows, target)
 
 
-def with_holes(data: Dataset, share: float = 0.1, seed: int = 0) -> Dataset:
+def with_missing(data: Dataset, share: float = 0.1, seed: int = 0) -> Dataset:
     """Take the values of some cells away."""
     rng = np.random.default_rng(seed)
     columns: list[Any] = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensembles.made_cases import three_classes, two_moons, with_holes
+from ensembles.made_cases import three_classes, two_moons, with_missing
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.ensembles import adaboost as module
@@ -48,12 +48,12 @@ def by_the_book(data: Dataset, rounds: int) -> tuple[list[float], list[float], A
 
 def test_two_classes_are_boosted_by_the_book() -> None:
     model = boost(DATA, adaboost(trees=8))
-    errors, alphas, said = by_the_book(DATA, 8)
+    errors, alphas, predicted = by_the_book(DATA, 8)
     assert model.log["error"] == pytest.approx(errors, rel=1e-9)
     assert model.log["alpha"] == pytest.approx(alphas, rel=1e-9)
     assert model.weights.tolist() == list(model.log["alpha"])
     assert model.combining is Combining.VOTES
-    assert model.predict_codes(DATA).tolist() == said.tolist()
+    assert model.predict_codes(DATA).tolist() == predicted.tolist()
     assert model.log["resets"] == (0.0,) * 8
 
 
@@ -114,10 +114,10 @@ def test_a_tree_no_better_than_guessing_resets_the_weights_and_takes_a_bootstrap
     assert model.log["error"][after] == pytest.approx(wrong.mean())  # by the weights of the beginning
 
 
-def _alone(model: Any, place: int) -> Any:
+def _alone(model: Any, index: int) -> Any:
     from treewright.tree.model import TreeModel
 
-    return TreeModel(model.trees[place])
+    return TreeModel(model.trees[index])
 
 
 def test_resets_are_bounded() -> None:
@@ -134,14 +134,14 @@ def test_resets_are_bounded() -> None:
     ("plan", "data"),
     [
         (adaboost(trees=9), DATA),
-        (adaboost(c45(), trees=5), with_holes(DATA)),
+        (adaboost(c45(), trees=5), with_missing(DATA)),
         (adaboost(trees=6), three_classes()),
         (adaboost(trees=6, max_resets=40), _guessing()),
         (adaboost("cart", trees=4), DATA),
         (adaboost(trees=6, learning_rate=0.5, votes="shares"), DATA),
         (adaboost(c45(), trees=6, reweighting="midway"), three_classes()),
         (adaboost(trees=6, max_resets=40, reweighting="midway"), _guessing()),
-        (adaboost(c45(), trees=6, coarseness=1.4), with_holes(three_classes())),
+        (adaboost(c45(), trees=6, coarseness=1.4), with_missing(three_classes())),
     ],
     ids=["stumps", "c45", "three classes", "resets", "perfect", "calm", "midway", "midway with resets", "coarse"],
 )
@@ -182,17 +182,17 @@ def test_ctrl_c_keeps_the_finished_rounds(monkeypatch: pytest.MonkeyPatch) -> No
     assert not isinstance(stop.value, Interrupted)
 
 
-def test_a_time_limit_ends_after_a_round_and_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    model = fit(DATA, adaboost(trees=50), time_limit=1e-9, progress=lambda done, total: told.append((done, total)))
+def test_a_time_limit_ends_after_a_round_and_progress_is_reported() -> None:
+    reported: list[tuple[int, int]] = []
+    model = fit(DATA, adaboost(trees=50), time_limit=1e-9, progress=lambda done, total: reported.append((done, total)))
     assert model.n_trees == 1
-    assert told == [(1, 50)]
+    assert reported == [(1, 50)]
 
 
-def test_progress_tells_of_every_round() -> None:
-    told: list[tuple[int, int]] = []
-    fit(DATA, adaboost(trees=7), progress=lambda done, total: told.append((done, total)))
-    assert told == [(done, 7) for done in range(1, 8)]
+def test_progress_reports_every_round() -> None:
+    reported: list[tuple[int, int]] = []
+    fit(DATA, adaboost(trees=7), progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(done, 7) for done in range(1, 8)]
 
 
 def test_many_cases_are_boosted_to_the_same_bytes_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,15 +270,15 @@ def test_cases_without_weight_get_none_by_the_midway_rule() -> None:
 
 
 @pytest.mark.parametrize("rule", ["factor", "midway"])
-def test_later_trees_divide_no_node_lighter_than_so_many_mean_leaves_of_the_first(rule: str) -> None:
+def test_later_trees_split_no_node_lighter_than_so_many_mean_leaves_of_the_first(rule: str) -> None:
     data = two_moons(400, noise=0.2)
     trees = c45(prune=False)
     free, coarse = (boost(data, adaboost(trees, trees=5, reweighting=rule, coarseness=many)) for many in (0.0, 1.5))
     assert str(free.trees[0]) == str(coarse.trees[0])  # the first has no limit
     least = 1.5 * mean_leaf(coarse.trees[0])
-    divided = [tree.weight[tree.attribute != LEAF].min() for tree in coarse.trees[1:] if tree.n_leaves > 1]
-    assert len(divided) > 1
-    assert min(divided) >= least - 1e-9
+    split_weights = [tree.weight[tree.attribute != LEAF].min() for tree in coarse.trees[1:] if tree.n_leaves > 1]
+    assert len(split_weights) > 1
+    assert min(split_weights) >= least - 1e-9
     assert min(tree.weight[tree.attribute != LEAF].min() for tree in free.trees[1:]) < least
     assert sum(tree.n_leaves for tree in coarse.trees) < sum(tree.n_leaves for tree in free.trees)
 
@@ -302,7 +302,7 @@ def test_a_limit_below_that_of_the_plan_changes_nothing() -> None:
         TreeMaker(DATA, chaid()).with_min_weight(1.0)
 
 
-def test_votes_can_be_divided_by_the_leaves() -> None:
+def test_votes_can_be_fractional_in_the_leaves() -> None:
     model = boost(DATA, adaboost(trees=5, votes="shares"))
     assert model.combining is Combining.MEAN
     single = (

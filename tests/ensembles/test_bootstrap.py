@@ -33,7 +33,7 @@ def test_the_stream_is_that_of_the_scalar_generator(key: int, n: int) -> None:
 
 
 @given(st.integers(0, MASK), st.integers(1, 50), st.integers(0, 80))
-def test_a_bootstrap_draws_as_many_cases_as_it_is_told(key: int, n: int, size: int) -> None:
+def test_a_bootstrap_draws_as_many_cases_as_requested(key: int, n: int, size: int) -> None:
     times = bootstrap(key, n, size)
     assert len(times) == n
     assert times.sum() == size
@@ -41,13 +41,13 @@ def test_a_bootstrap_draws_as_many_cases_as_it_is_told(key: int, n: int, size: i
 
 
 @pytest.mark.parametrize("n", [200, 2000])
-def test_about_37_percent_of_the_cases_are_out_of_a_bag(n: int) -> None:
+def test_about_37_percent_of_the_cases_are_out_of_bag(n: int) -> None:
     trees = 200
-    outside = np.mean([np.mean(bootstrap(tree_key(5, tree), n) == 0) for tree in range(trees)])
+    out_of_bag_share = np.mean([np.mean(bootstrap(tree_key(5, tree), n) == 0) for tree in range(trees)])
     expected = (1 - 1 / n) ** n
     # Variance of the share left out (occupancy of n boxes by n balls): (e^-1 - 2 e^-2) / n.
     error = sqrt((exp(-1) - 2 * exp(-2)) / n / trees)
-    assert abs(outside - expected) < 3 * error
+    assert abs(out_of_bag_share - expected) < 3 * error
 
 
 def test_every_case_is_drawn_about_equally_often() -> None:

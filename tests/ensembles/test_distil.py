@@ -1,4 +1,4 @@
-"""One tree for a forest: it says what the forest says, and how far that is true."""
+"""One tree for a forest: its predictions are those of the forest, and its fidelity is measured."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def test_the_distilled_tree_is_nearer_to_the_forest_than_the_plain_one() -> None
     assert found.tested == "test"
     assert found.fidelity > found.plain_fidelity
     assert found.model.tree.n_leaves <= 16
-    said, truth = found.model.predict_codes(TEST), TEST.target
-    assert found.accuracy == pytest.approx(np.mean(said == truth))
-    assert found.fidelity == pytest.approx(np.mean(said == FOREST.predict_codes(TEST)))
-    assert found.forest_accuracy == pytest.approx(np.mean(FOREST.predict_codes(TEST) == truth))
-    assert found.plain_accuracy == pytest.approx(np.mean(found.plain.predict_codes(TEST) == truth))
+    predicted, actual = found.model.predict_codes(TEST), TEST.target
+    assert found.accuracy == pytest.approx(np.mean(predicted == actual))
+    assert found.fidelity == pytest.approx(np.mean(predicted == FOREST.predict_codes(TEST)))
+    assert found.forest_accuracy == pytest.approx(np.mean(FOREST.predict_codes(TEST) == actual))
+    assert found.plain_accuracy == pytest.approx(np.mean(found.plain.predict_codes(TEST) == actual))
 
 
-def test_without_test_cases_it_says_that_the_figures_flatter() -> None:
+def test_without_test_cases_it_warns_that_the_figures_flatter() -> None:
     found = distil(FOREST, TRAIN, made=0)
     assert found.tested == "training"
     assert "flatter" in str(found)
     assert found.model.provenance["made"] == 0
 
 
-def test_the_figures_are_told_as_a_table_and_as_data() -> None:
+def test_the_figures_are_printed_as_a_table_and_as_data() -> None:
     found = distil(FOREST, TRAIN, test=TEST)
     lines = str(found).splitlines()
     assert [line.split("  ")[0] for line in lines[1:4]] == ["forest", "distilled tree", "plain tree"]

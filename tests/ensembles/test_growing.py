@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensembles.made_cases import two_moons, wave, with_holes
+from ensembles.made_cases import two_moons, wave, with_missing
 from treewright.ensembles.bootstrap import bootstrap
 from treewright.ensembles.growing import COMPILED_FOREST_CELLS, InterpretedGrower, SharedGrower, TreeMaker
 from treewright.errors import ParameterError
@@ -93,7 +93,7 @@ def test_the_compiled_engine_grows_the_same_trees(recipe: Any) -> None:
 
 
 def test_the_compiled_engine_grows_the_same_structure_with_broken_cases() -> None:
-    data = with_holes(two_moons(400))
+    data = with_missing(two_moons(400))
     grower, recipe = SharedGrower(data).grower_for(C45())
     mine, theirs = grower.grow(recipe), InterpretedGrower(data).grow(C45())
     assert np.array_equal(mine.attribute, theirs.attribute)

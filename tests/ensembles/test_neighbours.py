@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensembles.made_cases import two_moons, wave, with_holes
+from ensembles.made_cases import two_moons, wave, with_missing
 from treewright.ensembles import neighbours as module
 from treewright.ensembles.neighbours import embedding, neighbours, proximity
 from treewright.ensembles.plan import bagging, forest
@@ -27,14 +27,14 @@ def test_every_case_has_one_leaf_in_every_tree() -> None:
     leaves = embedding(MODEL, DATA)
     assert leaves.shape == (60, int(MODEL.packed.leaf_starts[-1]))
     assert leaves.sum(axis=1).ravel().tolist()[0] == [7.0] * 60
-    for place, tree in enumerate(MODEL.trees):
-        part = leaves[:, MODEL.packed.leaf_starts[place] : MODEL.packed.leaf_starts[place + 1]]
+    for index, tree in enumerate(MODEL.trees):
+        part = leaves[:, MODEL.packed.leaf_starts[index] : MODEL.packed.leaf_starts[index + 1]]
         assert part.shape[1] == tree.n_leaves
         assert part.sum() == 60
 
 
-def test_divided_cases_have_the_leaf_that_gets_most() -> None:
-    data = with_holes(DATA, 0.3)
+def test_fractional_cases_have_the_leaf_that_gets_most() -> None:
+    data = with_missing(DATA, 0.3)
     model = fit(data, bagging(c45(), trees=5))
     assert embedding(model, data).sum() == 60 * 5
 

@@ -1,4 +1,4 @@
-"""Out of bag: cases are judged by trees that have not seen them."""
+"""Out of bag: cases are evaluated by trees that have not seen them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensembles.made_cases import two_moons, wave, with_holes
+from ensembles.made_cases import two_moons, wave, with_missing
 from oracle_sets import folds, load_set, set_names
 from treewright.ensembles.out_of_bag import out_of_bag, permutation_importance
 from treewright.ensembles.plan import bagging, forest
@@ -21,7 +21,7 @@ DATA = two_moons(120)
 
 
 def test_answers_are_those_of_the_trees_that_have_not_seen_the_case() -> None:
-    for plan, data in ((forest(trees=12), DATA), (forest(c45(), trees=8), with_holes(DATA))):
+    for plan, data in ((forest(trees=12), DATA), (forest(c45(), trees=8), with_missing(DATA))):
         model = fit(data, plan)
         found = out_of_bag(model, data, plan)
         is_out = np.stack([CaseSampling(plan, data).counts(tree) == 0 for tree in range(model.n_trees)])
@@ -43,7 +43,7 @@ def test_errors_after_each_tree_are_those_of_the_smaller_forests() -> None:
         assert out_of_bag(fit(DATA, smaller), DATA, smaller).error == pytest.approx(errors[trees - 1])
 
 
-def test_about_37_percent_are_out_of_a_bag() -> None:
+def test_about_37_percent_are_out_of_bag() -> None:
     plan = forest(trees=60)
     found = out_of_bag(fit(DATA, plan), DATA, plan)
     expected = (1 - 1 / 120) ** 120
@@ -70,7 +70,7 @@ def test_weights_count() -> None:
     assert found.error == pytest.approx(wrong.mean())
 
 
-def test_without_bags_nothing_is_out_of_them() -> None:
+def test_without_bootstrap_samples_nothing_is_out_of_bag() -> None:
     plan = bagging("cart", trees=2, bootstrap=False)
     model = fit(DATA, plan)
     for ask in (out_of_bag, permutation_importance):
@@ -78,7 +78,7 @@ def test_without_bags_nothing_is_out_of_them() -> None:
             ask(model, DATA, plan)
 
 
-def test_one_case_is_in_every_bag() -> None:
+def test_one_case_is_in_every_bootstrap_sample() -> None:
     one = DATA.take([0])
     plan = forest(trees=3)
     with pytest.raises(ParameterError, match="no case was out of bag"):
@@ -92,7 +92,7 @@ def test_cases_without_a_target_are_refused() -> None:
         out_of_bag(fit(DATA, plan), DATA.X, plan)
 
 
-def test_the_error_before_the_first_judge_is_the_first_there_is() -> None:
+def test_the_error_before_the_first_vote_is_the_first_there_is() -> None:
     two = DATA.take([0, 1])
     plan = forest(trees=12, seed=4)
     found = out_of_bag(fit(two, plan), two, plan)

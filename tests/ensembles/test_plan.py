@@ -71,7 +71,7 @@ def test_what_cannot_be_is_refused(make: Any, words: str) -> None:
         make()
 
 
-def test_classes_only_is_told_for_numbers() -> None:
+def test_classes_only_is_an_error_for_numbers() -> None:
     with pytest.raises(ParameterError, match="is a number, and this is for classes"):
         adaboost().for_schema(wave().schema)
     with pytest.raises(ParameterError, match="balanced classes"):
@@ -87,7 +87,7 @@ def test_trees_can_be_named_given_or_left_to_the_usual() -> None:
     assert tree_plan(C45(), cart()).learner == C45()
 
 
-def test_they_say_what_they_are() -> None:
+def test_they_describe_themselves() -> None:
     assert forest(max_features=0.5, per="tree").describe() == "100 trees, 50 % of the attributes drawn for each tree"
     assert forest(max_features=3, trees=1).describe() == "1 tree, 3 attributes drawn at each node"
     assert bagging(balanced=True).describe() == "100 trees, as many of each class in every bootstrap"
@@ -99,7 +99,7 @@ def test_they_say_what_they_are() -> None:
     assert bagging(chaid()).name == "Bagged CHAID trees"
 
 
-def test_a_plan_as_plain_data_says_all() -> None:
+def test_a_plan_as_plain_data_is_complete() -> None:
     plain = forest(c45(), trees=7, max_features="log2", seed=3).to_dict()
     assert (plain["trees"], plain["max_features"], plain["seed"], plain["criterion"]) == (7, "log2", 3, "gain_ratio")
     assert plain["tree"]["name"] == "C4.5"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import treewright
-from ensembles.made_cases import three_classes, two_moons, wave, with_holes
+from ensembles.made_cases import three_classes, two_moons, wave, with_missing
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.ensembles import random_forest as module
@@ -56,14 +56,14 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["forest", "c45", "balanced weights", "chaid"])
 def test_a_forest_that_was_saved_early_goes_on_to_the_same_bytes(name: str) -> None:
-    plan, data = PLANS[name], with_holes(DATA) if name == "c45" else DATA
+    plan, data = PLANS[name], with_missing(DATA) if name == "c45" else DATA
     whole = fit(data, plan)
     early = fit(data, replace(plan, trees=3))
     saved = again(early)
     assert model_to_json(fit(data, plan, resume=saved, n_jobs=2)) == model_to_json(whole)
 
 
-def test_ctrl_c_keeps_the_finished_trees_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_the_finished_trees_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = forest(trees=10)
     whole = fit(DATA, plan)
     make = module._Job.__call__
@@ -121,11 +121,11 @@ def test_large_data_are_hashed_once_by_a_thread_beside_the_growth(
     expected = fit(DATA, plan)
     hashed_by: list[str] = []
 
-    def watched(data: Dataset) -> str:
+    def recording_digest(data: Dataset) -> str:
         hashed_by.append(threading.current_thread().name)
         return digest_of(data)
 
-    monkeypatch.setattr(module, "digest_of", watched)
+    monkeypatch.setattr(module, "digest_of", recording_digest)
     monkeypatch.setattr(module, "HASHED_AT_ONCE", 1)
     found = fit(DATA, plan)
     assert model_to_json(found) == model_to_json(expected)
@@ -204,7 +204,7 @@ def test_cases_of_no_weight_do_not_matter() -> None:
 
 
 def test_a_forest_of_multiway_trees_with_missing_values() -> None:
-    data = with_holes(two_moons(150), 0.3)
+    data = with_missing(two_moons(150), 0.3)
     model = fit(data, forest(c45(prune=False), trees=15))
     assert np.mean(model.predict_codes(data) == data.target) > 0.8
     assert any(3 in np.diff(tree.child_start) for tree in model.trees)
@@ -213,8 +213,8 @@ def test_a_forest_of_multiway_trees_with_missing_values() -> None:
 def test_numbers_are_averaged() -> None:
     data = wave(150)
     model = fit(data, forest(trees=20, max_features=None))
-    truth = np.sin(data.columns[0])
-    assert np.mean((model.predict(data) - truth) ** 2) < np.mean((fit(data, CART()).predict(data) - truth) ** 2)
+    actual = np.sin(data.columns[0])
+    assert np.mean((model.predict(data) - actual) ** 2) < np.mean((fit(data, CART()).predict(data) - actual) ** 2)
 
 
 def test_small_samples_grow_too() -> None:
@@ -229,10 +229,10 @@ def test_options_of_forests_are_refused_for_one_tree() -> None:
         fit(DATA, CART(), time_limit=2.0)
 
 
-def test_progress_is_told_for_each_tree() -> None:
-    told: list[tuple[int, int]] = []
-    grow_forest(DATA, forest(trees=4), progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+def test_progress_is_reported_for_each_tree() -> None:
+    reported: list[tuple[int, int]] = []
+    grow_forest(DATA, forest(trees=4), progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.slow

@@ -37,12 +37,14 @@ class Jobs:
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5, -1, -2])
 def test_all_trees_are_made_by_any_number_of_threads(n_jobs: int | None) -> None:
-    jobs, told = Jobs(), []
-    trees, interrupted = run_trees(jobs, 3, 20, n_jobs=n_jobs, progress=lambda done, total: told.append((done, total)))
+    jobs, reported = Jobs(), []
+    trees, interrupted = run_trees(
+        jobs, 3, 20, n_jobs=n_jobs, progress=lambda done, total: reported.append((done, total))
+    )
     assert len(trees) == 17
     assert not interrupted
     assert sorted(jobs.asked) == list(range(3, 20))
-    assert told == [(done, 20) for done in range(4, 21)]
+    assert reported == [(done, 20) for done in range(4, 21)]
 
 
 def test_threads_share_the_work() -> None:
@@ -84,7 +86,7 @@ def test_a_number_of_threads_is_not_zero(n_jobs: Any) -> None:
         run_trees(Jobs(), 0, 1, n_jobs=n_jobs)
 
 
-def test_joblib_says_how_many_threads() -> None:
+def test_joblib_sets_the_number_of_threads() -> None:
     import joblib
 
     jobs = Jobs(pause=0.01)

@@ -39,7 +39,7 @@ def test_cross_validated_choice_is_the_same_again() -> None:
     assert len(drawn) == 1
 
 
-def test_like_rpart_tells_the_cross_validated_errors_also_of_given_groups() -> None:
+def test_like_rpart_prints_the_cross_validated_errors_also_of_given_groups() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:150, :4], y[:150]
     table = treewright.CARTClassifier.like_rpart().fit(X, y).cp_table_

@@ -44,9 +44,9 @@ def test_a_forest_is_better_than_its_trees_on_unseen_cases() -> None:
 def test_out_of_bag_attributes() -> None:
     clf = RandomForestClassifier(30, oob_score=True, permutation_importance=True).fit(X, Y)
     assert clf.oob_decision_function_.shape == (150, 3)
-    judged = ~np.isnan(clf.oob_decision_function_).any(axis=1)
-    predicted = clf.classes_[clf.oob_decision_function_[judged].argmax(axis=1)]
-    assert clf.oob_score_ == pytest.approx(np.mean(predicted == Y[judged]), abs=0.02)
+    has_votes = ~np.isnan(clf.oob_decision_function_).any(axis=1)
+    predicted = clf.classes_[clf.oob_decision_function_[has_votes].argmax(axis=1)]
+    assert clf.oob_score_ == pytest.approx(np.mean(predicted == Y[has_votes]), abs=0.02)
     assert clf.oob_errors_[-1] == pytest.approx(1 - clf.oob_score_)
     assert clf.model_.log["oob_error"] == tuple(clf.oob_errors_)
     assert clf.permutation_importances_.shape == clf.permutation_importances_error_.shape == (4,)
@@ -150,12 +150,12 @@ def test_rare_classes_can_be_given_their_due() -> None:
 def test_fitting_assigns_no_parameter() -> None:
     assigned: list[str] = []
 
-    class Watched(RandomForestClassifier):
+    class Recording(RandomForestClassifier):
         def __setattr__(self, name: str, value: Any) -> None:
             assigned.append(name)
             super().__setattr__(name, value)
 
-    clf = Watched(2, class_weight="balanced_subsample")
+    clf = Recording(2, class_weight="balanced_subsample")
     assigned.clear()
     clf.fit(X, Y, sample_weight=np.ones(len(Y)))
     # Another thread may read the parameters at any time, so not even a value that is put back is allowed.
@@ -193,7 +193,7 @@ def test_stages_come_one_by_one() -> None:
     assert np.allclose(list(reg.staged_predict(WAVE.X))[-1], reg.predict(WAVE.X))
 
 
-def test_adaboost_tells_its_rounds() -> None:
+def test_adaboost_reports_its_rounds() -> None:
     clf = AdaBoostClassifier(10).fit(MOONS.X, MOONS.y)
     assert len(clf.estimator_errors_) == len(clf.estimator_weights_) == len(clf.resets_) == len(clf.trees_)
     assert clf.decision_function(MOONS.X).shape == (120,)
@@ -258,7 +258,7 @@ def test_what_cannot_be_is_refused(make: Any, words: str) -> None:
         make()
 
 
-def test_sample_weights_reach_the_trees() -> None:
+def test_sample_weights_are_passed_to_the_trees() -> None:
     heavy = np.where(Y == 1, 100.0, 1.0)
     clf = RandomForestClassifier(10, max_depth=1).fit(X, Y, sample_weight=heavy)
     assert (clf.predict(X) == 1).sum() > 60
@@ -272,6 +272,6 @@ def test_extremely_randomised_trees() -> None:
     assert not cuts <= {round(cut, 3) for cut in cuts}
 
 
-def test_a_bag_of_numbers_in_any_recipe() -> None:
+def test_bagging_of_regression_trees_in_any_recipe() -> None:
     reg = BaggedTreesRegressor(10, tree=treewright.cart(missing="surrogate", cp=0.01), oob_score=True)
     assert reg.fit(WAVE.X, WAVE.y).oob_score_ > 0.2

@@ -89,7 +89,7 @@ def test_a_frame_is_matched_by_name_not_by_position() -> None:
         fitted.predict(X.drop(columns="Wind"))
 
 
-def test_a_value_never_seen_is_told_and_counts_as_missing() -> None:
+def test_a_value_never_seen_is_reported_and_counts_as_missing() -> None:
     X, y = weather()
     fitted = C45Classifier().fit(X, y)
     strange = X.head(1).assign(Outlook="Snow")
@@ -160,7 +160,7 @@ def test_the_schema_decides_the_order_of_classes_and_values() -> None:
     y = ["yes", "no", "maybe"]
     fitted = ID3Classifier(schema=schema).fit(X, y)
     assert [label for label, _ in fitted.tree_.to_dict()["children"]] == ["z", "y", "x"]
-    assert fitted.tree_.node(0).outcome == "no"  # three classes tie, and this one is declared first
+    assert fitted.tree_.node(0).outcome == "no"  # three classes tie, and this one is first
     assert fitted.classes_.tolist() == ["maybe", "no", "yes"]
     assert fitted.predict(X).tolist() == y
     proba = fitted.predict_proba(X)
@@ -303,7 +303,7 @@ def test_apply_names_the_leaf_and_decision_path_the_way() -> None:
     assert np.array_equal(np.bincount(leaves, minlength=fitted.tree_.n_nodes)[leaves], fitted.tree_.weight[leaves])
 
 
-def test_a_divided_case_passes_nodes_in_shares() -> None:
+def test_a_fractional_case_passes_nodes_in_shares() -> None:
     X, y = weather()
     fitted = C45Classifier().fit(X, y)
     lost = X.head(1).copy()

@@ -152,7 +152,7 @@ def test_the_working_of_a_pruned_tree_belongs_to_its_own_nodes() -> None:
                 assert np.array_equal(one.counts, below)
 
 
-def test_a_formula_says_when_the_tree_says_a_class() -> None:
+def test_a_formula_holds_when_the_tree_predicts_the_class() -> None:
     data = weather()
     tree = treewright.C45Classifier().fit(data.X, data.y).tree_
     assert str(tree.to_formula("No")) == "(Outlook = Sunny ∧ Humidity = High) ∨ (Outlook = Rain ∧ Wind = Strong)"

@@ -61,7 +61,7 @@ def test_the_example_of_cal3() -> None:
     assert clf.predict(X).tolist() == CAL3Classifier().fit(X, y).predict(X).tolist()
 
 
-def test_every_step_is_told_on_request() -> None:
+def test_every_step_is_traced_on_request() -> None:
     X, y = frame("cal2")
     clf = CAL2Classifier(trace=True).fit(X, y)
     assert [step.event for step in clf.trace_[:3]] == [Event.PUT, Event.NOTHING, Event.SPLIT]
@@ -114,7 +114,7 @@ def test_the_first_cases_fix_values_classes_and_intervals() -> None:
     assert clf.score(X, y) > 0.9
 
 
-def test_classes_to_come_are_declared_in_the_first_call() -> None:
+def test_classes_to_come_are_given_in_the_first_call() -> None:
     clf = CAL3Classifier().partial_fit([["a"], ["b"]], [0, 0], classes=[2, 1, 0])
     assert clf.classes_.tolist() == [0, 1, 2]
     assert clf.predict_proba([["a"]]).tolist() == [[1.0, 0.0, 0.0]]
@@ -142,7 +142,7 @@ def test_learning_goes_on_after_fit_and_begins_anew_with_it() -> None:
     assert len(clf.fit(data.X, data.y).trace_) == steps
 
 
-def test_a_value_that_nobody_declared_is_passed_over() -> None:
+def test_a_value_that_is_no_category_is_passed_over() -> None:
     X, y = frame("cal2")
     clf = CAL2Classifier(trace=True).fit(X, y)
     before = clf.notation_
@@ -165,8 +165,8 @@ def test_a_dataset_of_another_schema_is_matched_by_name() -> None:
     data = sample("cal2")
     clf = CAL2Classifier().fit(*frame("cal2"))
     steps = clf.model_.tree.weight[0]
-    declared = treewright.Schema(tuple(data.schema.columns[index] for index in (2, 0, 1, 3)), target="k")
-    turned = treewright.Dataset(declared, (data.columns[2], *data.columns[:2]), 5, data.target)
+    reordered_schema = treewright.Schema(tuple(data.schema.columns[index] for index in (2, 0, 1, 3)), target="k")
+    turned = treewright.Dataset(reordered_schema, (data.columns[2], *data.columns[:2]), 5, data.target)
     clf.partial_fit(turned.X, turned.y)
     assert clf.model_.tree.weight[0] == steps + 5
 
@@ -215,7 +215,7 @@ def test_wrong_parameters_are_named(clf: Any, word: str) -> None:
         clf.fit([["a"], ["b"]], [0, 1])
 
 
-def test_nothing_is_told_before_it_is_fitted() -> None:
+def test_nothing_is_available_before_it_is_fitted() -> None:
     for name in ("notation_", "trace_", "run_", "schema_"):
         with pytest.raises(NotFittedError):
             getattr(CAL2Classifier(), name)

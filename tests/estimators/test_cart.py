@@ -37,12 +37,12 @@ DIABETES = load_diabetes()
 
 
 def twins() -> tuple[Any, Any]:
-    """Return two columns that say the same, the second one backwards, and classes by the first."""
+    """Return two columns with the same information, the second one backwards, and classes by the first."""
     x = np.repeat([1.0, 2.0], [6, 8])
     return np.column_stack((x, 5.0 - x)), np.repeat(["a", "b"], [6, 8])
 
 
-def with_holes(seed: int = 0, share: float = 0.15) -> tuple[Any, Any]:
+def with_missing(seed: int = 0, share: float = 0.15) -> tuple[Any, Any]:
     X = IRIS.data.copy()
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     return X, IRIS.target
@@ -69,7 +69,7 @@ def test_a_regression_tree_has_surrogates_too() -> None:
 
 
 def test_saving_keeps_surrogates_predictions_and_the_table(tmp_path: Path) -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     fitted = CARTClassifier(missing="surrogate", cp=0.01, priors=[0.2, 0.3, 0.5]).fit(X, y)
     assert fitted.tree_.surrogates
     fitted.save(tmp_path / "model.json")
@@ -84,7 +84,7 @@ def test_saving_keeps_surrogates_predictions_and_the_table(tmp_path: Path) -> No
 
 
 def test_none_means_surrogates_with_rparts_options_and_the_best_side_otherwise() -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     by_cp = CARTClassifier(cp=0.01).fit(X, y)
     assert by_cp.tree_.to_dict() == CARTClassifier(cp=0.01, missing="surrogate").fit(X, y).tree_.to_dict()
     plain = CARTClassifier().fit(X, y)
@@ -93,14 +93,14 @@ def test_none_means_surrogates_with_rparts_options_and_the_best_side_otherwise()
 
 
 def test_the_working_of_every_node_counts_the_cases_that_came_there() -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     extras: list[dict[str, Any]] = [{}, {"priors": [0.6, 0.3, 0.1]}]
     for extra in extras:
         model = CARTClassifier(missing="surrogate", **extra).fit(X, y).model_
         assert model.tree.surrogates
         assert len(model.trace) > 5
-        for node, examined in model.trace.items():
-            for one in examined:
+        for node, evaluated in model.trace.items():
+            for one in evaluated:
                 if one.split is not None:
                     counted = one.counts.sum(axis=0) + one.unknown
                     assert counted == pytest.approx(model.tree.counts[node].astype(float))
@@ -177,7 +177,7 @@ def test_a_loss_is_read_in_the_order_of_classes_or_by_label(schema: Schema) -> N
     assert CARTClassifier(cp=0.0, schema=schema).fit(X, y).predict(EACH).tolist() == ["no", "no", "yes"]
     for loss in ([[0, 1], [4, 0]], {("yes", "no"): 4}):
         fitted = CARTClassifier(loss=loss, schema=schema).fit(X, y)
-        # In the middle 3 missed at 4 each cost more than 7 at 1; so it need not be divided from the right.
+        # In the middle 3 missed at 4 each cost more than 7 at 1; so it need not be split from the right.
         assert fitted.predict(EACH).tolist() == ["no", "yes", "yes"]
         assert fitted.predict_proba(EACH)[1].tolist() == pytest.approx([8 / 20, 12 / 20])
         assert fitted.tree_.node(0).outcome == "yes"
@@ -197,7 +197,7 @@ def test_priors_make_shares_into_probabilities(schema: Schema) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_predicted_is_the_outcome_of_the_leaf(seed: int) -> None:
-    X, y = with_holes(seed)
+    X, y = with_missing(seed)
     loss = [[0, 1, 5], [2, 0, 1], [1, 8, 0]]
     fitted = CARTClassifier(loss=loss, priors=[0.5, 0.2, 0.3], min_samples_leaf=12).fit(X, y)
     assert fitted.predict(X).tolist() == fitted.tree_.outcome[fitted.apply(X)].tolist()
@@ -258,7 +258,7 @@ def test_importances_count_surrogates_and_only_the_tests_that_are_left() -> None
 
 def test_in_a_grid_search_over_cp() -> None:
     search = GridSearchCV(CARTClassifier(missing="surrogate"), {"cp": [0.0, 0.02, 0.6]}, cv=3)
-    search.fit(*with_holes())
+    search.fit(*with_missing())
     assert search.best_params_["cp"] < 0.6
     assert search.best_score_ > 0.8
 
@@ -326,7 +326,7 @@ def test_losses_and_priors_are_for_classes() -> None:
     ],
     ids=str,
 )
-def test_the_regressor_says_what_it_cannot_do(options: dict[str, Any], words: str) -> None:
+def test_the_regressor_reports_what_it_cannot_do(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         CARTRegressor(**options).fit(DIABETES.data, DIABETES.target)
 
@@ -334,7 +334,7 @@ def test_the_regressor_says_what_it_cannot_do(options: dict[str, Any], words: st
 # -- plans -----------------------------------------------------------------------------------------------------------
 
 
-def test_plans_tell_what_they_are() -> None:
+def test_plans_describe_themselves() -> None:
     plan = cart(missing="surrogate", cp=0.01, choose="1se", priors=(0.5, 0.5), loss=((0.0, 1.0), (2.0, 0.0)))
     assert plan.name == "CART"
     assert plan.describe() == (

@@ -40,7 +40,7 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Callable[[Any], None])
 
 
 def customers(n: int = 400) -> tuple[pd.DataFrame, Any, Any]:
-    """Text with holes and numbers with holes, a class and a number that depend on both, and on the holes."""
+    """Text and numbers with missing values, a class and a number that depend on both, and on what is missing."""
     random = np.random.default_rng(0)
     income = random.normal(size=n)
     income[random.random(n) < 0.15] = np.nan
@@ -55,7 +55,7 @@ def customers(n: int = 400) -> tuple[pd.DataFrame, Any, Any]:
 # -- data as they are ------------------------------------------------------------------------------------------------
 
 
-def test_texts_numbers_and_holes_are_taken_as_they_are() -> None:
+def test_texts_numbers_and_missing_values_are_taken_as_they_are() -> None:
     X, label, number = customers()
     clf: Any = CHAIDClassifier().fit(X, label)
     assert clf.score(X, label) > 0.9
@@ -84,7 +84,7 @@ def test_a_value_never_seen_goes_where_the_missing_ones_go() -> None:
     assert proba[0].tolist() == proba[1].tolist()
 
 
-def test_an_order_is_kept_where_it_is_declared() -> None:
+def test_the_order_of_an_ordinal_column_is_kept() -> None:
     values = ("low", "middle", "high")
     X = pd.DataFrame({"x": np.repeat(values, 30)})
     y = np.repeat([0, 1, 0], 30)
@@ -250,7 +250,7 @@ def test_every_node_can_be_written_out_also_after_loading(parameters: dict[str, 
         assert blackboard(explain_node(loaded, node)) == text
 
 
-def test_a_pruned_leaf_says_what_it_lost() -> None:
+def test_a_pruned_leaf_describes_what_it_lost() -> None:
     X, label, _ = customers()
     clf = CHAIDClassifier(prune=treewright.CostComplexity(1.0)).fit(X, label)
     assert explain_node(clf.model_).attributes[0].verdict is SplitStatus.PRUNED

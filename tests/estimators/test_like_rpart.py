@@ -56,13 +56,13 @@ def recorded_tests(recorded: dict[str, Any]) -> dict[int, tuple[float, float, An
 def check_tree(fitted: Any, recorded: dict[str, Any]) -> None:
     """Walk both trees: attributes, cuts, numbers of cases, surrogates and outcomes."""
     tree, frame = fitted.tree_, recorded["frame"]
-    place = {number: index for index, number in enumerate(column(frame["node"]))}
+    index_of = {number: index for index, number in enumerate(column(frame["node"]))}
     tests = recorded_tests(recorded)
-    assert tree.n_nodes == len(place)
+    assert tree.n_nodes == len(index_of)
     waiting = [(0, 1)]
     while waiting:
         here, number = waiting.pop()
-        there = place[number]
+        there = index_of[number]
         assert tree.weight[here] == column(frame["n"])[there]
         predicted, expected = tree.node(here).outcome, column(frame["yval"])[there]
         assert predicted == (pytest.approx(expected, rel=1e-9) if tree.is_regression else expected)

@@ -24,7 +24,7 @@ from treewright.tree.model import Predictor
 
 
 class Parrot(Predictor):
-    """Says for each case what the column of its name holds."""
+    """Predicts for each case what the column of its name holds."""
 
     def __init__(self, cases: Dataset, name: str) -> None:
         self._schema, self.name = cases.schema, name
@@ -220,7 +220,7 @@ class TestLearners:
         assert pair.sentence == "one and two are equal on every fold."
         assert result.sentences[0].startswith("All learners have the same accuracy")
 
-    def test_some_share_the_best_place(self) -> None:
+    def test_some_share_the_best_rank(self) -> None:
         result = compare(HAND, {**parrots("good", "poor"), "copy": parrots("good")["good"]}, fold_of=HAND_FOLDS)
         assert result.sentences[0].startswith("good and copy share the best accuracy, 87.5 %")
 
@@ -261,13 +261,13 @@ class TestOddities:
             assert before is not None
             assert before - errors in (0, 1)
 
-    def test_small_differences_are_not_told_as_none(self) -> None:
+    def test_small_differences_are_not_printed_as_none(self) -> None:
         actual = "ab" * 2000
         wrong = "b" + actual[1:]
         result = compare(classes(actual, x=actual, y=wrong), parrots("x", "y"), folds=4).sentences[1]
         assert "x is ahead of y by 0.03 percentage points" in result
 
-    def test_tables_that_are_none_are_told(self) -> None:
+    def test_tables_that_are_none_are_refused(self) -> None:
         with pytest.raises(ParameterError, match="takes a dataset"):
             compare(HAND.to_pandas(), ["c45", "cart"])
         with pytest.raises(ParameterError, match=r"a dict of tables .* not list"):

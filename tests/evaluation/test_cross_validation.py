@@ -163,7 +163,7 @@ def test_accuracy_is_near_scikit_learns_own_tree_on_the_same_folds() -> None:
     assert abs(found.correct - int((predicted == data.target).sum())) <= 4  # ties are broken differently
 
 
-def test_the_baseline_always_says_the_most_frequent_class() -> None:
+def test_the_baseline_always_predicts_the_most_frequent_class() -> None:
     found = cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 7)
     assert isinstance(found, AccuracyEstimate)
     assert (found.baseline, found.baseline_class) == (9 / 14, "Yes")
@@ -201,7 +201,7 @@ def test_no_more_folds_can_be_used_than_there_are(used: int) -> None:
         cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 7, used=used)
 
 
-def test_progress_is_told_after_each_fold() -> None:
+def test_progress_is_reported_after_each_fold() -> None:
     result: list[tuple[int, int]] = []
     cross_validate(sample("play-tennis"), lambda part: fit(part, ID3()), 3, progress=lambda *now: result.append(now))
     assert result == [(1, 3), (2, 3), (3, 3)]

@@ -57,7 +57,7 @@ def test_more_cases_help_where_there_is_something_to_learn() -> None:
     assert all(point.training == 0 for point in curve.points)
 
 
-def test_rising_is_told() -> None:
+def test_rising_is_reported() -> None:
     steps = (LearningPoint(10, 0.5, 0.45, 0.55, 1.0), LearningPoint(100, 0.8, 0.75, 0.85, 1.0))
     assert LearningCurve("accuracy", 5, steps).still_rising
     assert "more cases would help" in str(LearningCurve("accuracy", 5, steps))
@@ -78,7 +78,7 @@ def test_forms_of_a_learning_curve() -> None:
 
 
 @pytest.mark.parametrize("sizes", [[0], [1000], [1.5], [], [True]])
-def test_impossible_sizes_are_told(sizes: list[int | float]) -> None:
+def test_impossible_sizes_are_refused(sizes: list[int | float]) -> None:
     with pytest.raises(ParameterError, match="training size"):
         learning_curve(cases(40), Learn(c45()), sizes)
 
@@ -160,7 +160,7 @@ def test_the_optimum_and_the_simplest_within_one_error() -> None:
     assert _optimum(points) == (1, 2)
 
 
-def test_wrong_calls_are_told() -> None:
+def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ParameterError, match="along"):
         complexity_curve(cases(20), cart(), along="depth")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="number of points"):

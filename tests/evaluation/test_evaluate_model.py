@@ -1,4 +1,4 @@
-"""The honest report: every number is scikit-learn's, and the sentences say where a number misleads."""
+"""The honest report: every number is scikit-learn's, and the sentences warn where a number misleads."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from treewright.tree.model import TreeModel
 def random_predictions(
     seed: int, k: int, n: int, *, weighted: bool, tied: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Return truth (every class occurs), predictions, probabilities and weights."""
+    """Return actual classes (every class occurs), predictions, probabilities and weights."""
     rng = np.random.default_rng(seed)
-    truth = rng.permutation(np.concatenate((np.arange(k), rng.integers(0, k, n))))
-    shares = rng.dirichlet(np.ones(k), len(truth))
+    actual = rng.permutation(np.concatenate((np.arange(k), rng.integers(0, k, n))))
+    shares = rng.dirichlet(np.ones(k), len(actual))
     if tied:
         shares = (np.round(shares * 2) + 1) / (np.round(shares * 2) + 1).sum(axis=1, keepdims=True)
-    said = rng.integers(0, k, len(truth))
-    return truth, said, shares, rng.integers(1, 5, len(truth)).astype(float) if weighted else None
+    predicted = rng.integers(0, k, len(actual))
+    return actual, predicted, shares, rng.integers(1, 5, len(actual)).astype(float) if weighted else None
 
 
 CASES = given(
@@ -56,38 +56,38 @@ CASES = given(
 
 @CASES
 def test_every_metric_of_classes_is_that_of_scikit_learn(seed: int, k: int, n: int, weighted: bool, tied: bool) -> None:
-    truth, said, shares, weights = random_predictions(seed, k, n, weighted=weighted, tied=tied)
-    report = classification_report(truth, said, shares, range(k), weights)
-    assert report.confusion == pytest.approx(metrics.confusion_matrix(truth, said, sample_weight=weights))
-    assert report.accuracy == pytest.approx(metrics.accuracy_score(truth, said, sample_weight=weights))
+    actual, predicted, shares, weights = random_predictions(seed, k, n, weighted=weighted, tied=tied)
+    report = classification_report(actual, predicted, shares, range(k), weights)
+    assert report.confusion == pytest.approx(metrics.confusion_matrix(actual, predicted, sample_weight=weights))
+    assert report.accuracy == pytest.approx(metrics.accuracy_score(actual, predicted, sample_weight=weights))
     assert report.balanced_accuracy == pytest.approx(
-        metrics.balanced_accuracy_score(truth, said, sample_weight=weights)
+        metrics.balanced_accuracy_score(actual, predicted, sample_weight=weights)
     )
     for average, score in (("macro", report.macro), ("weighted", report.weighted)):
         expected = metrics.precision_recall_fscore_support(
-            truth, said, average=average, sample_weight=weights, zero_division=0
+            actual, predicted, average=average, sample_weight=weights, zero_division=0
         )
         assert (score.precision, score.recall, score.f) == pytest.approx(expected[:3])
-    of_class = metrics.precision_recall_fscore_support(truth, said, sample_weight=weights, zero_division=0)
+    of_class = metrics.precision_recall_fscore_support(actual, predicted, sample_weight=weights, zero_division=0)
     for score, *expected in zip(report.per_class, *of_class, strict=True):
         assert [score.precision, score.recall, score.f, score.support] == pytest.approx(expected)
     result = report.probabilities
     assert result is not None
-    assert result.log_loss == pytest.approx(metrics.log_loss(truth, shares, sample_weight=weights))
+    assert result.log_loss == pytest.approx(metrics.log_loss(actual, shares, sample_weight=weights))
     if k == 2:
-        assert result.auc == pytest.approx(metrics.roc_auc_score(truth, shares[:, 1], sample_weight=weights))
-        assert result.brier == pytest.approx(metrics.brier_score_loss(truth, shares[:, 1], sample_weight=weights))
+        assert result.auc == pytest.approx(metrics.roc_auc_score(actual, shares[:, 1], sample_weight=weights))
+        assert result.brier == pytest.approx(metrics.brier_score_loss(actual, shares[:, 1], sample_weight=weights))
         assert result.average_precision == pytest.approx(
-            metrics.average_precision_score(truth, shares[:, 1], sample_weight=weights)
+            metrics.average_precision_score(actual, shares[:, 1], sample_weight=weights)
         )
     else:
         assert result.auc == pytest.approx(
-            metrics.roc_auc_score(truth, shares, multi_class="ovr", sample_weight=weights)
+            metrics.roc_auc_score(actual, shares, multi_class="ovr", sample_weight=weights)
         )
-        squares = ((shares - np.eye(k)[truth]) ** 2).sum(axis=1)
+        squares = ((shares - np.eye(k)[actual]) ** 2).sum(axis=1)
         assert result.brier == pytest.approx(np.average(squares, weights=weights))
         assert result.average_precision == pytest.approx(
-            metrics.average_precision_score(np.eye(k)[truth], shares, sample_weight=weights)
+            metrics.average_precision_score(np.eye(k)[actual], shares, sample_weight=weights)
         )
 
 
@@ -95,34 +95,34 @@ def test_every_metric_of_classes_is_that_of_scikit_learn(seed: int, k: int, n: i
 def test_curves_are_those_of_scikit_learn_and_end_where_they_must(
     seed: int, k: int, n: int, weighted: bool, tied: bool
 ) -> None:
-    truth, said, shares, weights = random_predictions(seed, k, n, weighted=weighted, tied=tied)
-    report = classification_report(truth, said, shares, range(k), weights)
+    actual, predicted, shares, weights = random_predictions(seed, k, n, weighted=weighted, tied=tied)
+    report = classification_report(actual, predicted, shares, range(k), weights)
     assert report.probabilities is not None
     for curves in report.probabilities.curves:
         code = int(curves.label)
-        fpr, tpr, _ = metrics.roc_curve(truth == code, shares[:, code], sample_weight=weights)
+        fpr, tpr, _ = metrics.roc_curve(actual == code, shares[:, code], sample_weight=weights)
         assert curves.fpr.tolist() == pytest.approx(fpr.tolist())
         assert curves.tpr.tolist() == pytest.approx(tpr.tolist())
         assert (curves.fpr[0], curves.tpr[0]) == (0, 0)
         assert (curves.fpr[-1], curves.tpr[-1]) == pytest.approx((1, 1))
-        precision, recall, _ = metrics.precision_recall_curve(truth == code, shares[:, code], sample_weight=weights)
+        precision, recall, _ = metrics.precision_recall_curve(actual == code, shares[:, code], sample_weight=weights)
         assert curves.precision.tolist() == pytest.approx(precision.tolist())
         assert curves.recall.tolist() == pytest.approx(recall.tolist())
-        assert sum(part.weight for part in curves.bins) == (len(truth) if weights is None else weights.sum())
+        assert sum(part.weight for part in curves.bins) == (len(actual) if weights is None else weights.sum())
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 60), weighted=st.booleans())
 def test_every_metric_of_numbers_is_that_of_scikit_learn(seed: int, n: int, weighted: bool) -> None:
     rng = np.random.default_rng(seed)
-    truth, said = rng.normal(size=n), rng.normal(size=n)
+    actual, predicted = rng.normal(size=n), rng.normal(size=n)
     weights = rng.integers(1, 5, n).astype(float) if weighted else None
-    report = regression_report(truth, said, weights)
-    assert report.r2.value == pytest.approx(metrics.r2_score(truth, said, sample_weight=weights))
-    assert report.rmse.value == pytest.approx(metrics.root_mean_squared_error(truth, said, sample_weight=weights))
-    assert report.mae.value == pytest.approx(metrics.mean_absolute_error(truth, said, sample_weight=weights))
-    always = np.full(n, np.average(truth, weights=weights))
-    assert report.rmse.baseline == pytest.approx(metrics.root_mean_squared_error(truth, always, sample_weight=weights))
-    assert report.mae.baseline == pytest.approx(metrics.mean_absolute_error(truth, always, sample_weight=weights))
+    report = regression_report(actual, predicted, weights)
+    assert report.r2.value == pytest.approx(metrics.r2_score(actual, predicted, sample_weight=weights))
+    assert report.rmse.value == pytest.approx(metrics.root_mean_squared_error(actual, predicted, sample_weight=weights))
+    assert report.mae.value == pytest.approx(metrics.mean_absolute_error(actual, predicted, sample_weight=weights))
+    always = np.full(n, np.average(actual, weights=weights))
+    assert report.rmse.baseline == pytest.approx(metrics.root_mean_squared_error(actual, always, sample_weight=weights))
+    assert report.mae.baseline == pytest.approx(metrics.mean_absolute_error(actual, always, sample_weight=weights))
     for measure in (report.r2, report.rmse, report.mae):
         if measure.low is not None and measure.high is not None and measure.value is not None:
             assert measure.low <= measure.value <= measure.high
@@ -130,19 +130,19 @@ def test_every_metric_of_numbers_is_that_of_scikit_learn(seed: int, n: int, weig
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), tied=st.booleans())
 def test_best_threshold_is_the_best_of_all_thresholds_tried_one_by_one(seed: int, n: int, tied: bool) -> None:
-    truth, said, shares, weights = random_predictions(seed, 2, n, weighted=True, tied=tied)
+    actual, predicted, shares, weights = random_predictions(seed, 2, n, weighted=True, tied=tied)
     costs = np.random.default_rng(seed).integers(0, 9, (2, 2)).astype(float)
-    report = classification_report(truth, said, shares, range(2), weights, costs)
+    report = classification_report(actual, predicted, shares, range(2), weights, costs)
     assert report.cost is not None
     assert report.cost.best is not None
     assert weights is not None
 
     def cost_of(codes: npt.NDArray[Any]) -> float:
-        return float(np.average(costs[truth, codes], weights=weights))
+        return float(np.average(costs[actual, codes], weights=weights))
 
-    assert report.cost.mean == pytest.approx(cost_of(said))
-    assert report.cost.total == pytest.approx(cost_of(said) * weights.sum())
-    assert report.cost.baseline == pytest.approx(min(cost_of(np.zeros_like(truth)), cost_of(np.ones_like(truth))))
+    assert report.cost.mean == pytest.approx(cost_of(predicted))
+    assert report.cost.total == pytest.approx(cost_of(predicted) * weights.sum())
+    assert report.cost.baseline == pytest.approx(min(cost_of(np.zeros_like(actual)), cost_of(np.ones_like(actual))))
     tried = [*shares[:, 1].tolist(), 2.0]
     best = report.cost.best
     assert best.cost == pytest.approx(min(cost_of((shares[:, 1] >= limit).astype(int)) for limit in tried))
@@ -156,21 +156,21 @@ def test_best_threshold_is_the_best_of_all_thresholds_tried_one_by_one(seed: int
 def test_reliability_bins_without_ties_are_the_quantile_bins_of_scikit_learn(seed: int, tens: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.permutation(np.arange(1, 10 * tens + 1)) / (10 * tens + 2)
-    truth = rng.random(10 * tens) < scores
-    truth[0], truth[-1] = True, False
-    bins = reliability_bins(truth, scores, np.ones(10 * tens))
-    observed, predicted = calibration_curve(truth, scores, n_bins=10, strategy="quantile")
+    actual = rng.random(10 * tens) < scores
+    actual[0], actual[-1] = True, False
+    bins = reliability_bins(actual, scores, np.ones(10 * tens))
+    observed, predicted = calibration_curve(actual, scores, n_bins=10, strategy="quantile")
     assert [part.weight for part in bins] == [tens] * 10
     assert [part.observed for part in bins] == pytest.approx(observed.tolist())
     assert [part.mean_score for part in bins] == pytest.approx(predicted.tolist())
 
 
 def test_multi_class_brier_is_that_of_scikit_learn_where_it_has_one() -> None:
-    truth, said, shares, _ = random_predictions(5, 3, 50, weighted=False, tied=False)
-    result = classification_report(truth, said, shares, range(3)).probabilities
+    actual, predicted, shares, _ = random_predictions(5, 3, 50, weighted=False, tied=False)
+    result = classification_report(actual, predicted, shares, range(3)).probabilities
     assert result is not None
     try:
-        expected = metrics.brier_score_loss(truth, shares)
+        expected = metrics.brier_score_loss(actual, shares)
     except ValueError:  # before 1.7
         pytest.skip("this scikit-learn has no Brier score of several classes")
     assert result.brier == pytest.approx(expected)
@@ -188,43 +188,43 @@ def test_interval_of_accuracy_is_the_published_one(right: int, n: int, low: floa
 
 
 def test_weights_that_are_all_the_same_change_no_interval_and_unequal_ones_widen_it() -> None:
-    truth, said = ["a", "b"] * 20, ["a"] * 40
-    plain = classification_report(truth, said)
-    tripled = classification_report(truth, said, weights=[3] * 40)
+    actual, predicted = ["a", "b"] * 20, ["a"] * 40
+    plain = classification_report(actual, predicted)
+    tripled = classification_report(actual, predicted, weights=[3] * 40)
     assert (tripled.low, tripled.high) == pytest.approx((plain.low, plain.high))
-    unequal = classification_report(truth, said, weights=[1, 1, 9, 9] * 10)
+    unequal = classification_report(actual, predicted, weights=[1, 1, 9, 9] * 10)
     assert unequal.high - unequal.low > plain.high - plain.low
     assert unequal.accuracy == 0.5
 
 
-def test_of_9990_to_10_the_report_says_that_accuracy_misleads() -> None:
-    truth = ["no"] * 9990 + ["yes"] * 10
-    report = classification_report(truth, ["no"] * 10_000)
+def test_of_9990_to_10_the_report_warns_that_accuracy_misleads() -> None:
+    actual = ["no"] * 9990 + ["yes"] * 10
+    report = classification_report(actual, ["no"] * 10_000)
     assert report.accuracy == report.baseline == 0.999
     assert not report.better_than_baseline
     assert report.warnings[0].startswith(
         'Accuracy is misleading here: 99.9 % looks high, but always predicting "no" gives'
     )
     assert report.warnings[1] == "Never predicted: 'yes'; every case of it is misclassified."
-    found = classification_report(truth, truth)
+    found = classification_report(actual, actual)
     assert found.better_than_baseline
     assert found.warnings[0].startswith("Accuracy tells little here")
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("predicted", "sentence"),
     [
         ("a" * 30 + "b" * 70, ""),
         ("a" * 55 + "b" * 45, "is not significantly above the baseline"),
         ("a" * 60 + "b" * 40, "is not above the baseline"),
     ],
 )
-def test_accuracy_is_judged_by_the_baseline(said: str, sentence: str) -> None:
-    report = classification_report("a" * 30 + "b" * 70, said)
+def test_accuracy_is_compared_with_the_baseline(predicted: str, sentence: str) -> None:
+    report = classification_report("a" * 30 + "b" * 70, predicted)
     assert [sentence in warning for warning in report.warnings] == ([True] if sentence else [])
 
 
-def test_few_cases_are_said_to_be_few() -> None:
+def test_few_cases_are_reported_as_few() -> None:
     assert (
         "Only 14 cases: fewer than 30 are too few"
         in classification_report("a" * 7 + "b" * 7, "a" * 7 + "b" * 7).warnings[0]
@@ -234,7 +234,7 @@ def test_few_cases_are_said_to_be_few() -> None:
     assert "too few" in regression_report([1, 2], [1, 2]).warnings[0]
 
 
-def test_class_missing_in_the_truth_has_no_curve_and_is_named() -> None:
+def test_class_missing_among_the_actual_ones_has_no_curve_and_is_named() -> None:
     shares = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.6, 0.2, 0.2], [0.1, 0.7, 0.2]])
     report = classification_report("abab", "abac", shares, "abc")
     assert report.probabilities is not None
@@ -245,7 +245,7 @@ def test_class_missing_in_the_truth_has_no_curve_and_is_named() -> None:
     assert json.loads(report.to_json())["probabilities"]["curves"][2]["roc"] == []
 
 
-def test_truth_of_a_single_class_is_a_defined_answer() -> None:
+def test_a_single_actual_class_is_a_defined_answer() -> None:
     report = classification_report("aaa", "aab", [0.1, 0.2, 0.9], "ab", costs=[[0, 2], [1, 0]])
     assert report.probabilities is not None
     assert report.probabilities.auc is None
@@ -276,7 +276,7 @@ def test_ties_in_all_scores_are_one_diagonal_step() -> None:
     assert any("All cases have the same probabilities" in warning for warning in report.warnings)
 
 
-def test_probabilities_of_0_and_1_are_told_and_an_infinite_log_loss_has_no_number() -> None:
+def test_probabilities_of_0_and_1_are_reported_and_an_infinite_log_loss_has_no_number() -> None:
     report = classification_report("abab", "abaa", [0, 1, 0, 0], "ab")
     assert report.probabilities is not None
     assert report.probabilities.log_loss is None
@@ -288,9 +288,9 @@ def test_probabilities_of_0_and_1_are_told_and_an_infinite_log_loss_has_no_numbe
 def test_probabilities_of_32_bits_and_in_one_column_are_as_good() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(2), 40)
-    truth = rng.integers(0, 2, 40)
+    actual = rng.integers(0, 2, 40)
     result = [
-        classification_report(truth, truth, probabilities, range(2)).probabilities
+        classification_report(actual, actual, probabilities, range(2)).probabilities
         for probabilities in (shares, shares.astype(np.float32), shares[:, 1])
     ]
     assert result[0] is not None
@@ -356,10 +356,10 @@ def test_labels_of_several_types_are_sorted_somehow_and_cases_without_weight_lef
 
 
 def test_cost_by_hand() -> None:
-    # Two of four sick said well at 10 each, one of six well said sick at 1.
-    truth = ["sick"] * 4 + ["well"] * 6
-    said = ["sick", "sick", "well", "well", "sick", *["well"] * 5]
-    report = classification_report(truth, said, classes=["sick", "well"], costs={("sick", "well"): 10})
+    # Two of four sick predicted well at 10 each, one of six well predicted sick at 1.
+    actual = ["sick"] * 4 + ["well"] * 6
+    predicted = ["sick", "sick", "well", "well", "sick", *["well"] * 5]
+    report = classification_report(actual, predicted, classes=["sick", "well"], costs={("sick", "well"): 10})
     assert report.cost is not None
     assert (report.cost.total, report.cost.mean, report.cost.best) == (21, 2.1, None)
     assert (report.cost.baseline, report.cost.baseline_class) == (0.6, "sick")
@@ -378,8 +378,8 @@ def test_fair_threshold_stands_beside_the_best_one() -> None:
 
 
 def test_forms_of_a_report() -> None:
-    truth, said, shares, _ = random_predictions(1, 3, 50, weighted=False, tied=False)
-    report = classification_report(truth, said, shares, range(3), costs=np.ones((3, 3)) - np.eye(3))
+    actual, predicted, shares, _ = random_predictions(1, 3, 50, weighted=False, tied=False)
+    report = classification_report(actual, predicted, shares, range(3), costs=np.ones((3, 3)) - np.eye(3))
     assert json.loads(report.to_json()) == report.to_dict()
     frame = report.to_dataframe()
     assert frame["label"].tolist() == ["0", "1", "2", "macro", "weighted"]
@@ -412,7 +412,7 @@ def test_names_are_escaped_in_html_and_on_the_terminal() -> None:
     assert "new & line" in json.loads(report.to_json())["classes"][1]
 
 
-def test_many_classes_are_told_by_the_largest_confusions() -> None:
+def test_many_classes_are_reported_by_the_largest_confusions() -> None:
     labels = [f"class {code:02}" for code in range(60)]
     report = classification_report(labels * 2, [labels[-1], *labels[1:]] * 2)
     text = str(report)
@@ -441,12 +441,12 @@ def test_intervals_of_numbers_by_hand() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_of_numbers_hold_the_truth_in_about_95_of_100_samples() -> None:
+def test_intervals_of_numbers_hold_the_actual_value_in_about_95_of_100_samples() -> None:
     rng = np.random.default_rng(1)
     held = np.zeros(3)
     for _ in range(600):
-        truth = rng.normal(size=200)
-        report = regression_report(truth, truth + rng.normal(size=200) * 0.5)
+        actual = rng.normal(size=200)
+        report = regression_report(actual, actual + rng.normal(size=200) * 0.5)
         for index, (measure, true) in enumerate(
             ((report.r2, 0.75), (report.rmse, 0.5), (report.mae, 0.5 * np.sqrt(2 / np.pi)))
         ):
@@ -471,18 +471,18 @@ def test_numbers_without_spread_or_error_are_defined_answers() -> None:
     assert regression_report([1.0, 5.0, 3.0], [1.0, 2.0, 3.0], [1, 0, 1]).tested == 2
 
 
-def test_numbers_are_judged_by_the_mean() -> None:
+def test_numbers_are_compared_with_the_mean() -> None:
     rng = np.random.default_rng(0)
-    truth = rng.normal(size=100)
-    assert regression_report(truth, truth + 0.1).better_than_baseline
-    assert any("not better than" in warning for warning in regression_report(truth, -truth).warnings)
-    weak = regression_report(truth, 0.1 * truth + rng.normal(size=100) * 0.4)
+    actual = rng.normal(size=100)
+    assert regression_report(actual, actual + 0.1).better_than_baseline
+    assert any("not better than" in warning for warning in regression_report(actual, -actual).warnings)
+    weak = regression_report(actual, 0.1 * actual + rng.normal(size=100) * 0.4)
     assert not weak.better_than_baseline
     assert any("not significantly better" in warning for warning in weak.warnings)
 
 
 @pytest.mark.parametrize(
-    ("truth", "predicted", "weights", "message"),
+    ("actual", "predicted", "weights", "message"),
     [
         ([], [], None, "no cases"),
         ([1.0], [1.0, 2.0], None, "predicted must be as many"),
@@ -493,9 +493,9 @@ def test_numbers_are_judged_by_the_mean() -> None:
         ([1.0], [1.0], [0], "all weights are zero"),
     ],
 )
-def test_weird_numbers_get_a_clear_error(truth: Any, predicted: Any, weights: Any, message: str) -> None:
+def test_weird_numbers_get_a_clear_error(actual: Any, predicted: Any, weights: Any, message: str) -> None:
     with pytest.raises((DataError, ParameterError)) as caught:
-        regression_report(truth, predicted, weights)
+        regression_report(actual, predicted, weights)
     assert message in str(caught.value)
 
 

@@ -86,7 +86,7 @@ def test_estimators_of_others_get_a_dataframe() -> None:
     assert estimate(line(), LinearRegression(), KFold(4)).measure == "rmse"
 
 
-def test_weights_reach_the_estimators_that_take_them() -> None:
+def test_weights_are_passed_to_the_estimators_that_take_them() -> None:
     data = numbers_only()
     weighted = Dataset(data.schema, data.columns, data.n_rows, data.target, np.linspace(0.5, 2, data.n_rows))
     for learner in (GaussianNB(), CARTClassifier()):
@@ -128,11 +128,11 @@ def test_rules_have_no_complexity_curve() -> None:
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"), [(3, "not int"), (None, "not NoneType"), (C45Classifier, "the class C45")]
+    ("learner", "message"), [(3, "not int"), (None, "not NoneType"), (C45Classifier, "the class C45")]
 )
-def test_what_cannot_learn_is_told(learner: Any, told: str) -> None:
+def test_what_cannot_learn_is_refused(learner: Any, message: str) -> None:
     for use in (fit_of, lambda one: estimate(cases(20), one), lambda one: learning_curve(cases(20), one)):
-        with pytest.raises(ParameterError, match=told):
+        with pytest.raises(ParameterError, match=message):
             use(learner)
 
 
@@ -191,7 +191,7 @@ def test_an_estimator_that_missed_a_class_gives_it_no_probability() -> None:
         model.cases([1, 2])
 
 
-def test_an_estimator_that_says_strange_classes_is_told() -> None:
+def test_an_estimator_that_predicts_unknown_classes_is_reported() -> None:
     data = numbers_only()
     strange = GaussianNB().fit(data.X.to_pandas(), ["odd"] * 30 + ["even"] * 30)
     with pytest.raises(DataError, match="which is not one of the classes"):

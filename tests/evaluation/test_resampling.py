@@ -1,4 +1,4 @@
-"""Dividing cases and estimating: every way keeps its promise, and odd inputs have a defined answer."""
+"""Splitting cases and estimating: every splitter keeps its promise, and odd inputs have a defined answer."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ WAYS: list[Splitter] = [
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_pairs_are_apart_complete_and_repeatable(way: Splitter) -> None:
+def test_pairs_are_disjoint_complete_and_repeatable(way: Splitter) -> None:
     data = cases(41, 3)
     pairs = list(way.pairs(data))
     assert len(pairs) == way.number(data)
@@ -107,7 +107,7 @@ def test_stratified_folds_differ_by_one_case_of_a_class(n: int, k: int, seed: in
 
 
 @given(st.integers(10, 80), st.integers(2, 5), st.integers(0, 5))
-def test_groups_are_never_divided(n: int, k: int, seed: int) -> None:
+def test_groups_are_never_split(n: int, k: int, seed: int) -> None:
     data = cases(n, 2, seed)
     who = data.columns[1]
     if len(np.unique(who)) < k:
@@ -143,9 +143,9 @@ def test_632_by_hand() -> None:
     found = estimate(data, Learn(c45()), Bootstrap632(8))
     model = fit(data, c45())
     training = float(np.mean(model.predict_codes(data) == data.target))
-    outside = np.mean([fold.score for fold in found.folds if fold.score is not None])
+    out_of_sample = np.mean([fold.score for fold in found.folds if fold.score is not None])
     assert found.resubstitution == pytest.approx(training)
-    assert found.estimate_632 == pytest.approx(0.368 * training + 0.632 * outside)
+    assert found.estimate_632 == pytest.approx(0.368 * training + 0.632 * out_of_sample)
     assert found.value == found.estimate_632
     assert ".632" in str(found)
     assert found.to_dict()["estimate_632"] == found.estimate_632
@@ -295,7 +295,7 @@ def test_rules_have_a_size() -> None:
     assert "averaged" not in "\n".join(found.lines())
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     result: list[tuple[int, int]] = []
     estimate(cases(20), Learn(c45()), KFold(4), lambda done, total: result.append((done, total)))
     assert result == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -319,7 +319,7 @@ def test_a_class_missing_in_a_fold() -> None:
     assert "never predicted: 'c1'" in found.warnings
 
 
-def test_a_lopsided_table_is_told_to_mislead() -> None:
+def test_an_imbalanced_table_is_reported_to_mislead() -> None:
     target = np.zeros(1000, dtype=np.int32)
     target[:3] = 1
     for way in (KFold(3), Bootstrap632(3)):
@@ -329,7 +329,7 @@ def test_a_lopsided_table_is_told_to_mislead() -> None:
     assert not any("misleads" in warning for warning in estimate(cases(60), c45(), KFold(3)).warnings)
 
 
-def test_a_single_class_is_trivial_and_said_so() -> None:
+def test_a_single_class_is_reported_as_trivial() -> None:
     found = estimate(cases(12, 1, target=np.zeros(12, dtype=np.int32)), Learn(c45()), KFold(3))
     assert found.pooled == found.baseline == 1
     assert any("one class" in warning for warning in found.warnings)
@@ -363,7 +363,7 @@ def test_a_fold_without_weight_has_no_score() -> None:
         (HoldOut(0.01), "too few to hold out 1 %"),
     ],
 )
-def test_too_many_folds_are_told(way: Splitter, message: str) -> None:
+def test_too_many_folds_are_reported(way: Splitter, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         estimate(cases(20), Learn(c45()), way)
 
@@ -377,7 +377,7 @@ def test_one_case_is_too_few() -> None:
             list(alone.pairs(cases(1)))
 
 
-def test_a_number_is_so_many_folds_and_other_ways_are_told() -> None:
+def test_a_number_is_so_many_folds_and_other_splitters_are_described() -> None:
     assert len(estimate(cases(20), "c45", 4).folds) == 4
     for wrong in ("ten", True, 2.5, KFold):
         with pytest.raises(ParameterError, match="a number of folds or one of KFold, Repeated"):
@@ -386,7 +386,7 @@ def test_a_number_is_so_many_folds_and_other_ways_are_told() -> None:
         estimate(cases(20).to_pandas(), "c45")
 
 
-def test_wrong_parameters_are_told() -> None:
+def test_wrong_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="at least 2"):
         KFold(1)
     with pytest.raises(ParameterError, match="between 0 and 1"):
@@ -424,11 +424,11 @@ def test_long_work_is_shared_among_processes_and_gives_the_same_result(monkeypat
     shared: list[int] = []
     real = runs_module._shared
 
-    def watched(*work: Any) -> Iterator[FoldRun]:
+    def recording(*work: Any) -> Iterator[FoldRun]:
         shared.append(work[-1])
         return real(*work)
 
-    monkeypatch.setattr(runs_module, "_shared", watched)
+    monkeypatch.setattr(runs_module, "_shared", recording)
     monkeypatch.setattr(runs_module, "processors", lambda: 2)
     assert estimate(data, c45(), KFold(5)).folds[0].score == alone.folds[0].score
     assert shared == []  # so short a work is done here
@@ -497,11 +497,11 @@ def test_folds_of_trees_by_kernels_are_shared_among_threads(plan: Any, monkeypat
     seen: list[tuple[bool, int | None]] = []
     learn = Learn.__call__
 
-    def watched(self: Learn, part: Dataset) -> Any:
+    def recording(self: Learn, part: Dataset) -> Any:
         seen.append((threading.current_thread() is threading.main_thread(), self.n_jobs))
         return learn(self, part)
 
-    monkeypatch.setattr(Learn, "__call__", watched)
+    monkeypatch.setattr(Learn, "__call__", recording)
     monkeypatch.setattr(runs_module, "_shared", None)  # no processes
     for jobs in (None, -1, 2, 3):
         seen.clear()

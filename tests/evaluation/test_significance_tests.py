@@ -78,7 +78,7 @@ class TestCorrectedResampledT:
         plain = laws.ttest_1samp(found, 0)
         test = corrected_resampled_t(found, 75, 25)
         assert plain.statistic == pytest.approx(sqrt(6))  # 2.449, by hand
-        # The correction divides t by the square root of 1 + k n_test / n_train.
+        # The correction is a division of t by the square root of 1 + k n_test / n_train.
         assert test.statistic == pytest.approx(plain.statistic / sqrt(1 + 4 / 3))
         assert test.p > plain.pvalue
 
@@ -136,7 +136,7 @@ class TestMcNemar:
         assert mcnemar(13, 12).method == "chi-square with continuity correction"
         assert mcnemar(13, 12).p == 1
 
-    def test_nothing_to_tell_them_apart(self) -> None:
+    def test_no_significant_difference(self) -> None:
         assert mcnemar(0, 0).p == 1
         assert mcnemar(4, 4).p == 1
 
@@ -250,16 +250,16 @@ class TestNemenyi:
 
     def test_groups(self) -> None:
         assert groups_within([1, 2, 3], 0.5) == []
-        assert groups_within([1, 2, 3], 1) == []  # as far apart as the critical difference: told apart
+        assert groups_within([1, 2, 3], 1) == []  # the difference is the critical one: significant
         assert groups_within([1, 2, 3], 1.5) == [(0, 1), (1, 2)]
         assert groups_within([3, 1, 1, 2], 10) == [(1, 2, 3, 0)]
         assert groups_within([1.2, 1.3, 3.2, 3.3], 0.5) == [(0, 1), (2, 3)]
 
     @given(st.lists(st.integers(10, 60).map(lambda n: n / 10), min_size=2, max_size=8), st.floats(0.05, 5))
-    def test_groups_are_all_pairs_within_reach(self, ranks: list[float], reach: float) -> None:
-        groups = groups_within(ranks, reach)
+    def test_groups_are_all_pairs_within_the_critical_difference(self, ranks: list[float], distance: float) -> None:
+        groups = groups_within(ranks, distance)
         for i in range(len(ranks)):
             for j in range(i):
                 together = any(i in group and j in group for group in groups)
-                assert together == (abs(ranks[i] - ranks[j]) < reach)
+                assert together == (abs(ranks[i] - ranks[j]) < distance)
         assert not any(set(one) < set(other) for one in groups for other in groups)

@@ -43,7 +43,7 @@ def test_the_choice_by_hand() -> None:
     assert _choice([*tried, TuningCandidate("nearer", 0.84, 0.0, 5.0, 1.0)], 1.0) == "nearer"
 
 
-def test_the_nested_estimate_is_told_beside_the_inner_one() -> None:
+def test_the_nested_estimate_is_reported_beside_the_inner_one() -> None:
     data = cases(90, 3)
     tuned = tune(data, {"usual": c45(), "depth 1": c45(max_depth=1)}, inner=3, outer=3)
     assert tuned.nested is not None
@@ -101,7 +101,7 @@ class _Clock:
         (1000.0, 6, 3, 3),
     ],
 )
-def test_a_time_limit_is_used_well_and_told(
+def test_a_time_limit_is_used_well_and_reported(
     monkeypatch: pytest.MonkeyPatch, limit: float, candidates: int, rounds: int, outer: int
 ) -> None:
     grid = {f"depth {depth}": id3(max_depth=depth) for depth in (1, 2, 3, 4, 5, 6)}
@@ -125,7 +125,7 @@ def test_all_candidates_are_measured_on_the_same_folds_when_time_is_short(monkey
     assert tuned.candidates[0].score == pytest.approx(sum(right) / sum(fold.n for fold in default.folds[:3]))
 
 
-def test_no_time_at_all_takes_the_first_and_says_so() -> None:
+def test_no_time_at_all_takes_the_first_and_reports_it() -> None:
     late = iter(range(100))
     tuned = tune(cases(40), {"first": id3(), "second": c45()}, time_limit=0.5, clock=lambda: next(late))
     assert tuned.chosen == "first"
@@ -175,7 +175,7 @@ def test_an_outer_fold_that_was_not_finished_is_left_out(monkeypatch: pytest.Mon
     assert tuned.warnings == ("there is no nested estimate: the time limit was reached",)
 
 
-def test_fewer_folds_than_wanted_are_told() -> None:
+def test_fewer_folds_than_wanted_are_reported() -> None:
     tuned = tune(cases(6), {"a": id3()}, inner=8, outer=8)
     assert (tuned.inner_folds, tuned.outer_folds) == (5, 6)
     assert tuned.nested is not None
@@ -231,7 +231,7 @@ def test_prices_of_numbers_are_in_their_unit() -> None:
     assert "of the variance" in names[0]
 
 
-def test_wrong_calls_are_told() -> None:
+def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ParameterError, match="did you mean 'c45'"):
         tune(cases(20), "c4.5")
     with pytest.raises(ParameterError, match="empty"):

@@ -72,7 +72,7 @@ def test_the_six_rows_as_in_the_lecture() -> None:
     assert "gain      = 0.918 - 0.874 = 0.044" in text
 
 
-def test_a_leaf_says_why_it_is_one() -> None:
+def test_a_leaf_explains_why_it_is_one() -> None:
     text = written(sample("six-rows"), ID3(), 1)
     assert text.startswith("Node 1 (x2 = 0): 2 cases, k: A 2")
     assert text.endswith("Leaf: A (pure).")

@@ -30,7 +30,7 @@ def spread_of(data: Dataset, index: int) -> float:
 
 
 def naive(model: TreeModel, case: Dataset, data: Dataset) -> tuple[int, float] | None:
-    """Try every combination of declared values, and of numbers at and just above every cut."""
+    """Try every combination of categories, and of numbers at and just above every cut."""
     tree = model.tree
     options: list[list[Any]] = []
     for index, column in enumerate(tree.schema.attributes):
@@ -87,7 +87,7 @@ def test_no_smaller_change_exists(data: Dataset) -> None:
 
 @settings(max_examples=40)
 @given(tables(missing=True, max_columns=3))
-def test_change_that_is_told_does_alter_the_class(data: Dataset) -> None:
+def test_reported_change_does_alter_the_class(data: Dataset) -> None:
     for plan in (id3(), c45(min_objects=1), cart()):
         model = fit(data, plan)
         for row in range(min(data.n_rows, 3)):
@@ -155,7 +155,7 @@ def test_nearest_ordinal_value_is_taken() -> None:
 
 def test_costs_decide_what_counts_as_a_change() -> None:
     data = sample("play-tennis")
-    dear = ((0.0, 100.0), (1.0, 0.0))  # whoever should hear Yes must not hear No
+    dear = ((0.0, 100.0), (1.0, 0.0))  # predicting No for an actual Yes costs most
     model = fit(data, id3(max_depth=1), costs=dear)
     assert set(model.predict(data).tolist()) == {"Yes"}
     assert smallest_change(model, data.take([0])) is None
@@ -178,7 +178,7 @@ def test_missing_value_may_be_set_or_left() -> None:
     assert [(change.attribute, change.before, change.after) for change in found.changes] == [("Outlook", None, "Sunny")]
 
 
-def test_of_equal_changes_the_one_nearest_to_the_leaf_is_told() -> None:
+def test_of_equal_changes_the_one_nearest_to_the_leaf_is_reported() -> None:
     """Another Outlook would do as well; Wind is what the case was asked last."""
     data = sample("play-tennis")
     found = smallest_change(fit(data, id3()), data.take([3]))
@@ -217,7 +217,7 @@ def test_value_that_no_training_case_has_between_two_cuts_is_made_up() -> None:
 
 
 def test_one_leaf_among_sixteen_thousand_is_found() -> None:
-    """A complete tree of cuts in which only the last leaf says B: every other path has to be given up."""
+    """A complete tree of cuts in which only the last leaf predicts B: every other path has to be given up."""
     levels, attributes = 14, 7
     columns = tuple(Column(f"x{index}", Kind.NUMERIC) for index in range(attributes))
     schema = Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")

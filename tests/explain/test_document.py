@@ -172,7 +172,7 @@ def test_blocks_in_every_form() -> None:
     assert "<pre>a\n b</pre>" in html
 
 
-def test_fragment_for_a_notebook_stays_small_and_says_what_is_left_out() -> None:
+def test_fragment_for_a_notebook_stays_small_and_reports_what_is_left_out() -> None:
     n = 400
     columns = [Column(f"attribute {index}", Kind.NOMINAL, ("a", "b", "c")) for index in range(n)]
     schema = Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")

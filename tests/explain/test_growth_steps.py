@@ -119,7 +119,7 @@ def test_step_shows_the_tables_of_its_choice() -> None:
     assert "The model was pruned; these are the steps that lead to the remaining tree." in first
 
 
-def test_pruned_tree_is_told_from_before_its_pruning_on() -> None:
+def test_pruned_tree_is_explained_from_before_its_pruning_on() -> None:
     lenses = sample("contact-lenses")
     model = fit(lenses, id3(prune="mdl"))
     growth = growth_steps(model, lenses)
@@ -143,7 +143,7 @@ def test_raising_is_a_step() -> None:
 
 
 @pytest.mark.parametrize(("name", "plan"), [("cal2", cal2()), ("cal3", cal3())])
-def test_cal_is_told_case_by_case(name: str, plan: Any) -> None:
+def test_cal_is_explained_case_by_case(name: str, plan: Any) -> None:
     data = sample(name)
     model = fit(data, plan)
     growth = growth_steps(model, data)

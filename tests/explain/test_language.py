@@ -1,4 +1,4 @@
-"""One catalogue, four languages: complete, with the same places, nothing left in English."""
+"""One catalogue, four languages: complete, with the same placeholders, nothing left in English."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def original_nodes(entry: Mapping[str, Template]) -> bool:
     return all(found == requested[0] for found in requested)
 
 
-def test_every_message_has_every_language_with_the_same_places() -> None:
+def test_every_message_has_every_language_with_the_same_placeholders() -> None:
     assert [key for key, entry in catalogue().items() if tuple(entry) != LANGUAGES or not original_nodes(entry)] == []
 
 
@@ -74,7 +74,7 @@ def test_nothing_is_left_in_english() -> None:
 
 
 def is_chinese(text: str, *, signs_only: bool) -> bool:
-    """Say whether the Latin words are signs, and whether there are others, unless signs are enough."""
+    """Return True if the Latin words are signs, and whether there are others, unless signs are enough."""
     bare = re.sub(r"\{\w+\}", "", text)
     if not set(re.findall(r"[A-Za-z]+", bare)) <= SIGNS:
         return False
@@ -99,7 +99,7 @@ def test_chinese_is_traditional() -> None:
             assert not set(text) & simplified
 
 
-def test_every_verdict_stop_and_event_has_its_message() -> None:
+def test_every_status_stop_and_event_has_its_message() -> None:
     known = set(catalogue())
     assert {f"status.{one.name.lower()}" for one in SplitStatus} <= known
     assert {f"stop.{one.name.lower()}" for one in Stop} <= known
@@ -138,7 +138,7 @@ def test_english_is_spoken_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None
     assert words("DE").lang == "de"
 
 
-def test_language_that_is_none_is_told_with_where_it_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_language_is_reported_with_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match=r"must be one of 'en', 'de', 'it', 'zh', not 'xx'$"):
         words("xx")
     monkeypatch.setenv("TREEWRIGHT_LANG", "klingon")

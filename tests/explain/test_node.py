@@ -162,7 +162,7 @@ def test_plain_data_goes_through_json() -> None:
     assert plain["attributes"][0]["verdict"] == "chosen"
 
 
-def test_a_pure_leaf_was_not_examined() -> None:
+def test_a_pure_leaf_was_not_evaluated() -> None:
     leaf = explain_node(fit(sample("six-rows"), ID3()), 1)
     assert (leaf.stop, leaf.outcome, leaf.attributes, leaf.impurity) == ("pure", "A", (), 0.0)
 

@@ -1,4 +1,4 @@
-"""Real tables, with holes and raised branches: pruning again comes to the same tree, and the steps end with it."""
+"""Recorded sets with missing values and raised branches: pruning again gives the same tree, the last step as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prediction in words: the path, the leaf's cases, the parts of a divided case, the test that stood in."""
+"""A prediction in words: the path, the leaf's cases, the parts of a fractional case, the surrogate used."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_surrogate_that_stood_in_is_named() -> None:
     assert explanation.outcome == "A"
 
 
-def test_surrogate_turned_around_tells_the_condition_that_the_case_meets() -> None:
+def test_surrogate_turned_around_has_the_condition_that_the_case_meets() -> None:
     x = [float(value) for value in range(20)]
     data = numeric_table({"x": x, "z": [-value for value in x]}, ["A"] * 10 + ["B"] * 10, ("A", "B"))
     model = fit(data, cart(missing="surrogate", cp=0.0))
@@ -93,7 +93,7 @@ def test_case_without_value_goes_the_default_way_or_stays() -> None:
     assert "the case stays here, and this node makes the prediction" in stays.to_text()
 
 
-def test_numeric_value_is_told_beside_the_condition() -> None:
+def test_numeric_value_is_printed_beside_the_condition() -> None:
     data = numeric_table({"x": [1.0, 2.0, 3.0, 4.0]}, list("AABB"), ("A", "B"))
     explanation = explain_prediction(fit(data, cart()), {"x": 1.25})
     assert "1. x <= 2.5 (value 1.25)" in explanation.to_text()
@@ -115,7 +115,7 @@ def test_single_leaf_and_empty_leaf_and_number() -> None:
     assert "holds 2 cases of the training data; the prediction is their mean." in number.to_text()
 
 
-def test_many_leaves_of_a_divided_case_are_cut_short() -> None:
+def test_many_leaves_of_a_fractional_case_are_cut_short() -> None:
     values = tuple(f"v{code}" for code in range(30))
     schema = Schema((Column("a", Kind.NOMINAL, values), Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
     codes = np.repeat(np.arange(30), 3).astype(np.int32)
@@ -135,7 +135,7 @@ def test_every_learner_is_explained(plan: object) -> None:
         assert explanation.outcome == model.predict(TENNIS.take([row]))[0]
 
 
-def test_value_that_cal_never_met_is_told_as_it_is_predicted() -> None:
+def test_value_that_cal_never_met_is_explained_as_it_is_predicted() -> None:
     data = sample("cal2")
     model = fit(data, cal2())
     assert explain_prediction(model, data.take([0])).outcome == model.predict(data.take([0]))[0]

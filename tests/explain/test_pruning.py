@@ -134,7 +134,7 @@ def test_leaf_that_was_pruned_shows_what_it_lost() -> None:
     assert "predicts Yes." in result.to_text()
 
 
-def test_without_data_it_says_what_is_missing() -> None:
+def test_without_data_it_reports_what_is_missing() -> None:
     model = fit(TENNIS, c45(confidence=0.01))
     result = explain_pruning(model)
     assert (result.decision, result.notes) == ("pruned", ("pruned_needs_data",))
@@ -159,7 +159,7 @@ def test_estimates_without_data_are_those_with_data() -> None:
             )
 
 
-def test_model_without_pruning_says_so() -> None:
+def test_model_without_pruning_reports_it() -> None:
     result = explain_pruning(fit(TENNIS, id3()))
     assert (result.decision, result.stages, result.notes) == ("never", (), ("not_pruned",))
     assert "The model was not pruned." in result.to_text()
@@ -224,7 +224,7 @@ def test_simplified_tree_has_no_numbers_to_compare() -> None:
     assert "Simplification removes splits" in result.to_text()
 
 
-def test_raised_branch_is_told() -> None:
+def test_raised_branch_is_reported() -> None:
     """Look for a tree in which raising happened, and see its three numbers."""
     for seed in range(12):
         data = noisy(seed, 120)
@@ -252,7 +252,7 @@ def test_formula_of_every_case(weight: float, errors: float, formula: str) -> No
     assert found.value == pytest.approx(errors + extra_errors(weight, errors, 0.25))
 
 
-def test_formula_comes_to_the_number_it_says() -> None:
+def test_formula_comes_to_the_number_it_states() -> None:
     z = 0.6925  # of C4.5's table at 0.25
     result = expected_errors(16, 1, 0.25)
     half = 1.5
@@ -268,7 +268,7 @@ def test_long_sums_are_cut_short() -> None:
     assert sum_of(["5"], "5").plain == "5"
 
 
-def test_places_of_another_tree_are_not_found() -> None:
+def test_nodes_of_another_tree_are_not_found() -> None:
     tree = fit(TENNIS, id3()).tree
     other = fit(TENNIS, cart()).tree
     assert original_nodes(tree, other)[1:] == [-1] * (other.n_nodes - 1)

@@ -56,7 +56,7 @@ def test_adjusted_p_decides_in_chaid_and_the_smallest_wins() -> None:
     assert "it has the smallest adjusted p-value. Runner-up: astigmatism" in root.to_text()
 
 
-def test_tie_is_said_to_be_one() -> None:
+def test_tie_is_reported_as_one() -> None:
     schema = Schema(
         (*(Column(name, Kind.NOMINAL, ("x", "y")) for name in "ab"), Column("k", Kind.NOMINAL, ("A", "B"))), target="k"
     )
@@ -144,9 +144,9 @@ def test_branch_of_missing_values_is_named_in_every_language() -> None:
     data = noisy()
     codes = data.columns[0].copy()
     codes[::3] = -1
-    holes = replace(data, columns=(codes, *data.columns[1:]))
+    with_missing = replace(data, columns=(codes, *data.columns[1:]))
     target = np.where(codes < 0, 1, 0).astype(np.int32)
-    model = fit(replace(holes, target=target), chaid())
+    model = fit(replace(with_missing, target=target), chaid())
     root = explain_node(model)
     assert root.table[-1].special == "missing"
     assert "\nfehlt" in root.to_text("de")
@@ -221,7 +221,7 @@ def test_class_weights_are_recorded_and_count_again() -> None:
     assert again.table == explain_node(model).table
 
 
-def test_weights_that_are_not_recorded_are_said_to_be_missing() -> None:
+def test_weights_that_are_not_recorded_are_reported_as_missing() -> None:
     weighted = replace(TENNIS, weights=np.where(TENNIS.target == 1, 3.0, 1.0))
     model = replace(fit(weighted, c45()), trace={})
     result = explain_node(model, 0, TENNIS)
@@ -231,7 +231,7 @@ def test_weights_that_are_not_recorded_are_said_to_be_missing() -> None:
     assert explain_node(model, 0, TENNIS.take([0, 1, 2, 5])).notes == ("other_counts",)
 
 
-def test_leaf_that_the_judge_would_divide_was_not_pruned() -> None:
+def test_leaf_that_the_reference_recipe_would_split_was_not_pruned() -> None:
     data = noisy()
     model = fit(data, ID3(max_leaves=4))
     leaves = [node for node in range(model.tree.n_nodes) if str(model.tree.node(node).stop) == "leaf limit"]

@@ -45,7 +45,7 @@ def test_gini_of_the_contact_lenses_is_there_too(lang: str) -> None:
     assert re.search(r"= 1 (- \((4|5|15)/24\)\^2 ){3}= 0\.538$", text, re.MULTILINE)
 
 
-def test_all_languages_say_the_same_numbers() -> None:
+def test_all_languages_have_the_same_numbers() -> None:
     root = explain_node(fit(sample("play-tennis"), c45()))
     numbers = {lang: sorted(re.findall(r"\d+\.\d+", root.to_text(lang))) for lang in LANGUAGES}
     assert len({tuple(found) for found in numbers.values()}) == 1

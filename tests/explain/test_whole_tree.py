@@ -53,7 +53,7 @@ def test_cp_table_in_every_language(lang: str) -> None:
     assert "CP" in text
 
 
-def test_large_tree_is_told_from_the_top_and_stays_small() -> None:
+def test_large_tree_is_explained_from_the_top_and_stays_small() -> None:
     model = fit(noisy(0, 1500), c45(prune=False, min_objects=1))
     result = explain_tree(model)
     assert len(result.tests) == MOST_NODES
@@ -83,7 +83,7 @@ def test_working_that_was_not_kept_leaves_dashes() -> None:
     assert re.search(r"^0 +14 +Outlook  -          -       -  root$", result.to_text(), re.MULTILINE)
 
 
-def test_numbers_and_cal_are_told_too() -> None:
+def test_numbers_and_cal_are_explained_too() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     data = Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5e6, 5e6]))
     assert "<= 2.5: 1  2" in explain_tree(fit(data, cart())).to_text()

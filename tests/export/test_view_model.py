@@ -126,7 +126,7 @@ def test_impossible_wishes_are_refused(options: dict[str, Any], message: str) ->
         visible_tree(TENNIS, **options)
 
 
-def test_description_says_all_of_a_box_and_shortens_nothing() -> None:
+def test_description_has_all_of_a_box_and_shortens_nothing() -> None:
     view = visible_tree(TENNIS, max_depth=1)
     assert view.describe(0) == "node 0 tests Outlook; 14 cases: Yes 9, No 5"
     assert view.describe(1) == "Outlook = Sunny: node 1, mostly No, 2 more nodes below; 5 cases: No 3, Yes 2"
@@ -136,7 +136,7 @@ def test_description_says_all_of_a_box_and_shortens_nothing() -> None:
     assert rest.describe(2).endswith(" and 2 more")
 
 
-def test_description_of_numbers_says_mean_and_deviation() -> None:
+def test_description_of_numbers_has_mean_and_deviation() -> None:
     tree, _ = regression()
     result = visible_tree(tree, max_depth=1).describe(1)
     assert result.startswith("x ≤ 15.5: node 1, 2 more nodes below; 16 cases, mean 0.625, standard deviation ")
@@ -166,7 +166,7 @@ def test_twenty_thousand_nodes_can_be_seen_whole() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(trees_and_cases(), st.integers(1, 12), st.integers(0, 4), st.integers(2, 5))
-def test_any_sketch_keeps_its_limits_and_loses_no_node(pair: Any, most: int, depth: int, branches: int) -> None:
+def test_any_view_model_keeps_its_limits_and_loses_no_node(pair: Any, most: int, depth: int, branches: int) -> None:
     tree, _ = pair
     view = visible_tree(tree, max_nodes=most, max_depth=depth, max_branches=branches)
     nodes = view.nodes

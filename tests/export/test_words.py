@@ -15,13 +15,13 @@ def test_long_names_are_cut() -> None:
     assert second == "n = 3.5"
 
 
-def test_box_of_the_rest_says_once_how_many_nodes_it_stands_for() -> None:
+def test_box_of_the_rest_has_the_number_of_its_nodes_once() -> None:
     rest = visible_tree(wide(9), max_branches=3).nodes[-1]
     assert lines_of(rest) == ["… 7 more branches", "n = 28"]
     assert lines_of(replace(rest, hidden=19)) == ["… 7 more branches", "n = 28", "… 19 more nodes"]
 
 
-def test_boxes_of_numbers_say_mean_and_spread() -> None:
+def test_boxes_of_numbers_have_mean_and_spread() -> None:
     tree, _ = regression()
     test, *_, leaf = visible_tree(tree).nodes
     assert lines_of(test)[1].startswith("mean 5.625 ± ")

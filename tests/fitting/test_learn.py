@@ -30,7 +30,7 @@ def test_the_training_cases_of_the_lecture_are_learned_by_heart(recipe: Recipe) 
     assert model.predict(data).tolist() == data.y.tolist()
 
 
-def test_the_model_says_how_and_from_what_it_was_made() -> None:
+def test_the_model_records_how_and_from_what_it_was_made() -> None:
     model = fit(sample("play-tennis"), C45())
     assert recipe_from_dict(model.recipe) == C45()
     assert model.provenance == {"treewright": __version__, "rows": 14, "source": "sample:play-tennis"}

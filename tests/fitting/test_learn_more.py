@@ -39,7 +39,7 @@ def numbers() -> Dataset:
 # -- plans -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_plan_has_a_name_and_says_its_options() -> None:
+def test_a_plan_has_a_name_and_lists_its_options() -> None:
     assert [plan.name for plan in PLANS] == ["CHAID", "exhaustive CHAID", "CAL2", "CAL3"]
     assert [plan.describe() for plan in PLANS] == [
         "groups merged at 5 %, tests significant at 5 %",
@@ -66,7 +66,7 @@ def test_a_plan_answers_for_its_learner() -> None:
     assert (cal3().reference.criterion, cal3().reference.choice) == ("gain", Choice.HIGHEST)
 
 
-def test_options_of_chaid_and_of_pruning_are_told_apart() -> None:
+def test_options_of_chaid_and_of_pruning_are_distinguished() -> None:
     plan = chaid(alpha_merge=0.1, prune="chi_square", significance=0.01, bonferroni=True)
     assert plan == Plan(CHAID(alpha_merge=0.1), (ChiSquare(0.01, True),))
     assert plan.unpruned() == Plan(CHAID(alpha_merge=0.1))
@@ -167,7 +167,7 @@ def named(values: int, rows: int, kind: Kind = Kind.NOMINAL) -> Dataset:
 
 
 @pytest.mark.parametrize("plan", [id3(), cal2(), chaid(), treewright.c45_rules()])
-def test_a_column_that_seems_to_name_the_cases_is_told(plan: Any) -> None:
+def test_a_column_that_seems_to_name_the_cases_is_reported(plan: Any) -> None:
     with pytest.warns(DataWarning, match=r"column 'id' has 1,000 values in 1,200 rows: if it names the cases, leave"):
         fit(named(1000, 1200), plan)
 
@@ -194,8 +194,8 @@ def test_a_column_with_few_values_for_its_rows_is_not_suspected(data: Dataset) -
 
 @pytest.mark.slow
 def test_dice_have_nothing_to_teach() -> None:
-    """A thousand seeds give 87 %, single hundreds of them from 81 to 93: a hundred would be too few to tell."""
-    names = [Column(f"x{place}", Kind.NOMINAL, tuple("0123")) for place in range(4)]
+    """A thousand seeds give 87 %, single hundreds of them from 81 to 93: a hundred would be too few."""
+    names = [Column(f"x{index}", Kind.NOMINAL, tuple("0123")) for index in range(4)]
     schema = Schema((*names, Column("die", Kind.NOMINAL, tuple("123456"))), target="die")
     plan = id3(prune="chi_square", significance=0.01)
     single = 0

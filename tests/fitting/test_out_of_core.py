@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import treewright
+from database_tables import duckdb_engine
 from engine_tables import random_table
-from place_data import duckdb_engine
 from treewright.counting.sql.connection import DuckDBConnection, DuckDBRelation
 from treewright.counting.sql.engine import SqlEngine
 from treewright.data.infer import Overrides
@@ -60,7 +60,7 @@ def test_the_saved_model_is_that_of_memory_byte_for_byte(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["id3", "c45", "cart", "chaid"])
 def test_a_small_table_is_fetched_and_learned_in_memory(name: str) -> None:
-    data = random_table(103, rows=60)  # with missing values, which C4.5 divides in memory
+    data = random_table(103, rows=60)  # with missing values, which C4.5 splits into fractions in memory
     engine = duckdb_engine(data)
     assert model_to_json(fit_over(engine, PLANS[name])) == model_to_json(fit(data, PLANS[name]))
 
@@ -130,7 +130,7 @@ def test_learners_that_need_cases_are_refused_with_the_reason(plan: Any, message
         treewright.fit(rows, plan, target="y", finish_rows=0)
 
 
-def test_missing_values_that_c45_would_divide_are_refused_at_once() -> None:
+def test_missing_values_that_c45_would_split_into_fractions_are_refused_at_once() -> None:
     data = random_table(2, rows=60)
     engine = duckdb_engine(data)
     with pytest.raises(
@@ -252,7 +252,7 @@ def test_huge_counts_are_exact() -> None:
 
 @pytest.mark.parametrize("few_numbers", [20_000, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["id3", "c45", "c45 unpruned", "c45 without raising", "cart", "number"])
-def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_numbers: int) -> None:
+def test_learning_takes_no_more_scans_than_a_dry_run_predicts(name: str, few_numbers: int) -> None:
     for seed in (101, 109) if few_numbers > 5 else (101,):
         for depth in (1, 3):
             data = random_table(seed, rows=150, missing="c45" not in name, regression=name == "number")
@@ -261,11 +261,11 @@ def test_learning_takes_no_more_scans_than_a_dry_run_tells(name: str, few_number
             stopping = replace(plan.learner.stopping, max_depth=depth)
             plan = replace(plan, learner=replace(plan.learner, stopping=stopping))
             engine = duckdb_engine(data, few_numbers=few_numbers)
-            told = most_scans(engine, plan, depth)
+            result = most_scans(engine, plan, depth)
             fit_over(engine, plan, finish_rows=0)
-            assert engine.scans <= told
+            assert engine.scans <= result
             if name == "cart":
-                assert told <= 2 * depth + 1
+                assert result <= 2 * depth + 1
 
 
 def test_a_forest_is_learned_from_a_table_with_a_key(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """One form for all that means the same: files of models, answers and texts, ready to be hashed.
 
-Numbers that are not whole are rounded to ten significant digits; what changes with the release, the place or the hour
+Numbers that are not whole are rounded to ten significant digits; what changes with the release, the folder or the hour
 (versions, sources, checksums) is left out; packed arrays are unpacked first.
 """
 

@@ -19,15 +19,19 @@ UNSET = ("TREEWRIGHT_LANG", "FORCE_COLOR", "PYTHONIOENCODING", "LANG", "LC_ALL")
 
 
 @dataclass(frozen=True)
-class Told:
+class Completed:
     """What a command printed."""
 
     code: int
     out: str
     err: str
 
+    def __str__(self) -> str:
+        """Return the text under which the hashes were recorded."""
+        return f"Told(code={self.code!r}, out={self.out!r}, err={self.err!r})"
 
-def run(*arguments: str) -> Told:
+
+def run(*arguments: str) -> Completed:
     """Run one command in the current folder."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     before, code = sys.argv, 0
@@ -40,7 +44,7 @@ def run(*arguments: str) -> Told:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     finally:
         sys.argv = before
-    return Told(code, _text(out), _text(err))
+    return Completed(code, _text(out), _text(err))
 
 
 def _text(stream: io.TextIOWrapper) -> str:
@@ -51,7 +55,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 @contextlib.contextmanager
-def settled(folder: Path, unset: Sequence[str] = UNSET) -> Iterator[None]:
+def fixed_environment(folder: Path, unset: Sequence[str] = UNSET) -> Iterator[None]:
     """Work in a folder, with a terminal of fixed width and no language set."""
     before = dict(os.environ)
     os.environ.update(SETTINGS)

@@ -12,23 +12,23 @@ from treewright import Column, Dataset, Kind, Schema, sample
 SAMPLES = ("play-tennis", "restaurant", "contact-lenses", "six-rows", "cal2", "cal3")
 
 MIXES = ("nominal", "ordinal", "numeric", "whole", "mixed")
-HOLES = (0.0, 0.15)
+MISSING_SHARES = (0.0, 0.15)
 WEIGHTS = ("", "whole", "broken")
 
 
 def made_tables() -> dict[str, Dataset]:
-    """Return the bundled samples, and tables of every mix of kinds with and without holes and weights."""
+    """Return the bundled samples, and tables of every mix of kinds with and without missing values and weights."""
     tables = {f"sample-{name}": sample(name) for name in SAMPLES}
     seed = 0
     for mix in MIXES:
-        for holes in HOLES:
+        for missing_share in MISSING_SHARES:
             for weights in WEIGHTS if mix in ("mixed", "numeric") else ("",):
                 classes = (2, 3, 6)[seed % 3]
                 name = "-".join(
-                    filter(None, (mix, "missing" if holes else "", f"{weights}-weights" if weights else ""))
+                    filter(None, (mix, "missing" if missing_share else "", f"{weights}-weights" if weights else ""))
                 )
-                tables[name] = _table(seed, mix, holes, weights, classes, 40 + 7 * seed)
-                tables[f"{name}-number"] = _table(seed + 100, mix, holes, weights, 0, 35 + 5 * seed)
+                tables[name] = _table(seed, mix, missing_share, weights, classes, 40 + 7 * seed)
+                tables[f"{name}-number"] = _table(seed + 100, mix, missing_share, weights, 0, 35 + 5 * seed)
                 seed += 1
     tables["one-row"] = _table(900, "mixed", 0.0, "", 2, 1)
     tables["one-class"] = _table(901, "mixed", 0.0, "", 1, 12)
@@ -43,11 +43,11 @@ def larger_tables() -> dict[str, Dataset]:
     }
 
 
-def _table(seed: int, mix: str, holes: float, weighting: str, classes: int, n: int) -> Dataset:
+def _table(seed: int, mix: str, missing_share: float, weighting: str, classes: int, n: int) -> Dataset:
     rng = np.random.default_rng(seed)
     kinds = {"mixed": ("nominal", "numeric", "ordinal", "whole", "nominal")}.get(mix, (mix,) * 4)
-    made = [_column(rng, place, kind, n, holes) for place, kind in enumerate(kinds)]
-    signal = sum(np.nan_to_num(cells.astype(np.float64)) * (place + 1) for place, (_, cells) in enumerate(made[:3]))
+    made = [_column(rng, index, kind, n, missing_share) for index, kind in enumerate(kinds)]
+    signal = sum(np.nan_to_num(cells.astype(np.float64)) * (index + 1) for index, (_, cells) in enumerate(made[:3]))
     noise = rng.random(n)
     target: npt.NDArray[Any]
     if classes:
@@ -66,13 +66,15 @@ def _table(seed: int, mix: str, holes: float, weighting: str, classes: int, n: i
     return Dataset(schema, tuple(cells for _, cells in made), n, target, weights)
 
 
-def _column(rng: np.random.Generator, place: int, kind: str, n: int, holes: float) -> tuple[Column, npt.NDArray[Any]]:
-    missing = rng.random(n) < holes
+def _column(
+    rng: np.random.Generator, index: int, kind: str, n: int, missing_share: float
+) -> tuple[Column, npt.NDArray[Any]]:
+    missing = rng.random(n) < missing_share
     if kind in ("nominal", "ordinal"):
         values = int(rng.integers(2, 6))
         codes = np.where(missing, -1, rng.integers(0, values, n)).astype(np.int32)
         shape = Kind.ORDINAL if kind == "ordinal" else Kind.NOMINAL
-        return Column(f"a{place}", shape, tuple(f"v{code}" for code in range(values))), codes
+        return Column(f"a{index}", shape, tuple(f"v{code}" for code in range(values))), codes
     whole = kind == "whole"
     numbers = rng.integers(-3, 12, n).astype(np.float64) if whole else np.round(rng.normal(size=n) * 4, 3)
-    return Column(f"a{place}", Kind.NUMERIC), np.where(missing, np.nan, numbers)
+    return Column(f"a{index}", Kind.NUMERIC), np.where(missing, np.nan, numbers)

@@ -55,8 +55,8 @@ def short_tier() -> Hashes:
     """Compute the entries of made tables and of two recorded sets."""
     found: Hashes = {}
     tables = made_tables()
-    for place, (name, table) in enumerate(tables.items()):
-        for learner, make in _learners(table, name, place).items():
+    for index, (name, table) in enumerate(tables.items()):
+        for learner, make in _learners(table, name, index).items():
             found |= _entries(f"{name}/{learner}", table, make)
     for name, table in larger_tables().items():
         for learner in ("c45", "cart", "forest", "absolute-error") if "number" not in name else ("cart", "rpart"):
@@ -67,7 +67,7 @@ def short_tier() -> Hashes:
             found |= _entries(f"recorded-{name}/{learner}", load_set(name), make)
     found |= _fit_options(tables)
     found |= _drawings(tables)
-    with tempfile.TemporaryDirectory() as folder, command.settled(Path(folder)):
+    with tempfile.TemporaryDirectory() as folder, command.fixed_environment(Path(folder)):
         found |= _statements(tables, Path(folder))
     return found
 
@@ -92,16 +92,16 @@ def recorded(name: str) -> Hashes:
     return found
 
 
-def _learners(table: tw.Dataset, name: str, place: int) -> dict[str, Make]:
+def _learners(table: tw.Dataset, name: str, index: int) -> dict[str, Make]:
     numeric = table.schema.target_column.is_numeric
     main, options = (NUMBERS, NUMBER_OPTIONS) if numeric else (MAIN, OPTIONS)
     if name in ALL_OPTIONS:
         return main | options
-    return main | {key: make for turn, (key, make) in enumerate(options.items()) if (turn + place) % EVERY == 0}
+    return main | {key: make for turn, (key, make) in enumerate(options.items()) if (turn + index) % EVERY == 0}
 
 
 def _entries(name: str, table: tw.Dataset, make: Make, **how: Any) -> Hashes:
-    """Return the hashes of the model and of what it says of its own cases, or the error with which it is refused."""
+    """Return the hashes of the model and of its predictions of its own cases, or the error with which it is refused."""
     try:
         model = _fitted(table, make, **how)
     except tw.TreewrightError as error:
@@ -124,10 +124,10 @@ def model_text(model: Any) -> str:
 
 
 def _predictions(model: Any, table: tw.Dataset) -> str:
-    said = {"predict": model.predict(table)}
+    predicted = {"predict": model.predict(table)}
     if not table.schema.target_column.is_numeric and hasattr(model, "predict_proba"):
-        said["proba"] = model.predict_proba(table)
-    return canonical(said)
+        predicted["proba"] = model.predict_proba(table)
+    return canonical(predicted)
 
 
 def _fit_options(tables: Mapping[str, tw.Dataset]) -> Hashes:
@@ -136,7 +136,7 @@ def _fit_options(tables: Mapping[str, tw.Dataset]) -> Hashes:
     classes = table.schema.classes
     n = len(classes)
     costs = tuple(tuple(0.0 if i == j else 1.0 + i for j in range(n)) for i in range(n))
-    weights = {label: 1.0 + place for place, label in enumerate(classes)}
+    weights = {label: 1.0 + index for index, label in enumerate(classes)}
     options: dict[str, dict[str, Any]] = {
         "class-weights": {"class_weights": weights},
         "laplace": {"smoothing": "laplace"},
@@ -199,26 +199,26 @@ def _drawing(name: str, model: Any, table: tw.Dataset) -> Hashes:
 
 
 def unversioned(text: str) -> str:
-    """Return a text that does not say by which release it was made."""
+    """Return a text without the release by which it was made."""
     return text.replace(tw.__version__, "VERSION")
 
 
 # -- SQL ---------------------------------------------------------------------------------------------------------------
 
 
-class _Listening:
+class _RecordingConnection:
     """A DuckDB connection that writes down what it is asked."""
 
-    def __init__(self, connection: Any, heard: list[str]) -> None:
+    def __init__(self, connection: Any, statements: list[str]) -> None:
         self._connection = connection
-        self._heard = heard
+        self._statements = statements
 
     def execute(self, statement: str, *rest: Any) -> Any:
         """Write the statement down and run it."""
-        self._heard.append(statement)
+        self._statements.append(statement)
         return self._connection.execute(statement, *rest)
 
-    def __enter__(self) -> _Listening:
+    def __enter__(self) -> _RecordingConnection:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -229,16 +229,16 @@ class _Listening:
 
 
 @contextlib.contextmanager
-def listening() -> Iterator[list[str]]:
+def recorded_statements() -> Iterator[list[str]]:
     """Collect the statements of all connections that are opened meanwhile, in their order."""
-    heard: list[str] = []
+    statements: list[str] = []
     connect = duckdb.connect
 
     def opened(*arguments: Any, **options: Any) -> Any:
-        return _Listening(connect(*arguments, **options), heard)
+        return _RecordingConnection(connect(*arguments, **options), statements)
 
     with mock.patch.object(duckdb, "connect", opened):
-        yield heard
+        yield statements
 
 
 def _statements(tables: Mapping[str, tw.Dataset], folder: Path) -> Hashes:
@@ -260,29 +260,29 @@ def _statements(tables: Mapping[str, tw.Dataset], folder: Path) -> Hashes:
     for name, (of, make, how) in learned.items():
         table = tables[of]
         _store(table, folder / f"{name}.db", folder / f"{name}.parquet")
-        for place in (f"duckdb:///{name}.db?table=cases", f"{name}.parquet"):
-            form = "file" if place.endswith("parquet") else "database"
+        for address in (f"duckdb:///{name}.db?table=cases", f"{name}.parquet"):
+            form = "file" if address.endswith("parquet") else "database"
             model = None
-            with listening() as heard, warnings.catch_warnings():
+            with recorded_statements() as statements, warnings.catch_warnings():
                 warnings.simplefilter("ignore", tw.DataWarning)
                 options: dict[str, Any] = how if "key" in how else {"schema": table.schema, **how}
                 try:
-                    model = tw.fit(tw.Table(place), make(), target="y", finish_rows=0, **options)
+                    model = tw.fit(tw.Table(address), make(), target="y", finish_rows=0, **options)
                 except tw.TreewrightError as error:
-                    heard.append(f"refused: {type(error).__name__}")
-            found[f"sql/{name}/{form}/statements"] = digest(_placeless("\n".join(heard), folder))
+                    statements.append(f"refused: {type(error).__name__}")
+            found[f"sql/{name}/{form}/statements"] = digest(_without_paths("\n".join(statements), folder))
             if model is None:
                 continue
             found[f"sql/{name}/{form}/model"] = digest(model_text(model))
             if form == "database":
                 model.save("model.json")
-                told = command.run("predict", "model.json", place, "--in-database", "--proba", "--keep")
-                plain = command.run("predict", "model.json", place, "--in-database")
-                found[f"sql/{name}/predicting"] = digest(_placeless(f"{told}\n{plain}", folder))
+                with_probabilities = command.run("predict", "model.json", address, "--in-database", "--proba", "--keep")
+                plain = command.run("predict", "model.json", address, "--in-database")
+                found[f"sql/{name}/predicting"] = digest(_without_paths(f"{with_probabilities}\n{plain}", folder))
     return found
 
 
-def _placeless(text: str, folder: Path) -> str:
+def _without_paths(text: str, folder: Path) -> str:
     return text.replace(str(folder.resolve()), "FOLDER").replace(str(folder), "FOLDER")
 
 
@@ -295,7 +295,7 @@ def _store(table: tw.Dataset, database: Path, file: Path) -> None:
     with duckdb.connect(str(database)) as connection:
         connection.execute(f"CREATE TABLE cases (row BIGINT, {kinds})")
         marks = ", ".join("?" * (len(columns) + 1))
-        rows = [[place, *row] for place, row in enumerate(zip(*cells, strict=True))]
+        rows = [[index, *row] for index, row in enumerate(zip(*cells, strict=True))]
         connection.executemany(f"INSERT INTO cases VALUES ({marks})", rows)  # noqa: S608
         connection.execute(f"COPY cases TO '{file}' (FORMAT parquet)")
 
@@ -319,19 +319,19 @@ def kept(path: Path) -> Hashes:
 
 def differences(expected: Mapping[str, str], found: Mapping[str, str], *, absent: Callable[[str], bool]) -> list[str]:
     """Name every entry that differs, is new or is gone, but not those that are `absent` for want of data."""
-    told = [f"differs: {name}" for name in sorted(expected) if name in found and expected[name] != found[name]]
-    told += [f"gone: {name}" for name in sorted(expected) if name not in found and not absent(name)]
-    return told + [f"new: {name}" for name in sorted(found) if name not in expected]
+    lines = [f"differs: {name}" for name in sorted(expected) if name in found and expected[name] != found[name]]
+    lines += [f"gone: {name}" for name in sorted(expected) if name not in found and not absent(name)]
+    return lines + [f"new: {name}" for name in sorted(found) if name not in expected]
 
 
 def is_absent(name: str) -> bool:
-    """Say whether an entry is of a recorded set that is not here."""
+    """Return True if an entry is of a recorded set that is not here."""
     first = name.split("/", 1)[0]
     return first.startswith("recorded-") and first.removeprefix("recorded-") not in set_names()
 
 
 def is_absent_set(name: str) -> bool:
-    """Say the same of an entry of the long tier."""
+    """Return the same for an entry of the long tier."""
     return name.split("/", 1)[0] not in set_names()
 
 
@@ -348,16 +348,16 @@ def main() -> int:
     for path, compute, absent in tiers:
         start = time.perf_counter()
         found, before = compute(), kept(path)
-        told = differences(before, found, absent=absent)
+        lines = differences(before, found, absent=absent)
         out = [
-            *told,
-            f"{path.name}: {len(found)} entries, {len(told)} differences, {time.perf_counter() - start:.1f} s",
+            *lines,
+            f"{path.name}: {len(found)} entries, {len(lines)} differences, {time.perf_counter() - start:.1f} s",
         ]
         sys.stdout.write("\n".join(out) + "\n")
         if given.write:
             still = {name: value for name, value in before.items() if absent(name)}
             path.write_text(json.dumps(still | found, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-        failed = failed or bool(told)
+        failed = failed or bool(lines)
     return int(failed and not given.write)
 
 

@@ -99,7 +99,7 @@ SESSIONS: dict[str, tuple[str, ...]] = {
 
 def transcript(name: str) -> str:
     """Run the commands of a transcript in a fresh folder and return what they print."""
-    with tempfile.TemporaryDirectory() as folder, command.settled(Path(folder)):
+    with tempfile.TemporaryDirectory() as folder, command.fixed_environment(Path(folder)):
         _write_files(Path(folder))
         parts = [_run(line, Path(folder)) for line in SESSIONS[name]]
     return "\n".join(parts)
@@ -107,7 +107,7 @@ def transcript(name: str) -> str:
 
 def page_words() -> str:
     """Return the words of a report page, line by line, without its data and scripts."""
-    with tempfile.TemporaryDirectory() as folder, command.settled(Path(folder)):
+    with tempfile.TemporaryDirectory() as folder, command.fixed_environment(Path(folder)):
         printed = command.run("report", "sample:play-tennis", "--folds", "3", "--no-curve", "-o", "page.html")
         assert printed.code == 0, printed.err
         page = Path("page.html").read_text(encoding="utf-8")
@@ -119,7 +119,7 @@ def page_words() -> str:
 
 
 def masked(text: str, folder: Path) -> str:
-    """Leave out what changes with the release, the place and the hour."""
+    """Leave out what changes with the release, the folder and the hour."""
     text = text.replace(str(folder.resolve()), "FOLDER").replace(str(folder), "FOLDER")
     text = text.replace(tw.__version__, "VERSION")
     text = re.sub(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?", "DATE", text)

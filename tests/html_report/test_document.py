@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.errors import TreewrightError
-from treewright.html_report import document as room
+from treewright.html_report import document as document_module
 from treewright.html_report.document import asset, bundle, document, json_block, page_words
 
 
@@ -50,7 +50,7 @@ def test_the_policy_names_the_hashes_of_style_and_script_and_nothing_else() -> N
     assert "https:" not in html
 
 
-def test_title_and_words_are_escaped_and_places_in_the_data_are_left_alone() -> None:
+def test_title_and_words_are_escaped_and_placeholders_in_the_data_are_left_alone() -> None:
     html = document("<b>&</b>", page_words("it"), {"value": "{{word.tree}} {{style}}"}, "it")
     assert "<title>&lt;b&gt;&amp;&lt;/b&gt;</title>" in html
     assert '<html lang="it">' in html
@@ -87,7 +87,7 @@ def test_no_module_makes_html_of_text() -> None:
 
 def test_modules_that_import_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     circle = {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\n'}
-    monkeypatch.setattr(room, "asset", circle.__getitem__)
+    monkeypatch.setattr(document_module, "asset", circle.__getitem__)
     with pytest.raises(TreewrightError, match=r"circle: a\.js, b\.js, a\.js"):
         bundle.__wrapped__("a.js")
 

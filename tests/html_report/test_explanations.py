@@ -1,4 +1,4 @@
-"""What the page tells of nodes is what `explain` tells."""
+"""What the page shows of nodes is what `explain` prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
 from treewright.explain.node import explain_node
 from treewright.fitting.learn import fit
-from treewright.html_report import node_panel as room_of_explanations
+from treewright.html_report import node_panel
 from treewright.html_report.node_panel import (
     MOST_ATTRIBUTES,
     MOST_BRANCHES,
@@ -49,7 +49,7 @@ def test_every_number_of_explain_is_there(plan: plans.Plan) -> None:
                 assert [branch[0] for branch in table[0]] == [branch.label for branch in one.branches]
 
 
-def test_the_top_of_the_tree_comes_first_when_room_ends() -> None:
+def test_the_top_of_the_tree_comes_first_when_space_ends() -> None:
     model = fit(random_cases(np.random.default_rng(9), 300), plans.id3())
     whole = explanations(model)
     part = explanations(model, most_characters=len(json.dumps(whole)) // 2)
@@ -71,7 +71,7 @@ def test_upper_nodes_without_working_are_counted_again(monkeypatch: pytest.Monke
     kept = explanations(model)
     for node in inner:
         assert again[node]["attributes"] == kept[node]["attributes"]
-    monkeypatch.setattr(room_of_explanations, "RECOUNTED_CELLS", 2 * 200 * 4)
+    monkeypatch.setattr(node_panel, "RECOUNTED_CELLS", 2 * 200 * 4)
     assert len(explanations(bare, data)) == 2
     assert "0" in explanations(bare, data)
     other = explanations(bare, random_cases(np.random.default_rng(12), 150))
@@ -95,7 +95,7 @@ def test_many_attributes_and_many_values_are_cut() -> None:
     assert wide[4] == 30
 
 
-def test_the_pruning_decision_is_told_line_by_line() -> None:
+def test_the_pruning_decision_is_explained_line_by_line() -> None:
     model = fit(sample("contact-lenses"), plans.c45())
     lines = pruning_lines(model)
     assert "0" in lines

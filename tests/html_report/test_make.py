@@ -67,7 +67,7 @@ def test_every_learner_has_its_report(plan: Any) -> None:
     assert result["profile"]["rows"] == 120
 
 
-def test_a_model_tells_its_own_plan_where_it_can() -> None:
+def test_a_model_reports_its_own_plan_where_it_can() -> None:
     for plan in (
         plans.c45(confidence=0.1),
         plans.id3(),
@@ -89,7 +89,7 @@ def test_without_data_there_is_the_tree_and_its_working() -> None:
     assert "validation" not in result["pruning"]
 
 
-def test_without_a_plan_or_folds_the_training_cases_are_measured_and_it_is_said() -> None:
+def test_without_a_plan_or_folds_the_training_cases_are_measured_and_it_is_reported() -> None:
     surrogates = fit(DATA, plans.cart(missing="surrogate"))
     for page in (report(surrogates, DATA), report(fit(DATA, plans.id3()), DATA, folds=0)):
         assert payload(page)["quality"]["method"]["kind"] == "training"
@@ -107,7 +107,7 @@ def test_test_cases_are_measured_instead_of_folds() -> None:
     assert "learning" not in result
 
 
-def test_progress_is_told_by_parts() -> None:
+def test_progress_is_reported_by_parts() -> None:
     done: list[tuple[str, int, int]] = []
     report(fit(DATA, plans.id3()), DATA, folds=3, progress=lambda *part: done.append(part))
     assert ("cross-validating", 3, 3) in done
@@ -115,7 +115,7 @@ def test_progress_is_told_by_parts() -> None:
     assert done[-1][1] == done[-1][2]
 
 
-def test_the_title_and_the_line_below_say_what_it_is() -> None:
+def test_the_title_and_the_line_below_describe_the_report() -> None:
     result = payload(report(fit(DATA, plans.c45()), DATA, folds=0, curve=False))["about"]
     assert result["title"] == "Decision tree for y"
     assert result["subtitle"] == "C4.5 · gain ratio, pruned at confidence 25 %"
@@ -130,7 +130,7 @@ def test_the_title_and_the_line_below_say_what_it_is() -> None:
     assert "variance" in payload(report(fit(numbers, plans.cart()), numbers, folds=0))["about"]["subtitle"]
 
 
-def test_growth_in_another_order_is_told() -> None:
+def test_growth_in_another_order_is_reported() -> None:
     assert "growth" not in payload(report(fit(DATA, plans.id3())))
     limited = payload(report(fit(DATA, plans.id3(max_leaves=6))))
     assert sorted(limited["growth"]) == list(range(len(limited["tree"]["branches"])))

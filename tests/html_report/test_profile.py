@@ -9,10 +9,10 @@ import pytest
 
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
-from treewright.html_report import page_data as room
+from treewright.html_report import page_data
 from treewright.html_report.page_data import profile
 
-VALUES = tuple(f"v{place}" for place in range(12))
+VALUES = tuple(f"v{index}" for index in range(12))
 SCHEMA = Schema(
     (
         Column("x", Kind.NUMERIC),
@@ -48,7 +48,7 @@ def test_words_have_their_most_frequent_values() -> None:
     assert c["others"] == 98 - sum(count for _, count in c["values"])
 
 
-def test_columns_that_say_nothing_are_told_so() -> None:
+def test_uninformative_columns_are_reported() -> None:
     columns = profile(data())["columns"]
     assert columns[3] == {"name": "empty", "kind": 2, "distinct": 0, "missing": 100}
     assert columns[4]["distinct"] == 1
@@ -69,7 +69,7 @@ def test_very_large_numbers_have_no_histogram_but_a_range() -> None:
     assert "bins" not in result
 
 
-def test_of_very_many_columns_the_first_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "MOST_COLUMNS", 2)
+def test_of_very_many_columns_the_first_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_data, "MOST_COLUMNS", 2)
     result = profile(data())
     assert (len(result["columns"]), result["more"]) == (3, 2)

@@ -90,7 +90,7 @@ def test_numbers_have_measures_and_pairs() -> None:
     assert own["rmse"][0] == 0
 
 
-def test_very_many_classes_are_told_as_their_confusions() -> None:
+def test_very_many_classes_are_shown_as_their_confusions() -> None:
     rng = np.random.default_rng(1)
     classes = tuple(f"k{code}" for code in range(80))
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, classes)), target="y")

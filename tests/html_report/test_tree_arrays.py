@@ -66,7 +66,7 @@ def test_regression_has_means_weights_and_squares() -> None:
     assert arrays["sse"] == [0.5]
 
 
-def test_surrogates_are_told() -> None:
+def test_surrogates_are_listed() -> None:
     rng = np.random.default_rng(0)
     x = rng.random(80)
     schema = Schema((Column("a", Kind.NUMERIC), Column("b", Kind.NUMERIC), Column("y", Kind.NOMINAL, ("n", "p"))), "y")

@@ -1,4 +1,4 @@
-"""The words of the page: complete in every language, and every word that a module says is there."""
+"""The words of the page: complete in every language, and every word that a module uses is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def sources() -> str:
     return "\n".join(one.read_text(encoding="utf-8") for one in folder.iterdir() if one.name.endswith((".js", ".html")))
 
 
-def test_every_text_is_there_in_every_language_with_the_same_places() -> None:
+def test_every_text_is_there_in_every_language_with_the_same_placeholders() -> None:
     for key, texts in page_catalogue().items():
         assert len(texts) == len(LANGUAGES), key
         assert all(text.strip() for text in texts), key
@@ -25,7 +25,7 @@ def test_every_text_is_there_in_every_language_with_the_same_places() -> None:
         assert all(one == indices[0] for one in indices), key
 
 
-def test_every_word_that_the_page_says_is_in_the_catalogue() -> None:
+def test_every_word_of_the_page_is_in_the_catalogue() -> None:
     result = set(page_words("en"))
     text = sources()
     predicted = set(re.findall(r'\bt\("([a-z_.]+)"', text)) | set(re.findall(r"\{\{word\.([a-z_]+)\}\}", text))

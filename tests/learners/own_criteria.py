@@ -78,11 +78,11 @@ def of_two(left: Any, right: Any) -> float:
     return float(left.sum() - right.sum())
 
 
-def outside(table: Any) -> float:
+def uncompilable(table: Any) -> float:
     """Something that Numba does not know."""
     return float(len(str(table.tolist())))
 
 
-def calls_outside(table: Any) -> float:
+def calls_uncompilable(table: Any) -> float:
     """Calls what cannot be compiled."""
-    return outside(table)
+    return uncompilable(table)

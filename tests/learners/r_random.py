@@ -51,13 +51,13 @@ class RRandom:
         """Return the values in random order."""
         rest, drawn = list(values), []
         while rest:
-            place = self.below(len(rest))
-            drawn.append(rest[place])
-            rest[place] = rest[-1]
+            index = self.below(len(rest))
+            drawn.append(rest[index])
+            rest[index] = rest[-1]
             rest.pop()
         return drawn
 
 
 def cross_validation_groups(n_cases: int, folds: int = 10, seed: int = 1) -> npt.NDArray[np.int64]:
     """Return the groups that rpart draws first after seeding: 1 to `folds` over and over, in random order."""
-    return np.array(RRandom(seed).sample([1 + place % folds for place in range(n_cases)]), dtype=np.int64)
+    return np.array(RRandom(seed).sample([1 + index % folds for index in range(n_cases)]), dtype=np.int64)

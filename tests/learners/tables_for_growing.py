@@ -1,4 +1,4 @@
-"""Hypothesis strategies for small tables to count and to grow trees from: all kinds of columns, holes and weights."""
+"""Hypothesis strategies for small tables to count and to grow trees from: columns, missing values and weights."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def tables(
     n = draw(st.integers(1, max_rows))
     columns: list[Column] = []
     cells: list[Any] = []
-    for place in range(draw(st.integers(1, max_columns))):
+    for index in range(draw(st.integers(1, max_columns))):
         kind = draw(st.sampled_from(kinds))
         if kind is Kind.NUMERIC:
-            columns.append(Column(f"a{place}", kind))
+            columns.append(Column(f"a{index}", kind))
             cells.append(np.array(draw(_column(st.sampled_from(NUMBERS), n, np.nan if missing else None))))
         else:
             values = draw(st.integers(2, max_values))
-            columns.append(Column(f"a{place}", kind, tuple(f"v{code}" for code in range(values))))
+            columns.append(Column(f"a{index}", kind, tuple(f"v{code}" for code in range(values))))
             codes = draw(_column(st.integers(0, values - 1), n, -1 if missing else None))
             cells.append(np.array(codes, dtype=np.int32))
     if regression:
@@ -55,9 +55,9 @@ def tables(
     return Dataset(schema, tuple(cells), n, target, draw(_weights(weights, n)))
 
 
-def _column(cell: st.SearchStrategy[Any], n: int, hole: float | int | None) -> st.SearchStrategy[list[Any]]:
-    if hole is not None:
-        cell = st.one_of(cell, cell, cell, st.just(hole))
+def _column(cell: st.SearchStrategy[Any], n: int, missing: float | int | None) -> st.SearchStrategy[list[Any]]:
+    if missing is not None:
+        cell = st.one_of(cell, cell, cell, st.just(missing))
     return st.lists(cell, min_size=n, max_size=n)
 
 

@@ -1,4 +1,4 @@
-"""Numbers become intervals for learners of declared values, and come back as tests of the numbers."""
+"""Numbers become intervals for learners of nominal attributes, and come back as tests of the numbers."""
 
 from __future__ import annotations
 

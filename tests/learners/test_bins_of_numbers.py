@@ -1,4 +1,4 @@
-"""Numbers in bins: borders as cuts, the same tree from both engines, and a model that says so."""
+"""Numbers in bins: borders as cuts, the same tree from both engines, and a model that records it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_numbers_themselves_go_where_the_bins_went() -> None:
     assert fit(data, cart()).tree.n_nodes != model.tree.n_nodes
 
 
-def test_the_model_says_that_numbers_were_in_bins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_model_records_that_numbers_were_in_bins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.json"
     fit(two_numbers(), c45(bins=7)).save(path)
     again = load(path)
@@ -109,9 +109,9 @@ def test_what_a_node_compared_are_borders_too_also_counted_again(plan: Plan) -> 
     model = fit(data, plan)
     tops = [set(column.tolist()) for column in in_bins(data, plan.learner).columns]
     recounted, _ = retrace_node(model, plan.reference, 0, data)
-    for examined in (model.trace[0], recounted or ()):
-        assert len(examined) == 2
-        for one in examined:
+    for evaluated in (model.trace[0], recounted or ()):
+        assert len(evaluated) == 2
+        for one in evaluated:
             assert one.split is not None
             assert one.split.cut in tops[one.attribute]
 

@@ -57,7 +57,7 @@ def test_c45_wants_two_branches_of_two_cases() -> None:
     assert examine(nominal_table([0, 0, 0, 1, 1], [0, 1, 0, 1, 1]), C45()).status is SplitStatus.CONSIDERED
 
 
-def test_c45_takes_a_cut_only_if_it_is_worth_its_choice() -> None:
+def test_c45_takes_a_cut_only_if_its_gain_exceeds_the_cost_of_its_choice() -> None:
     """Gain of the best cut less log2(tries)/cases must be positive."""
     data = numbers([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], "ABABABAB")
     candidate = examine(data, C45())

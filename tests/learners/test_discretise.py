@@ -46,7 +46,7 @@ def test_a_cut_with_a_pure_side_by_hand() -> None:
     assert _bounds([[6 * many, 0], [3 * many, 3 * many]]) == (0.5,)
 
 
-def test_sides_are_divided_further() -> None:
+def test_sides_are_split_further() -> None:
     assert _bounds([[20, 0, 0], [0, 20, 0], [0, 0, 20]]) == (0.5, 1.5)
     assert _bounds([[20, 0], [0, 20], [20, 0]]) == (0.5, 1.5)
 
@@ -65,7 +65,7 @@ def test_bounds_ascend_and_lie_between_the_numbers(counts: np.ndarray[tuple[int,
 
 
 @pytest.mark.parametrize("first", [1.0, 1e300, -5e-324, np.nextafter(1.0, 2.0)])
-def test_a_bound_between_neighbouring_doubles_keeps_them_apart(first: float) -> None:
+def test_a_bound_between_neighbouring_doubles_separates_them(first: float) -> None:
     """The midpoint of two neighbours rounds to one of them; it must be the lower one, which belongs below."""
     second = np.nextafter(first, np.inf)
     third = np.nextafter(second, np.inf)

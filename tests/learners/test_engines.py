@@ -37,7 +37,7 @@ def test_an_unknown_engine_is_refused_with_a_hint() -> None:
         fit(sample("play-tennis"), ID3(), engine="compile")
 
 
-def test_learners_that_only_the_interpreter_grows_say_so() -> None:
+def test_learners_that_only_the_interpreter_grows_report_it() -> None:
     with pytest.raises(ParameterError, match="cannot be grown by engine="):
         fit(sample("play-tennis"), c45(dialect="r8"), engine="compiled")
 
@@ -128,24 +128,24 @@ def test_a_first_compilation_is_announced_on_a_terminal(
 
 @pytest.mark.parametrize("engine", ["interpreted", "compiled"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_never_falls_ends_with_all_cases_and_is_told_in_the_thread_of_the_caller(
+def test_progress_never_falls_ends_with_all_cases_and_is_reported_in_the_thread_of_the_caller(
     engine: str, n_jobs: int
 ) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 4))
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
-    heard: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     threads = set()
 
     def progress(done: int, of: int) -> None:
-        heard.append((done, of))
+        reported.append((done, of))
         threads.add(threading.current_thread())
 
     treewright.CARTClassifier(max_depth=6, engine=engine, n_jobs=n_jobs, progress=progress).fit(X, y)
-    done = [one for one, _ in heard]
+    done = [one for one, _ in reported]
     assert done == sorted(done)
-    assert heard[-1] == (30_000, 30_000)
-    assert {of for _, of in heard} == {30_000}
+    assert reported[-1] == (30_000, 30_000)
+    assert {of for _, of in reported} == {30_000}
     assert threads == {threading.current_thread()}
 
 

@@ -58,10 +58,10 @@ def test_no_further_merge_of_two_large_groups_would_improve_the_ratio(
     check_consistent(found, counts)
     table = found.counts
     if len(table) <= 3:
-        return  # with few large groups one of them is barred from merging
+        return  # with few large groups one of them is excluded from merging
     now = gain_ratio(table, unknown)
     for first, second in combinations(range(len(table)), 2):
-        kept = [row for place, row in enumerate(table) if place not in (first, second)]
+        kept = [row for index, row in enumerate(table) if index not in (first, second)]
         merged = np.array([*kept, table[first] + table[second]])
         assert gain_ratio(merged, unknown) < now + 1e-5 + 1e-9
 

@@ -41,18 +41,18 @@ class Case:
 
 Parts = list[list[Case]]
 Offer = tuple[float, Callable[[Split], bool], Parts]
-"""The score of a division, whether a test is that division, and its parts."""
+"""The score of a partition, whether a test is that partition, and its parts."""
 
 
 def cases_of(data: Dataset) -> list[Case]:
     assert data.target is not None
     weights = [1.0] * data.n_rows if data.weights is None else data.weights.tolist()
-    columns = [[None if _is_hole(cell) else cell for cell in column.tolist()] for column in data.columns]
+    columns = [[None if _is_missing(cell) else cell for cell in column.tolist()] for column in data.columns]
     rows = zip(*columns, strict=True)
     return [Case(*one) for one in zip(rows, data.target.tolist(), weights, strict=True)]
 
 
-def _is_hole(cell: float | int) -> bool:
+def _is_missing(cell: float | int) -> bool:
     return cell == -1 if isinstance(cell, int) else isnan(cell)
 
 
@@ -92,7 +92,7 @@ def decrease(impurity: Callable[[list[Case]], float], parts: Parts) -> float:
 
 def first_best(scores: list[float]) -> int:
     best = max(scores)
-    return next(place for place, score in enumerate(scores) if score >= best - 1e-9 * abs(best))
+    return next(index for index, score in enumerate(scores) if score >= best - 1e-9 * abs(best))
 
 
 def by_value(cases: list[Case], attribute: int, n_values: int) -> Parts:
@@ -109,7 +109,7 @@ class Naive:
         self.regression = data.schema.task is Task.REGRESSION
 
     def offers(self, cases: list[Case], attribute: int, column: Column) -> list[Offer]:
-        """Return the divisions of an attribute in the order in which ties are decided."""
+        """Return the partitions of an attribute in the order in which ties are decided."""
         raise NotImplementedError
 
     def choose(self, best: dict[int, Offer], cases: list[Case]) -> int | None:
@@ -156,10 +156,10 @@ class Naive:
             [(score, _, parts)] = [offer for offer in offers if offer[1](split)]
             assert score == pytest.approx(best[winner][0], rel=1e-9, abs=1e-12)
             if split.test is not Test.SUBSET or self.schema.attributes[winner].kind is Kind.ORDINAL:
-                assert best[winner][1](split)  # of equal divisions of a set of values any may be taken
-            barred = used | {winner} if split.test is Test.NOMINAL else used
+                assert best[winner][1](split)  # of equal partitions of a set of values any may be taken
+            excluded = used | {winner} if split.test is Test.NOMINAL else used
             assert len(node.children) == len(parts)
-            waiting += [(child, part, barred, outcome) for child, part in zip(node.children, parts, strict=True)]
+            waiting += [(child, part, excluded, outcome) for child, part in zip(node.children, parts, strict=True)]
 
     def _check_statistics(self, node: Node, cases: list[Case], above: Any) -> Any:
         assert node.weight == pytest.approx(weight(cases))
@@ -186,9 +186,9 @@ class NaiveID3(Naive):
         if sum(bool(part) for part in parts) < 2:
             return []
         score = decrease(entropy, parts) * weight(known) / weight(cases)
-        default = max(range(len(parts)), key=lambda place: (weight(parts[place]), -place))
+        default = max(range(len(parts)), key=lambda index: (weight(parts[index]), -index))
         unknown = [case for case in cases if case.cells[attribute] is None]
-        full = [part + unknown if place == default else part for place, part in enumerate(parts)]
+        full = [part + unknown if index == default else part for index, part in enumerate(parts)]
         return [(score, lambda split: split == Split.multiway(attribute, len(parts), default), full)]
 
 
@@ -376,7 +376,7 @@ def test_no_admissible_test() -> None:
     assert _stops(fit(numeric_table({"x": [1.0, 1.0]}, ["a", "b"], ("a", "b")), CART()).tree) == {Stop.NO_GAIN}
 
 
-def test_small_gain_and_what_the_working_says_about_it() -> None:
+def test_small_gain_and_its_split_trace() -> None:
     """Root of PlayTennis under Gini: the best subset lowers the impurity by 0.102."""
     data = sample("play-tennis")
     kept = fit(data, CART(stopping=Stopping(min_decrease=0.10))).tree
@@ -434,8 +434,8 @@ def test_a_limit_on_leaves_is_kept_and_the_rest_is_cut_off_the_full_tree(data: D
         waiting += zip(small.children, large.children, strict=True)
 
 
-def test_the_node_that_lowers_most_impurity_is_divided_first() -> None:
-    """Below x = 0 the targets are 0 and 1, above 100 and 103: with three leaves the upper ones are told apart."""
+def test_the_node_that_lowers_most_impurity_is_split_first() -> None:
+    """Below x = 0 the targets are 0 and 1, above 100 and 103: with three leaves the upper ones are separated."""
     schema = Schema((Column("x", Kind.NUMERIC), Column("z", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     x, z, y = np.array([-1.0, -1, 1, 1]), np.array([0.0, 1, 0, 1]), np.array([0.0, 1, 100, 103])
     tree = fit(Dataset(schema, (x, z), 4, y), CART(criterion="variance", stopping=Stopping(max_leaves=3))).tree
@@ -480,7 +480,7 @@ def test_of_equal_cuts_the_lower_one_is_made() -> None:
     assert fit(data, CART()).tree.cut[0] == 1.5
 
 
-def test_of_equal_classes_the_declared_order_decides() -> None:
+def test_of_equal_classes_the_category_order_decides() -> None:
     data = numeric_table({"x": [1.0, 1.0]}, ["late", "early"], ("late", "early"))
     assert fit(data, CART()).tree.node(0).outcome == "late"
     data = numeric_table({"x": [1.0, 1.0]}, ["late", "early"], ("early", "late"))
@@ -537,7 +537,7 @@ def test_doubled_rows_are_weights_of_two(data: Dataset, recipe: Recipe) -> None:
 @settings(max_examples=60)
 @given(tables(max_values=3).filter(lambda data: 0.3 * data.n_rows > 3))
 def test_doubled_rows_are_weights_of_two_for_c45(data: Dataset) -> None:
-    """But for the attributes of very many values, which are told by the number of cases."""
+    """But for the attributes of very many values, which are found by the number of cases."""
     doubled, weighted = _doubled_and_weighted(data)
     assert fit(doubled, C45()).tree.to_dict() == fit(weighted, C45()).tree.to_dict()
 
@@ -563,7 +563,7 @@ def test_growing_level_by_level_or_best_first_gives_the_same_file() -> None:
 # -- missing values of C4.5 by hand ----------------------------------------------------------------------------------
 
 
-def test_a_case_without_value_is_divided_and_counted_in_fractions() -> None:
+def test_a_case_without_value_is_split_and_counted_in_fractions() -> None:
     """PlayTennis with the Outlook of day 12 (Overcast, Yes) unknown, Quinlan's own example (C4.5, chapter 3).
 
     Known: 13 cases, 8 yes and 5 no, H = 0.961; after Outlook 0.747; gain = 13/14 (0.961 - 0.747) = 0.199; the split
@@ -609,7 +609,7 @@ def _odd(column: Any, kind: Kind = Kind.NOMINAL) -> Dataset:
     [_odd([-1] * 6), _odd([np.nan] * 6, Kind.NUMERIC), _odd([1] * 6), _odd([3.5] * 6, Kind.NUMERIC)],
     ids=["all missing", "all NaN", "one value", "one number"],
 )
-def test_a_column_that_says_nothing_leaves_one_leaf(recipe: Recipe, data: Dataset) -> None:
+def test_an_uninformative_column_leaves_one_leaf(recipe: Recipe, data: Dataset) -> None:
     tree = fit(data, recipe).tree
     assert (tree.n_nodes, tree.node(0).stop, tree.node(0).weight) == (1, Stop.NO_GAIN, 6.0)
 
@@ -629,20 +629,20 @@ def test_a_table_without_attributes_is_one_leaf(recipe: Recipe) -> None:
     assert tree.node(0).stop is Stop.NO_ATTRIBUTES
 
 
-def test_numbers_that_floats_cannot_tell_apart_are_told_apart() -> None:
+def test_numbers_that_floats_cannot_distinguish_are_distinguished() -> None:
     data = numeric_table({"x": [16_777_216.0, 16_777_217.0, 1e39]}, list("aba"), ("a", "b"))
     tree = fit(data, CART()).tree
     assert tree.n_leaves == 3
 
 
-def test_neighbouring_doubles_are_told_apart() -> None:
+def test_neighbouring_doubles_are_distinguished() -> None:
     low = 1.0
     data = numeric_table({"x": [low, np.nextafter(low, 2.0)]}, ["a", "b"], ("a", "b"))
     tree = fit(data, CART()).tree
     assert [node.distribution for node in tree.node(0).children] == [{"a": 1}, {"b": 1}]
 
 
-def test_a_nominal_attribute_is_divided_even_if_missing_against_known_would_be_better() -> None:
+def test_a_nominal_attribute_is_split_even_if_missing_against_known_would_be_better() -> None:
     """All missing are of class B; among the known, x is A and y is mixed."""
     data = _odd([-1, -1, -1, -1, 0, 0, 1, 1, 1, 1])
     data = replace(data, target=np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 1], dtype=np.int32))
@@ -698,7 +698,7 @@ def test_only_drawn_attributes_are_looked_at() -> None:
 
 
 def test_more_are_drawn_while_none_of_the_drawn_can_be_tested() -> None:
-    constant = {f"c{place}": [1.0] * 4 for place in range(9)}
+    constant = {f"c{index}": [1.0] * 4 for index in range(9)}
     data = numeric_table({**constant, "x": [1.0, 2.0, 3.0, 4.0]}, list("aabb"), ("a", "b"))
     for seed in range(20):
         assert fit(data, CART(draw=AttributeSampling(1, seed))).tree.node(0).attribute.name == "x"
@@ -746,7 +746,7 @@ def _check_same_working(
 
 
 def test_growing_stops_where_the_best_test_is_not_significant() -> None:
-    """PlayTennis: Outlook at the root has p 0.17, so at 5 % nothing is divided; Humidity below Sunny has p 0.025."""
+    """PlayTennis: Outlook at the root has p 0.17, so at 5 % nothing is split; Humidity below Sunny has p 0.025."""
     weather = sample("play-tennis")
     stopped = fit(weather, ID3(significance=0.05)).tree
     assert stopped.n_nodes == 1
@@ -768,9 +768,7 @@ def test_a_tree_of_very_many_numbers_keeps_no_working_however_few_its_cases() ->
 
 
 @pytest.mark.parametrize("cells", [0, 30, 200, 20_000])
-def test_the_same_nodes_are_examined_however_many_are_looked_at_at_once(
-    cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_nodes_are_evaluated_whatever_the_batch_size(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = sample("contact-lenses")
     tree = grow(MemoryEngine(data), ID3()).tree
     found = []

@@ -1,4 +1,4 @@
-"""Equal widths, equal weights and ChiMerge: small tables by hand, and a plain twin."""
+"""Equal widths, equal weights and ChiMerge: small tables by hand, and a reference implementation."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def test_wrong_parameters_are_refused() -> None:
         chi_merge_bounds(numbers, max_intervals=0)
     with pytest.raises(ParameterError, match="significance"):
         chi_merge_bounds(numbers, 1.0)
-    declared = FrequencyTable(np.ones((2, 2)), np.zeros(2), np.ones(2, dtype=np.int64))
+    nominal = FrequencyTable(np.ones((2, 2)), np.zeros(2), np.ones(2, dtype=np.int64))
     with pytest.raises(ParameterError, match="numeric"):
-        equal_width_bounds(declared, 2)
+        equal_width_bounds(nominal, 2)
 
 
 @given(tables(), st.integers(1, 12))
@@ -100,13 +100,13 @@ def test_equal_weights_keep_their_distance(numbers: FrequencyTable, bins: int) -
     bounds = equal_frequency_bounds(numbers, bins)
     interval = np.searchsorted(np.array(bounds), np.asarray(numbers.values), side="left")
     weights = numbers.counts.sum(axis=1)
-    for place in range(len(bounds) + 1):
-        here = weights[interval == place]
+    for index in range(len(bounds) + 1):
+        here = weights[interval == index]
         assert here.sum() - here[-1] < weights.sum() / bins + 1e-9
 
 
 def plain_chi_merge(rows: list[np.ndarray], significance: float, most: int) -> list[int]:
-    """Merge as the method is told; return the number of outcomes in each interval."""
+    """Merge as the options of the method ask; return the number of outcomes in each interval."""
     sizes = [1] * len(rows)
     degrees = int(np.count_nonzero(np.sum(rows, axis=0))) - 1
     while len(rows) > 1:

@@ -82,7 +82,7 @@ def test_000_normalisation_of_a_four_sided_die_is_one_half() -> None:
 
 
 def test_000_an_empty_branch_takes_the_majority_of_its_parent() -> None:
-    """In x2 = 1 the attribute x3 has no case with value 2: that leaf is empty and says what the node above says."""
+    """In x2 = 1 the attribute x3 has no case with value 2: that leaf is empty and predicts as the node above."""
     tree = fit(sample("six-rows"), ID3()).tree
     empty = [node for node in tree if node.stop is Stop.EMPTY]
     assert empty
@@ -180,7 +180,7 @@ def test_002_expected_count_e11_is_308() -> None:
     assert float(expected_counts(observed)[0, 0]) == pytest.approx(30.8)
 
 
-def test_002_erratum_the_short_form_of_gini_divides_by_the_size_of_each_branch() -> None:
+def test_002_erratum_the_short_form_of_gini_has_the_size_of_each_branch_as_denominator() -> None:
     """Right is 1 - 1/N sum_j 1/N_j sum_i f_ij^2; the document prints 1/N twice."""
     table = counts_of(sample("contact-lenses"), "age")
     n = table.sum()
@@ -228,7 +228,7 @@ def with_date() -> Dataset:
 
 
 def test_004_entropy_of_9_and_5_is_0940() -> None:
-    """Erratum: printed 9.40 in one place, and without the minus of the first term."""
+    """Erratum: printed 9.40 once, and without the minus of the first term."""
     assert entropy(np.array([9, 5])) == pytest.approx(0.940, abs=0.0005)
     assert target_counts(sample("play-tennis")).tolist() == [9, 5]
 

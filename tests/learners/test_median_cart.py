@@ -49,8 +49,8 @@ def dataset(columns: dict[str, list[Any]], y: list[float], weights: list[float] 
 
 
 def plain_cost(cases: list[tuple[float, float]]) -> float:
-    """The least sum of weighted deviations; one of the numbers is always among the best places."""
-    return min((sum(w * abs(y - place) for y, w in cases) for place, _ in cases), default=0.0)
+    """The least sum of weighted deviations; one of the numbers is always among the minimisers."""
+    return min((sum(w * abs(y - centre) for y, w in cases) for centre, _ in cases), default=0.0)
 
 
 # -- medians and costs -----------------------------------------------------------------------------------------------

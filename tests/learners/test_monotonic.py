@@ -117,7 +117,7 @@ def test_no_constraint_changes_nothing(regression: bool, data: st.DataObject) ->
     assert plain.tree.to_dict() == free.tree.to_dict()
 
 
-def test_a_test_against_the_order_is_not_admissible_and_told_so() -> None:
+def test_a_test_against_the_order_is_reported_as_not_admissible() -> None:
     data = table({"x": [1.0, 1.0, 2.0, 2.0], "z": [0.0, 1.0, 0.0, 1.0]}, [1, 1, 0, 0])
     against = fit(data, cart(monotonic={"x": 1}))
     assert against.tree.n_leaves > 1
@@ -149,7 +149,7 @@ def test_cases_without_a_value_count_on_the_side_they_go_to() -> None:
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_the_same_predictions_as_scikit_learn_where_all_columns_are_constrained(sign: int) -> None:
-    """Elsewhere scikit-learn lets tests of other columns break the bounds and clips what their branches say."""
+    """Elsewhere scikit-learn lets tests of other columns break the bounds and clips what their branches predict."""
     X, y = load_diabetes(return_X_y=True)
     signs = [1, -1, sign, 1, -1, 1, -1, 1, sign, 1]
     ours = CARTRegressor(max_depth=5, monotonic=signs).fit(X, y)
@@ -162,11 +162,11 @@ def test_the_same_predictions_as_scikit_learn_where_all_columns_are_constrained(
     assert any(shares == pytest.approx(one.fit(X, y).predict_proba(X)) for one in seeds)  # they differ where tests tie
 
 
-def test_the_second_of_the_sorted_classes_rises_whatever_order_is_declared() -> None:
+def test_the_second_of_the_sorted_classes_rises_whatever_the_category_order() -> None:
     X = np.array([[1.0], [1.0], [2.0], [2.0]])
     y = ["no", "no", "yes", "yes"]
-    for declared in (("no", "yes"), ("yes", "no")):
-        schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, declared)), target="y")
+    for categories in (("no", "yes"), ("yes", "no")):
+        schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, categories)), target="y")
         assert CARTClassifier(monotonic=[1], schema=schema).fit(X, y).get_n_leaves() == 2
         assert CARTClassifier(monotonic=[-1], schema=schema).fit(X, y).get_n_leaves() == 1
 

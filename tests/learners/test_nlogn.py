@@ -81,7 +81,7 @@ def test_the_shape_is_kept_also_when_empty() -> None:
 
 @pytest.mark.usefixtures("short_table")
 def test_a_table_replaced_by_a_shorter_one_meanwhile_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one thread makes the table longer, another one may put a shorter one in its place."""
+    """While one thread makes the table longer, another one may replace it by a shorter one."""
     fresh = np.zeros(2)
 
     def log2_and_another_thread(x: float) -> float:

@@ -1,4 +1,4 @@
-"""Growing outside memory: the same tree and the same working, in few passes, also from a state."""
+"""Growing out of core: the same tree and the same split trace, in few passes, also from a state."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from database_tables import duckdb_engine
 from engine_tables import random_table
-from place_data import duckdb_engine
 from treewright.counting.numpy import MemoryEngine
 from treewright.counting.sql.connection import connect
 from treewright.counting.sql.engine import SqlEngine
@@ -116,13 +116,13 @@ def test_monotonic_trees_are_those_of_memory() -> None:
 
 def test_a_level_of_nominal_attributes_is_one_scan() -> None:
     data = random_table(41, rows=400)
-    nominal = [place for place, column in enumerate(data.schema.attributes) if not column.is_numeric]
+    nominal = [index for index, column in enumerate(data.schema.attributes) if not column.is_numeric]
     assert nominal
     from treewright.data.schema import Schema
 
-    columns = tuple(data.schema.attributes[place] for place in nominal)
+    columns = tuple(data.schema.attributes[index] for index in nominal)
     schema = Schema((*columns, data.schema.target_column), target="t")
-    part = Dataset(schema, tuple(data.columns[place] for place in nominal), 400, data.target, None, "cases")
+    part = Dataset(schema, tuple(data.columns[index] for index in nominal), 400, data.target, None, "cases")
     for depth in (1, 2, 3):
         engine = duckdb_engine(part)
         tree = grow_out_of_core(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0).tree
@@ -135,7 +135,7 @@ def test_a_level_with_numbers_is_two_scans_at_most(few_numbers: int) -> None:
     for depth in (1, 2, 4):
         engine = duckdb_engine(data, few_numbers=few_numbers)
         grow_out_of_core(engine, CART(stopping=Stopping(max_depth=depth)), finish_rows=0)
-        assert engine.scans <= 2 * depth + 1  # one statement tells about all columns and classes
+        assert engine.scans <= 2 * depth + 1  # one statement counts all columns and classes
 
 
 def test_a_table_without_a_schema_takes_one_scan_more_to_see_its_values() -> None:

@@ -99,7 +99,7 @@ def test_no_score_above_zero_means_a_leaf() -> None:
         assert {str(one.status) for one in model.trace[0]} == {"no gain"}
 
 
-def test_all_divisions_of_values_are_compared_also_for_two_classes() -> None:
+def test_all_partitions_of_values_are_compared_also_for_two_classes() -> None:
     def first_against_second(table):  # type: ignore[no-untyped-def]
         # Best where Sunny and Overcast, the outer values by the share of Yes, stand against Rain.
         return 1.0 if table[0].sum() == 9 and table[0, 0] == 6 else 0.5
@@ -141,7 +141,7 @@ def test_a_database_counts_for_it_number_by_number_since_no_bound_is_known() -> 
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
-def test_a_bad_criterion_is_told_by_its_name_in_both_engines(function: object, words: str, engine: str) -> None:
+def test_a_bad_criterion_is_named_in_the_error_by_both_engines(function: object, words: str, engine: str) -> None:
     name = getattr(function, "__name__", "")
     with pytest.raises(ParameterError, match=f"the criterion '{name}'") as reported:
         fit(weather, cart(criterion=function), engine=engine)
@@ -150,7 +150,11 @@ def test_a_bad_criterion_is_told_by_its_name_in_both_engines(function: object, w
 
 @needs_compiler
 def test_what_cannot_be_compiled_is_an_error_and_never_a_slower_tree() -> None:
-    for function, reason in ((own_criteria.calls_outside, "outside"), (own_criteria.outside, "tolist"), (len, "len")):
+    for function, reason in (
+        (own_criteria.calls_uncompilable, "uncompilable"),
+        (own_criteria.uncompilable, "tolist"),
+        (len, "len"),
+    ):
         assert fit(weather, cart(criterion=function), engine="interpreted").tree.n_nodes > 1
         with pytest.raises(ParameterError, match="cannot be compiled") as reported:
             fit(weather, cart(criterion=function), engine="compiled")
@@ -214,7 +218,7 @@ def test_a_model_keeps_the_name_and_the_scores_and_nothing_that_could_run(tmp_pa
     assert "hellinger" in loaded.explain().to_text("en")
 
 
-def test_scores_of_tests_with_missing_values_are_told_with_the_share_of_known_ones() -> None:
+def test_scores_of_tests_with_missing_values_are_printed_with_the_share_of_known_ones() -> None:
     outlook = weather.columns[0].copy()
     outlook[11] = -1
     root = explain_node(fit(replace(weather, columns=(outlook, *weather.columns[1:])), C45(criterion=gain_by_hand)))
@@ -226,7 +230,7 @@ def test_scores_of_tests_with_missing_values_are_told_with_the_share_of_known_on
     assert "fraction of known values" in root.to_text("en")
 
 
-def test_a_loaded_model_says_that_it_cannot_score_anew() -> None:
+def test_a_loaded_model_reports_that_it_cannot_score_anew() -> None:
     recipe = recipe_from_dict(CART(criterion=hellinger).to_dict())
     assert recipe.own == OwnCriterion("hellinger")
     with pytest.raises(ParameterError, match="'hellinger' is a custom function, and the model stores only its name"):
@@ -257,7 +261,7 @@ def test_pruned_trees_keep_the_scores_of_the_tests_that_they_have() -> None:
         assert [one.own_score is not None for one in chosen] == [True]
 
 
-def test_a_plan_tells_the_name_of_the_function() -> None:
+def test_a_plan_records_the_name_of_the_function() -> None:
     assert cart(criterion=hellinger).describe() == "hellinger (own criterion), unpruned"
 
 
@@ -293,7 +297,7 @@ def test_folds_go_to_other_processes_with_the_function() -> None:
     assert [fold.score for fold in here.folds] == [fold.score for fold in there.folds]
 
 
-def test_a_function_that_cannot_be_sent_is_told_plainly() -> None:
+def test_a_function_that_cannot_be_pickled_is_reported() -> None:
     lock = threading.Lock()
 
     def guarded(table):  # type: ignore[no-untyped-def]

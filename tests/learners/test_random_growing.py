@@ -24,7 +24,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 50), FINITE, FINITE)
-def test_a_drawn_cut_divides_the_two_ends(key: int, attribute: int, one: float, other: float) -> None:
+def test_a_random_threshold_separates_minimum_and_maximum(key: int, attribute: int, one: float, other: float) -> None:
     low, high = sorted((one, other))
     if low == high:
         return
@@ -46,11 +46,11 @@ def grown(data: Dataset, draw: AttributeSampling, **how: Any) -> Tree:
     return grow(MemoryEngine(data), recipe).tree
 
 
-def numbers(rows: int = 80, columns: int = 6, *, holes: bool = False) -> Dataset:
+def numbers(rows: int = 80, columns: int = 6, *, missing: bool = False) -> Dataset:
     rng = np.random.default_rng(5)
     cells = rng.normal(size=(columns, rows))
     target = (cells[0] + cells[-1] > 0).astype(np.int32)
-    if holes:
+    if missing:
         cells[rng.random(cells.shape) < 0.2] = np.nan
     schema = Schema(
         (*(Column(f"x{i}", Kind.NUMERIC) for i in range(columns)), Column("y", Kind.NOMINAL, ("a", "b"))), target="y"
@@ -81,7 +81,7 @@ def test_the_cut_of_the_root_is_the_one_drawn() -> None:
 
 
 def test_random_cuts_learn_a_side_for_missing_values() -> None:
-    data = numbers(holes=True)
+    data = numbers(missing=True)
     tree = grown(data, AttributeSampling(3, 2, random_cuts=True))
     inner = tree.attribute != LEAF
     assert set(tree.missing[inner].tolist()) <= {0, 1}

@@ -71,7 +71,7 @@ def test_the_classics_survive_json(recipe: Recipe) -> None:
     assert recipe_from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
-def test_the_classics_are_what_their_authors_say() -> None:
+def test_the_classics_are_what_their_authors_describe() -> None:
     id3, c45, cart = ID3(), C45(), CART()
     assert (id3.criterion, id3.nominal, id3.numeric, id3.once_per_path) == (
         "gain",

@@ -1,4 +1,4 @@
-"""Drawing depends on the seed and the place of a node, on nothing else."""
+"""Drawing depends on the seed and the position of a node, on nothing else."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def test_children_draw_differently_from_each_other_and_from_their_parent() -> No
     assert len(keys) == sum(3**depth for depth in range(7))
 
 
-def test_every_place_is_drawn_about_equally_often() -> None:
+def test_every_position_is_sampled_about_equally_often() -> None:
     first = Counter(shuffled(root_key(seed), 5)[0] for seed in range(5000))
-    assert all(850 < first[place] < 1150 for place in range(5))
+    assert all(850 < first[index] < 1150 for index in range(5))

@@ -15,10 +15,10 @@ N_CASES = 100
 
 
 def schema(*values: int) -> Schema:
-    """Return attributes with so many declared values each; 0 is numeric."""
+    """Return attributes with so many categories each; 0 is numeric."""
     columns = [
-        Column(f"a{place}", Kind.NOMINAL if n else Kind.NUMERIC, tuple(f"v{code}" for code in range(n)))
-        for place, n in enumerate(values)
+        Column(f"a{index}", Kind.NOMINAL if n else Kind.NUMERIC, tuple(f"v{code}" for code in range(n)))
+        for index, n in enumerate(values)
     ]
     return Schema((*columns, Column("k", Kind.NOMINAL, ("A", "B"))), target="k")
 
@@ -49,8 +49,8 @@ def test_the_highest_score_wins() -> None:
 def test_scores_that_differ_by_rounding_are_equal_and_the_earlier_column_wins() -> None:
     close = [candidate(0, 0.3), candidate(1, 0.3 * (1 + 1e-12))]
     assert winner(choose(Choice.HIGHEST, close, schema(2, 2), N_CASES)) == 0
-    apart = [candidate(0, 0.3), candidate(1, 0.3 * (1 + 1e-6))]
-    assert winner(choose(Choice.HIGHEST, apart, schema(2, 2), N_CASES)) == 1
+    distinct = [candidate(0, 0.3), candidate(1, 0.3 * (1 + 1e-6))]
+    assert winner(choose(Choice.HIGHEST, distinct, schema(2, 2), N_CASES)) == 1
 
 
 def test_a_test_without_any_gain_may_win_when_there_is_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The divisions that are compared contain the best of all divisions."""
+"""The partitions that are compared contain the best of all partitions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _all_sides(present: npt.NDArray[np.intp], n: int) -> Bools:
     hnp.arrays(np.int64, st.tuples(st.integers(2, 8), st.just(2)), elements=st.integers(0, 20)),
     st.sampled_from(["gini", "entropy"]),
 )
-def test_two_classes_the_best_of_all_divisions_is_among_few(counts: npt.NDArray[np.int64], name: str) -> None:
+def test_two_classes_the_best_of_all_partitions_is_among_few(counts: npt.NDArray[np.int64], name: str) -> None:
     cases = counts.sum(axis=1)
     present = np.flatnonzero(cases)
     assume(len(present) >= 2)
@@ -49,7 +49,7 @@ def test_two_classes_the_best_of_all_divisions_is_among_few(counts: npt.NDArray[
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=4), min_size=2, max_size=8))
-def test_numeric_target_the_best_of_all_divisions_is_among_few(groups: list[list[int]]) -> None:
+def test_numeric_target_the_best_of_all_partitions_is_among_few(groups: list[list[int]]) -> None:
     counts = np.array([[len(g), sum(g), sum(y * y for y in g)] for g in groups], dtype=np.float64)
     cases = counts[:, 0].astype(np.int64)
     present = np.flatnonzero(cases)
@@ -63,7 +63,7 @@ def test_numeric_target_the_best_of_all_divisions_is_among_few(groups: list[list
 
 @settings(max_examples=30)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(2, 7), st.integers(3, 4)), elements=st.integers(0, 9)))
-def test_more_classes_all_divisions_are_compared_once(counts: npt.NDArray[np.int64]) -> None:
+def test_more_classes_all_partitions_are_compared_once(counts: npt.NDArray[np.int64]) -> None:
     cases = counts.sum(axis=1)
     present = np.flatnonzero(cases)
     assume(len(present) >= 2)
@@ -92,7 +92,7 @@ def test_beyond_the_limit_the_orders_by_the_share_of_each_class_are_cut() -> Non
             assert (sides == row).all(axis=1).any()
 
 
-def test_beyond_the_limit_the_heuristic_is_near_the_best_and_finds_a_pure_division() -> None:
+def test_beyond_the_limit_the_heuristic_is_near_the_best_and_finds_a_pure_partition() -> None:
     counts = np.array([[5, 0, 0]] * 6 + [[0, 3, 1]] * 3 + [[0, 1, 3]] * 3)
     sides = subsets_to_compare(counts, counts.sum(axis=1), regression=False)
     pure = np.array([True] * 6 + [False] * 6)
@@ -102,7 +102,9 @@ def test_beyond_the_limit_the_heuristic_is_near_the_best_and_finds_a_pure_divisi
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(2, 14), st.integers(2, 4)), elements=st.integers(0, 9)), st.booleans()
 )
-def test_a_division_has_one_form_with_the_first_value_on_the_left(counts: npt.NDArray[np.int64], missing: bool) -> None:
+def test_a_partition_has_one_form_with_the_first_value_on_the_left(
+    counts: npt.NDArray[np.int64], missing: bool
+) -> None:
     cases = counts.sum(axis=1)
     present = np.flatnonzero(cases)
     assume(len(np.flatnonzero(cases[:-1] if missing else cases)) >= 2)
@@ -115,7 +117,7 @@ def test_a_division_has_one_form_with_the_first_value_on_the_left(counts: npt.ND
 
 @settings(max_examples=60)
 @given(hnp.arrays(np.int64, st.tuples(st.integers(3, 7), st.integers(2, 3)), elements=st.integers(0, 9)))
-def test_missing_goes_with_some_values_and_the_best_such_division_is_among_them(counts: npt.NDArray[np.int64]) -> None:
+def test_missing_goes_with_some_values_and_the_best_such_partition_is_among_them(counts: npt.NDArray[np.int64]) -> None:
     """The last row stands for the missing cases; alone against all values they cannot be tested for."""
     cases = counts.sum(axis=1)
     known = np.flatnonzero(cases[:-1])

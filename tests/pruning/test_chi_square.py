@@ -116,7 +116,7 @@ def test_any_tree(tree: Tree, level: float, bonferroni: bool) -> None:
 @pytest.mark.slow
 def test_a_tree_grown_from_dice_is_cut_to_its_root() -> None:
     """These hundred give 93 and 87 single leaves; a thousand others 87 % and 83 %."""
-    columns = [Column(f"die{place}", Kind.NOMINAL, tuple("1234")) for place in range(4)]
+    columns = [Column(f"die{index}", Kind.NOMINAL, tuple("1234")) for index in range(4)]
     schema = Schema((*columns, Column("y", Kind.NOMINAL, tuple("123456"))), target="y")
     single = {"1 %": 0, "5 % Bonferroni": 0}
     sizes = []

@@ -131,7 +131,7 @@ def test_no_subtree_is_cheaper(tree: Tree, alpha: float) -> None:
 def tree_of_sklearn(model: Any) -> Tree:
     """Make our tree of the arrays of theirs."""
     theirs = model.tree_
-    columns = [Column(f"x{place}", Kind.NUMERIC) for place in range(model.n_features_in_)]
+    columns = [Column(f"x{position}", Kind.NUMERIC) for position in range(model.n_features_in_)]
     classes = getattr(model, "classes_", None)
     target = Column("y", Kind.NUMERIC) if classes is None else Column("y", Kind.NOMINAL, tuple(map(str, classes)))
     records = []

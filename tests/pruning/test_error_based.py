@@ -40,7 +40,7 @@ def no_error(n: float, confidence: float = 0.25) -> float:
 
 
 def raising_example() -> tuple[Tree, Dataset]:
-    """A root that separates one case from twenty, which a second test divides well."""
+    """A root that separates one case from twenty, which a second test splits well."""
     rows: list[tuple[Any, ...]] = [("red", 1.0, "no", 0.0, "a")] * 10 + [("red", 5.0, "no", 0.0, "b")] * 10
     rows.append(("red", 1.0, "yes", 0.0, "a"))
     records = [
@@ -53,7 +53,7 @@ def raising_example() -> tuple[Tree, Dataset]:
     return build_tree(SCHEMA, records)[0], table(SCHEMA, rows)
 
 
-def test_the_largest_branch_takes_the_place_of_its_node() -> None:
+def test_the_largest_branch_replaces_its_node() -> None:
     tree, cases = raising_example()
     pruned = prune_error_based(tree, cases)
     assert pruned.node(0).attribute.name == "size"
@@ -294,7 +294,9 @@ def numbers(node: Plain) -> list[float]:
     st.sampled_from((0.001, 0.1, 0.25, 0.6, 1.0)),
     st.booleans(),
 )
-def test_any_tree_is_pruned_as_the_twin_prunes_it(both: tuple[Tree, Dataset], confidence: float, raising: bool) -> None:
+def test_any_tree_is_pruned_as_by_the_reference_pruner(
+    both: tuple[Tree, Dataset], confidence: float, raising: bool
+) -> None:
     tree, cases = both
     assume(cases.weights is None or cases.weights.any())
     pruned = prune_error_based(tree, cases, confidence, raising=raising)

@@ -27,7 +27,7 @@ from treewright.tree.split import STAY
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
 
 
-def without_holes(table: Dataset) -> Dataset:
+def without_missing(table: Dataset) -> Dataset:
     columns = filled(table.columns)
     kept = table.weights is None or bool(np.all(table.weights == np.floor(table.weights)))
     return replace(table, columns=columns, weights=table.weights if kept else None)
@@ -36,7 +36,7 @@ def without_holes(table: Dataset) -> Dataset:
 @pytest.mark.parametrize("raising", [True, False])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_kernel_prunes_as_the_readable_pruner(seed: int, raising: bool) -> None:
-    table = without_holes(made_table(seed, rows=400))
+    table = without_missing(made_table(seed, rows=400))
     cases = table if table.weights is None else table.take(table.weights > 0)
     for recipe in (C45(min_objects=1), ID3(), CART(missing=MissingPolicy.MAJORITY), recipes(seed)[0]):
         tree = grow(MemoryEngine(cases), recipe).tree
@@ -58,7 +58,7 @@ def test_extra_errors_have_the_bits_of_the_readable_function() -> None:
 
 
 def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = without_holes(made_table(1, rows=400))
+    table = without_missing(made_table(1, rows=400))
     tree = grow(MemoryEngine(table), C45()).tree
     readable = prune_error_based(tree, table)
     monkeypatch.setattr("treewright.learners.grower.COMPILED_CELLS", 1)
@@ -67,7 +67,7 @@ def test_large_tables_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("raising", [True, False])
 @pytest.mark.parametrize("seed", range(40))
-def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: bool) -> None:
+def test_fractional_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: bool) -> None:
     table = made_table(seed, rows=300)
     cases = table if table.weights is None else table.take(table.weights > 0)
     fractional = grow(MemoryEngine(cases, fractional=True), C45(min_objects=1)).tree
@@ -85,7 +85,7 @@ def test_divided_cases_are_pruned_as_by_the_readable_pruner(seed: int, raising: 
             assert np.allclose(np.asarray(expected.estimate), np.asarray(found.estimate), rtol=1e-9, atol=1e-9)
 
 
-def test_large_tables_with_holes_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tables_with_missing_values_are_pruned_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     table = next(t for t in (made_table(seed, rows=400) for seed in range(100)) if t.has_missing and t.n_rows > 300)
     tree = grow(MemoryEngine(table, fractional=True), C45(min_objects=1)).tree
     assert not has_only_unit_weights(tree, table)
@@ -116,7 +116,7 @@ def test_the_engine_of_a_fit_prunes_too(engine: str, missing: bool, monkeypatch:
     monkeypatch.setattr("treewright.plans.UNINTERRUPTED_CASES", 350)
     tables = (made_table(seed, rows=400) for seed in range(100))
     table = next(t for t in tables if t.has_missing and t.n_rows > 350)
-    table = replace(table if missing else without_holes(table), weights=None)
+    table = replace(table if missing else without_missing(table), weights=None)
     called: list[str] = []
 
     def counted(module: str, kernel: str) -> None:

@@ -69,7 +69,7 @@ def test_a_stump_by_hand() -> None:
     assert description_length(cut) == pytest.approx(1 + log2(6) + log2(2))
 
 
-def test_cases_that_stay_are_told_too() -> None:
+def test_cases_that_stay_are_encoded_too() -> None:
     stay = stump((10, 0, 0), (0, 10, 0), STAY)
     records = [
         node(Split.multiway(2, 2, STAY), [1, 2], 12, 11, 0),

@@ -82,12 +82,12 @@ def test_every_method_is_tried_here() -> None:
         ("chi_square", {"bonferroni": 1}, "True or False"),
     ],
 )
-def test_what_is_not_allowed_is_said(name: str, parameters: dict[str, Any], message: str) -> None:
+def test_what_is_not_allowed_is_reported(name: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         pruner_named(name, **parameters)
 
 
-def test_methods_say_which_cases_they_need() -> None:
+def test_methods_declare_which_cases_they_need() -> None:
     weather = sample("play-tennis")
     tree = fit(weather, ID3()).tree
     with pytest.raises(ParameterError, match="grown from"):

@@ -1,4 +1,4 @@
-"""Reduced-error pruning: hand-made counts, numbers, divided cases, and its promises on any tree."""
+"""Reduced-error pruning: hand-made counts, numbers, fractional cases, and its promises on any tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from treewright.tree.tree import Stop, Tree
 
 
 def two_levels(missing: int = 0) -> Tree:
-    """Flag no: size <= 3 says a, else b; flag yes: c."""
+    """Flag no: size <= 3 predicts a, else b; flag yes: c."""
     records = [
         NodeRecord(10.0, np.array([4, 3, 3]), 0, Split.multiway(2, 2, missing), [1, 4]),
         NodeRecord(7.0, np.array([4, 3, 0]), 0, Split.threshold(1, 3.0, missing), [2, 3]),

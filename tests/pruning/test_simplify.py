@@ -32,18 +32,18 @@ def stump(counts: tuple[tuple[int, ...], ...], outcomes: tuple[int, ...], missin
     return build_tree(SCHEMA, [root, *leaves])[0]
 
 
-def test_leaves_that_agree_become_one_that_says_what_they_said() -> None:
+def test_leaves_that_agree_become_one_with_the_same_prediction() -> None:
     pruned = simplify(stump(((2, 2, 0), (1, 1, 0), (1, 1, 0)), (0, 1, 1)))
     assert (len(pruned), pruned.outcome.tolist(), pruned.counts.tolist()) == (1, [1], [[2, 2, 0]])
     assert pruned.node(0).stop is Stop.PRUNED
 
 
-def test_leaves_that_differ_stay_and_empty_ones_have_their_say() -> None:
+def test_leaves_that_differ_stay_and_empty_ones_count() -> None:
     assert len(simplify(stump(((3, 2, 0), (3, 0, 0), (0, 2, 0)), (0, 0, 1)))) == 3
     assert len(simplify(stump(((3, 2, 0), (3, 2, 0), (0, 0, 0)), (0, 0, 2)))) == 3
 
 
-def test_where_cases_stay_the_node_has_its_say() -> None:
+def test_where_cases_stay_the_node_counts() -> None:
     counts = ((4, 2, 0), (0, 1, 0), (0, 1, 0))
     assert len(simplify(stump(counts, (0, 1, 1), STAY))) == 3
     assert len(simplify(stump(counts, (1, 1, 1), STAY))) == 1
@@ -61,7 +61,7 @@ def test_numbers_can_agree_too() -> None:
 
 
 @given(trees_and_cases())
-def test_any_tree_says_what_it_said(both: tuple[Tree, Dataset]) -> None:
+def test_any_tree_keeps_its_predictions(both: tuple[Tree, Dataset]) -> None:
     tree, cases = both
     simple = simplify(tree)
     simple.validate()

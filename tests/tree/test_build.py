@@ -38,12 +38,12 @@ def test_nodes_are_numbered_depth_first_with_branches_in_order() -> None:
 def test_the_order_of_the_records_leaves_no_trace(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     records = data.draw(records_for(schema))
-    place = data.draw(st.permutations(range(len(records))))
+    position = data.draw(st.permutations(range(len(records))))
     moved: list[NodeRecord] = [records[0]] * len(records)
-    for old, new in enumerate(place):
+    for old, new in enumerate(position):
         moved[new] = deepcopy(records[old])
-        moved[new].children = [place[child] for child in records[old].children]
-    tree, order = build_tree(schema, moved, root=place[0])
+        moved[new].children = [position[child] for child in records[old].children]
+    tree, order = build_tree(schema, moved, root=position[0])
     assert model_to_json(TreeModel(tree)) == model_to_json(TreeModel(build_tree(schema, records)[0]))
     assert sorted(order) == list(range(len(records)))
     for node, record in enumerate(order):
@@ -53,7 +53,7 @@ def test_the_order_of_the_records_leaves_no_trace(data: st.DataObject) -> None:
 
 @given(trees_and_cases())
 @settings(max_examples=50)
-def test_taken_apart_and_built_again_it_is_the_same_tree(pair: tuple[Tree, Dataset]) -> None:
+def test_rebuilt_from_its_records_it_is_the_same_tree(pair: tuple[Tree, Dataset]) -> None:
     tree, _ = pair
     again, order = build_tree(tree.schema, records_of(tree))
     assert order == list(range(tree.n_nodes))
@@ -61,7 +61,7 @@ def test_taken_apart_and_built_again_it_is_the_same_tree(pair: tuple[Tree, Datas
     assert again.counts.dtype == tree.counts.dtype
 
 
-def test_what_the_root_does_not_reach_is_left_out() -> None:
+def test_what_is_not_below_the_root_is_left_out() -> None:
     records = [leaf(9, 9, 9), NodeRecord(3.0, np.array([1, 2, 0]), 1, Split.multiway(2, 2), [2, 4])]
     records += [leaf(1, 0, 0), leaf(7, 7, 7), leaf(0, 2, 0)]
     tree, order = build_tree(SCHEMA, records, root=1)

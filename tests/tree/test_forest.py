@@ -1,4 +1,4 @@
-"""A forest says the mean, or the weighted votes, of what its trees say."""
+"""A forest predicts the mean, or the weighted votes, of its trees."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ def test_the_last_stage_is_the_whole_forest(pair: Any) -> None:
 
 def test_leaves_are_those_of_each_tree() -> None:
     found = forest_of().apply(WEATHER)
-    for place, tree in enumerate(TREES):
-        assert found[:, place].tolist() == TreeModel(tree).apply(WEATHER).tolist()
+    for index, tree in enumerate(TREES):
+        assert found[:, index].tolist() == TreeModel(tree).apply(WEATHER).tolist()
 
 
-def test_leaves_of_divided_cases_are_those_that_get_most() -> None:
+def test_leaves_of_fractional_cases_are_those_that_get_most() -> None:
     from treewright.learners.recipe import C45
 
-    holes = {name: [None] for name in WEATHER.schema.attribute_names}
+    missing = {name: [None] for name in WEATHER.schema.attribute_names}
     tree = fit(WEATHER, C45()).tree
-    assert forest_of([tree]).apply(holes).tolist() == [TreeModel(tree).apply(holes).tolist()]
+    assert forest_of([tree]).apply(missing).tolist() == [TreeModel(tree).apply(missing).tolist()]
 
 
 def test_costs_decide_for_the_cheaper_class() -> None:
@@ -93,7 +93,7 @@ def test_it_takes_cases_as_they_are() -> None:
     assert forest_of().predict(new).tolist() == ["Yes"]
 
 
-def test_it_tells_how_large_it_is() -> None:
+def test_it_reports_its_size() -> None:
     assert str(forest_of()) == f"Forest: 3 trees, {sum(tree.n_nodes for tree in TREES)} nodes"
     assert str(forest_of(TREES[:1])).startswith("Forest: 1 tree,")
 

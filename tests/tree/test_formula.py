@@ -134,7 +134,7 @@ def test_other_cases_are_refused() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 8))
-def test_the_formula_holds_where_the_tree_says_the_class(seed: int, tests: int) -> None:
+def test_the_formula_holds_where_the_tree_predicts_the_class(seed: int, tests: int) -> None:
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, random_cases(rng, 30), tests)
     new = random_cases(rng, 60)

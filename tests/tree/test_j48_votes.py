@@ -46,12 +46,12 @@ def cases(f: list[int], x: list[float]) -> Dataset:
     return Dataset(SCHEMA, (np.array(f, dtype=np.int32), np.array(x)), len(f))
 
 
-def test_leaves_say_their_shares() -> None:
+def test_leaves_predict_their_shares() -> None:
     got = class_probabilities(three_way_tree(), cases([0, 0, 1], [2.0, 2.5, np.nan]))
     assert np.allclose(got, [[1.0, 0.0], [0.0, 1.0], [1 / 3, 2 / 3]])
 
 
-def test_a_value_that_leads_to_an_empty_leaf_gets_what_the_parent_says() -> None:
+def test_a_value_that_leads_to_an_empty_leaf_gets_the_prediction_of_the_parent() -> None:
     assert np.allclose(class_probabilities(three_way_tree(), cases([2], [0.0])), [[5 / 8, 3 / 8]])
 
 

@@ -33,7 +33,7 @@ ANSWERS = ["Yes", "No", "Yes"]
 
 
 def small_tree() -> Tree:
-    """Return c = u: 3 a, 1 b; c = v: 2 b; c = w: nobody (says b)."""
+    """Return c = u: 3 a, 1 b; c = v: 2 b; c = w: nobody (predicts b)."""
     schema = Schema((Column("c", Kind.NOMINAL, ("u", "v", "w")), Column("y", Kind.NOMINAL, ("a", "b"))), target="y")
     records = [
         NodeRecord(6.0, np.array([3, 3]), 0, Split.multiway(0, 3), [1, 2, 3]),
@@ -156,7 +156,7 @@ def test_other_smoothing_is_refused(smoothing: Any) -> None:
         TreeModel(small_tree(), smoothing=smoothing)
 
 
-def test_ties_go_to_the_class_declared_first() -> None:
+def test_ties_go_to_the_first_class() -> None:
     for classes in (("a", "b"), ("b", "a")):
         schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NOMINAL, classes)), target="y")
         tree = build_tree(schema, [NodeRecord(4.0, np.array([2, 2]), 0, stop=Stop.NO_GAIN)])[0]
@@ -167,14 +167,14 @@ def test_a_tie_is_seen_through_rounding() -> None:
     assert first_maximum(np.array([[0.3, 0.1 + 0.2], [0.0, 0.0], [0.2, 0.8]])).tolist() == [0, 0, 1]
 
 
-def test_a_divided_case_mixes_what_its_leaves_say() -> None:
+def test_a_fractional_case_mixes_the_predictions_of_its_leaves() -> None:
     # 4/6 of it hears (3/4, 1/4), 2/6 hears (0, 1)
     got = TreeModel(small_tree()).predict_proba({"c": [None]})
     assert got == pytest.approx(np.array([[0.5, 0.5]]))
     assert TreeModel(small_tree()).predict({"c": [None]}).tolist() == ["a"]
 
 
-def test_the_leaf_of_each_case_is_told() -> None:
+def test_the_leaf_of_each_case_is_returned() -> None:
     assert TreeModel(small_tree()).apply(UVW).tolist() == [1, 2, 3]
 
 
@@ -187,7 +187,7 @@ def test_labels_have_the_type_of_the_target() -> None:
     assert TreeModel(tree).classes_.tolist() == [3, 7]
 
 
-def test_regression_says_means_and_has_no_classes() -> None:
+def test_regression_predicts_means_and_has_no_classes() -> None:
     schema = Schema((Column("x", Kind.NUMERIC), Column("y", Kind.NUMERIC)), target="y")
     data = Dataset(schema, (np.array([1.0, 2.0, 3.0, 4.0]),), 4, np.array([1.0, 1.0, 5.0, 5.0]))
     model = fit(data, CART())

@@ -46,7 +46,7 @@ def _shape_of(node: Node) -> object:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_tree_is_written_with_its_branches_in_declared_order() -> None:
+def test_a_tree_is_written_with_its_branches_in_category_order() -> None:
     root = NodeRecord(4.0, np.array([2, 2]), 0, Split.multiway(0, 2), [1, 2])
     below = NodeRecord(2.0, np.array([1, 1]), 0, Split.multiway(1, 2), [3, 4])
     tree, _ = build_tree(CAL2, [root, leaf(1), below, leaf(0), leaf(0, Stop.OPEN)])
@@ -111,11 +111,11 @@ def test_what_is_read_has_no_cases_and_open_leaves_are_open() -> None:
     assert [node.stop for node in tree] == [None, None, Stop.EMPTY, Stop.EMPTY, Stop.OPEN]
 
 
-def test_nodes_without_a_class_of_their_own_say_what_most_leaves_say() -> None:
+def test_nodes_without_a_class_of_their_own_have_that_of_most_leaves() -> None:
     tree = parse_notation("x1(x2(B,*),x3(A,A,A,*,*))", CAL2)
-    # the root: three A against one B; below, x2 has one B; open leaves say what the node above says
+    # the root: three A against one B; below, x2 has one B; open leaves predict as the node above
     assert [node.outcome for node in tree] == ["A", "B", "B", "B", "A", "A", "A", "A", "A", "A"]
-    assert parse_notation("x1(*,*)", CAL2).outcome.tolist() == [0, 0, 0]  # no class anywhere: the first declared
+    assert parse_notation("x1(*,*)", CAL2).outcome.tolist() == [0, 0, 0]  # no class anywhere: the first one
     assert parse_notation("x1(B,x2(*,*))", CAL2).outcome.tolist() == [1, 1, 1, 1, 1]
 
 
@@ -126,7 +126,7 @@ def test_what_is_read_predicts_and_a_missing_value_stays() -> None:
     assert int(model.tree.missing[0]) == STAY
 
 
-def test_one_name_for_attribute_and_class_is_told_apart_by_the_bracket() -> None:
+def test_one_name_for_attribute_and_class_is_distinguished_by_the_bracket() -> None:
     schema = schema_of({"A": ("0", "1")})
     assert shape_of(parse_notation("A(A,B)", schema)) == [("A", 2), "A", "B"]
 

@@ -72,7 +72,7 @@ def test_whole_cases_end_in_the_leaf_of_each_tree_and_others_are_lost(pair: Any)
 
 @given(forests_and_cases())
 @settings(max_examples=100)
-def test_what_each_tree_says_is_what_it_says_alone(pair: Any) -> None:
+def test_each_tree_predicts_as_it_does_alone(pair: Any) -> None:
     trees, cases = pair
     packed = pack_trees(trees[0].schema, trees)
     for block in blocks(packed, cases):
@@ -98,7 +98,7 @@ def test_a_forest_of_no_trees_is_refused() -> None:
         pack_trees(sample("play-tennis").schema, [])
 
 
-def test_a_tree_that_is_not_there_is_told() -> None:
+def test_a_tree_that_is_not_there_is_an_error() -> None:
     tree = fit(sample("play-tennis"), ID3()).tree
     with pytest.raises(ParameterError, match="the trees are 0 to 0"):
         pack_trees(tree.schema, [tree])[1]

@@ -1,4 +1,4 @@
-"""A tree read as rules says the same as the tree."""
+"""The rules of a tree predict the same as the tree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_tree_of_numbers_has_no_rules() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(trees_and_cases(Task.CLASSIFICATION))
-def test_rules_that_fire_say_what_the_tree_says(pair: Any) -> None:
+def test_rules_that_fire_predict_as_the_tree_does(pair: Any) -> None:
     tree, cases = pair
     rules = path_rules(tree)
     leaves = TreeModel(tree).apply(cases)

@@ -1,4 +1,4 @@
-"""Classifying as Release 8 does, against a plain recursive twin."""
+"""Classifying as Release 8 does, against a recursive reference implementation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from release8_twin import fl, random_dataset, random_options
+from release8_reference import fl, random_dataset, random_options
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema
 from treewright.errors import ParameterError
@@ -62,7 +62,7 @@ def sums_of(tree: Tree, cases: Dataset, row: int) -> list[float]:
 
 @given(seed=st.integers(0, 2**32 - 1), missing=st.sampled_from([0.0, 0.1, 0.4]))
 @settings(max_examples=100, deadline=None)
-def test_sums_are_the_twin_bit_by_bit(seed: int, missing: float) -> None:
+def test_sums_are_the_reference_implementation_bit_by_bit(seed: int, missing: float) -> None:
     rng = np.random.default_rng(seed)
     data, options = random_dataset(rng, missing), random_options(rng)
     growth = grow_release8(data, options)
@@ -96,7 +96,7 @@ def test_numbers_are_compared_as_singles() -> None:
     assert sums[1] == pytest.approx([0.8, 0.2])
 
 
-def test_unknown_and_homeless_values_are_divided() -> None:
+def test_unknown_values_and_values_without_a_branch_are_split_into_fractions() -> None:
     sums = class_sums(hand_made(), cases_of([(2.0, 2), (2.0, -1), (2.0, 1), (np.nan, 1), (-999.0, 1)]))
     assert sums[0] == pytest.approx([0.8 * 5 / 6, 0.2 * 5 / 6])
     assert sums[1] == pytest.approx(sums[0])

@@ -115,7 +115,7 @@ def test_many_missing_cells_make_smaller_batches() -> None:
 
 @given(trees_and_cases(missing=False))
 @settings(max_examples=50)
-def test_a_case_with_all_values_is_never_divided(pair: tuple[Tree, Dataset]) -> None:
+def test_a_case_with_all_values_has_unit_weight(pair: tuple[Tree, Dataset]) -> None:
     tree, cases = pair
     if all(split is None or -1 not in split.branch_of for split in map(tree.split, range(tree.n_nodes))):
         assert all((visits.shares == 1.0).all() for visits in all_visits(tree, cases))

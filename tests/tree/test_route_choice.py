@@ -39,7 +39,7 @@ def test_an_engine_that_was_used_before_makes_the_kernel_cheaper(nothing_loaded:
     assert least() == MANY_FOR_LOADED_ENGINE
 
 
-def test_without_a_place_for_compiled_code_the_kernel_is_compiled_for_very_many_cases_only(
+def test_without_a_cache_for_compiled_code_the_kernel_is_compiled_for_very_many_cases_only(
     nothing_loaded: pytest.MonkeyPatch,
 ) -> None:
     nothing_loaded.setattr(loaded_kernels, "kept", False)

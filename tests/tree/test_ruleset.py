@@ -89,7 +89,7 @@ def test_a_rule_above_the_error_limit_never_fires() -> None:
     assert "never fires" in str(RuleSet(SCHEMA, (bad,), 0))
 
 
-def test_no_rules_say_the_default() -> None:
+def test_no_rules_predict_the_default() -> None:
     empty = RuleSet(SCHEMA, (), 1)
     assert len(empty) == 0
     assert str(empty) == "DEFAULT b"
@@ -189,11 +189,11 @@ HOSTILE: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("path", "value"), HOSTILE)
 def test_damaged_plain_data_are_refused(path: str, value: Any) -> None:
     plain = copy.deepcopy(example().to_dict())
-    place: Any = plain
+    part: Any = plain
     *way, last = path.split(".")
     for step in way:
-        place = place[int(step)] if step.isdigit() else place[step]
-    place[last] = value
+        part = part[int(step)] if step.isdigit() else part[step]
+    part[last] = value
     with pytest.raises(ModelFormatError):
         RuleSet.from_dict(SCHEMA, plain)
 

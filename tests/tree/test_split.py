@@ -1,4 +1,4 @@
-"""The one kind of test: valid from the moment it exists, routing as its words say."""
+"""The one kind of test: valid from the moment it exists, routing as its description reads."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_contradiction_is_refused(test: Test, fields: dict[str, Any], message:
 
 
 def plain_branch(split: Split, value: float) -> int:
-    """Return the branch of one value, as the words of the module say it."""
+    """Return the branch of one value, as the docstring of the module defines it."""
     if split.test in {Test.THRESHOLD, Test.INTERVALS}:
         if value != value:  # noqa: PLR0124 - NaN
             return -1
@@ -88,7 +88,7 @@ def test_a_bound_belongs_to_the_lower_side() -> None:
     assert Split.intervals(0, [1, 2]).route(np.array([1.0, 1.5, 2.0, 2.5])).tolist() == [0, 1, 1, 2]
 
 
-def test_large_neighbours_are_told_apart() -> None:
+def test_large_neighbours_are_distinguished() -> None:
     assert Split.threshold(0, 16_777_216).route(np.array([16_777_216.0, 16_777_217.0])).tolist() == [0, 1]
 
 

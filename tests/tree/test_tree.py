@@ -39,7 +39,7 @@ def test_the_shape_is_counted() -> None:
     assert repr(TENNIS) == "<Tree: 8 nodes, 5 leaves, depth 2>"
 
 
-def test_a_node_says_what_it_is() -> None:
+def test_a_node_describes_itself() -> None:
     humidity = TENNIS.node(1)
     assert humidity.attribute.name == "Humidity"
     assert humidity.split == Split.multiway(2, 2, missing=humidity.split.missing if humidity.split else 0)
@@ -161,10 +161,10 @@ def test_damage_to_subsets_on_two_sides_is_found(damage: dict[str, Any], message
     tree = fit(sample("restaurant"), CART()).tree
     node = int(np.flatnonzero(np.diff(tree.value_start) > 2)[0])
     start, end = tree.value_start[node], tree.value_start[node + 1]
-    [(name, (place, value))] = damage.items()
+    [(name, (index, value))] = damage.items()
     array = getattr(tree, name).copy()
     part = array[start:end] if name == "value_branch" else array[node : node + 1]
-    part[place] = value
+    part[index] = value
     missing = np.where(tree.missing >= 0, -1, tree.missing) if name == "value_branch" else tree.missing
     tree.validate()
     with pytest.raises(ModelFormatError, match=message):
@@ -209,13 +209,13 @@ def data_of(x: list[float], y: list[int], weights: list[float] | None = None) ->
     [([1.0], [1]), ([1.0, 2.0], [1, 1]), ([1.0, 1.0], [0, 1]), ([np.nan, np.nan], [0, 1])],
     ids=["one row", "one class", "constant", "all missing"],
 )
-def test_data_that_cannot_be_divided_give_one_leaf_that_says_why(x: list[float], y: list[int]) -> None:
+def test_data_that_cannot_be_split_give_one_leaf_with_the_reason(x: list[float], y: list[int]) -> None:
     tree = fit(data_of(x, y), CART()).tree
     assert tree.n_nodes == 1
     assert tree.node(0).stop in {Stop.PURE, Stop.NO_GAIN, Stop.TOO_FEW}
 
 
-def test_large_neighbours_are_divided() -> None:
+def test_large_neighbours_are_split() -> None:
     for numbers in ([16_777_216.0, 16_777_217.0], [1e39, 2e39]):
         model = fit(data_of(numbers, [0, 1]), CART())
         assert model.predict({"x": numbers}).tolist() == ["a", "b"]

@@ -53,7 +53,7 @@ def test_hostile_names_and_texts_are_quoted_in_every_dialect() -> None:
     assert SPARK.grouped_by(["k0"]) == "GROUPING_ID()"
 
 
-def test_a_tree_of_typed_columns_divides_them_by_their_values() -> None:
+def test_a_tree_of_typed_columns_splits_them_by_their_values() -> None:
     start = dt.date(2020, 1, 1)
     rows = duckdb.connect().sql(
         "SELECT i % 3 AS n, i % 2 = 0 AS flag, DATE '2020-01-01' + (i % 4)::INTEGER AS day, "
@@ -66,14 +66,14 @@ def test_a_tree_of_typed_columns_divides_them_by_their_values() -> None:
     names = ["n", "flag", "day", "d", "moment"]
     cases = {
         name: [
-            row[place].isoformat()
-            if isinstance(row[place], dt.date)
-            else row[place]
+            row[index].isoformat()
+            if isinstance(row[index], dt.date)
+            else row[index]
             if name != "d"
-            else float(row[place])
+            else float(row[index])
             for row in cells
         ]
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     }
     assert start.isoformat() in model.schema.column("day").values
     assert model.predict(cases).tolist() == [row[-1] for row in cells]

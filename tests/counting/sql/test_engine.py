@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from database_tables import duckdb_engine
 from engine_tables import random_table
-from place_data import duckdb_engine
 from treewright.counting.numpy import MemoryEngine
 from treewright.counting.sql.connection import DuckDBConnection, DuckDBRelation, connect
 from treewright.counting.sql.engine import SqlEngine
@@ -38,7 +38,7 @@ def test_tables_and_summaries_are_those_of_memory_at_the_root_and_below(seed: in
     here, there = MemoryEngine(data), duckdb_engine(data)
     nodes = (here.root(), there.root())
     attributes = range(len(data.columns))
-    numeric = [place for place in attributes if data.schema.attributes[place].is_numeric]
+    numeric = [index for index in attributes if data.schema.attributes[index].is_numeric]
     for _ in range(2):
         [mine], [theirs] = here.count([(nodes[0], attributes)]), there.count([(nodes[1], attributes)])
         for one, other in zip(mine, theirs, strict=True):
@@ -173,7 +173,7 @@ def test_without_a_target_the_columns_are_listed() -> None:
 def test_fractional_cases_are_rejected() -> None:
     data = random_table(1, rows=60)
     engine = duckdb_engine(data)
-    numeric = next(place for place, column in enumerate(data.schema.attributes) if not column.is_numeric)
+    numeric = next(index for index, column in enumerate(data.schema.attributes) if not column.is_numeric)
     width = len(data.schema.attributes[numeric].values)
     with pytest.raises(ParameterError, match="DuckDB does not support"):
         engine.split_node(engine.root(), Split.multiway(numeric, width, FRACTIONAL))
@@ -182,10 +182,10 @@ def test_fractional_cases_are_rejected() -> None:
 
 def test_the_largest_numbers_not_above_bounds_come_from_one_statement_or_none() -> None:
     data = random_table(7, rows=100)
-    numeric = [place for place, column in enumerate(data.schema.attributes) if column.is_numeric]
-    bounds = {place: [0.05, 1.0, float(np.nanmax(data.columns[place]))] for place in numeric}
+    numeric = [index for index, column in enumerate(data.schema.attributes) if column.is_numeric]
+    bounds = {index: [0.05, 1.0, float(np.nanmax(data.columns[index]))] for index in numeric}
     here = MemoryEngine(data)
-    expected = {place: [here.largest_value_not_above(place, one) for one in some] for place, some in bounds.items()}
+    expected = {index: [here.largest_value_not_above(index, one) for one in some] for index, some in bounds.items()}
     for few in (3, 20_000):
         there = duckdb_engine(data, few_numbers=few)
         there.root()
@@ -194,7 +194,7 @@ def test_the_largest_numbers_not_above_bounds_come_from_one_statement_or_none() 
         assert there.scans - before == (1 if few == 3 else 0)
     assert there.largest_value_not_above(numeric[0], 1.0) == expected[numeric[0]][1]
     with pytest.raises(ParameterError, match="no numbers"):
-        there.largest_value_not_above(next(place for place in range(len(data.columns)) if place not in numeric), 1.0)
+        there.largest_value_not_above(next(index for index in range(len(data.columns)) if index not in numeric), 1.0)
 
 
 def test_rows_have_no_row_numbers() -> None:
@@ -234,7 +234,7 @@ def test_deep_paths_are_written_flat() -> None:
     assert table.values.tolist() == list(range(120, 200))
 
 
-def test_a_statement_that_fails_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_statement_that_fails_is_reported_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,a\n2\n", encoding="utf-8")
     connection = connect(Table(str(path)))

@@ -9,8 +9,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from database_tables import duckdb_engine
 from engine_tables import random_table
-from place_data import duckdb_engine
 from treewright.counting.sql.connection import DuckDBRelation
 from treewright.counting.sql.dialect import DUCKDB
 from treewright.counting.sql.prediction import prediction_statement
@@ -21,7 +21,7 @@ from treewright.fitting.learn import fit
 from treewright.plans import c45, cart, chaid, id3
 
 
-def _with_holes(data: Dataset) -> Dataset:
+def _with_missing(data: Dataset) -> Dataset:
     draw = np.random.default_rng(5)
     columns = []
     for column in data.columns:
@@ -43,19 +43,19 @@ def _ask(model: Any, cases: Dataset, **how: Any) -> list[list[Any]]:
     ids=["id3", "c45", "c45 subset", "cart", "chaid"],
 )
 @pytest.mark.parametrize("smoothing", [None, "laplace"])
-def test_a_select_predicts_as_the_model_does_also_with_holes(plan: Any, smoothing: Any) -> None:
+def test_a_select_predicts_as_the_model_does_also_with_missing_values(plan: Any, smoothing: Any) -> None:
     data = random_table(201, rows=100)
     model = fit(data, plan, smoothing=smoothing)
-    cases = _with_holes(data)
-    said, *shares = _ask(model, cases, proba=True)
-    assert said == model.predict(cases).tolist()
+    cases = _with_missing(data)
+    predicted, *shares = _ask(model, cases, proba=True)
+    assert predicted == model.predict(cases).tolist()
     np.testing.assert_allclose(np.array(shares, dtype=float).T, model.predict_proba(cases), rtol=1e-9, atol=1e-12)
 
 
 def test_numbers_are_predicted_too() -> None:
     data = random_table(202, rows=100, regression=True)
     model = fit(data, cart())
-    cases = _with_holes(data)
+    cases = _with_missing(data)
     assert _ask(model, cases)[0] == pytest.approx(model.predict(cases).tolist(), rel=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_costs_decide_in_the_database_as_in_memory() -> None:
     k = len(data.schema.classes)
     costs = tuple(tuple(0.0 if i == j else float(1 + 3 * j) for j in range(k)) for i in range(k))
     model = fit(data, c45(), costs=costs)
-    cases = _with_holes(data)
+    cases = _with_missing(data)
     assert _ask(model, cases)[0] == model.predict(cases).tolist()
 
 
@@ -92,8 +92,8 @@ def test_models_without_a_select_are_rejected(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("treewright.counting.sql.prediction.MAX_SELECT_LEAVES", 2)
     with pytest.raises(ParameterError, match="at most 2"):
         prediction_statement(fit(data, c45()), columns, "t", DUCKDB)
-    holes = _with_holes(random_table(204, rows=100))
-    surrogates = fit(holes, cart(missing="surrogate"))
+    missing = _with_missing(random_table(204, rows=100))
+    surrogates = fit(missing, cart(missing="surrogate"))
     if surrogates.tree.surrogates:
         with pytest.raises(ParameterError, match="surrogates"):
             prediction_statement(surrogates, columns, "t", DUCKDB)

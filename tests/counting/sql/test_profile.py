@@ -71,7 +71,7 @@ def test_text_files_are_taken_as_our_reader_takes_them(tmp_path: Path) -> None:
         assert (numbers.unknown_cases, values.unknown_cases) == (1, 8)
 
 
-def test_names_that_differ_in_case_only_are_told_apart(tmp_path: Path) -> None:
+def test_names_that_differ_in_case_only_are_distinguished(tmp_path: Path) -> None:
     pa: Any = importlib.import_module("pyarrow")
     pq: Any = importlib.import_module("pyarrow.parquet")
 

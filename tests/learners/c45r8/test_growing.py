@@ -1,4 +1,4 @@
-"""Release 8's growing: its arithmetic, the moving of its cases, and whole trees against the plain twin."""
+"""Release 8's growing: its arithmetic, moving cases, and whole trees against the reference implementation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from release8_twin import Twin, fl, info, plain, plain_tree, random_dataset, random_options
+from release8_reference import Reference, fl, info, plain, plain_tree, random_dataset, random_options
 from small_trees import SCHEMA, table
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
@@ -90,30 +90,30 @@ def test_sums_are_sequential() -> None:
 
 
 @given(st.lists(st.booleans(), max_size=60))
-def test_gathering_is_exchanging_places(chosen: list[bool]) -> None:
-    places = list(range(len(chosen)))
+def test_gathering_is_exchanging_positions(chosen: list[bool]) -> None:
+    positions = list(range(len(chosen)))
     p = 0
-    for i in range(len(places)):
-        if chosen[places[i]]:
-            places[p], places[i] = places[i], places[p]
+    for i in range(len(positions)):
+        if chosen[positions[i]]:
+            positions[p], positions[i] = positions[i], positions[p]
             p += 1
     moved = gathered(np.array(chosen, dtype=bool), sum(chosen))
-    assert places == (list(range(len(chosen))) if moved is None else moved.tolist())
+    assert positions == (list(range(len(chosen))) if moved is None else moved.tolist())
 
 
 @pytest.mark.parametrize("short", [0, 200], ids=["arrays", "lists"])
 @given(values=st.lists(st.integers(0, 12), max_size=60))
 def test_sorting_moves_as_the_original(short: int, values: list[int]) -> None:
-    twin = Twin(numbers_of([0.0], [0]), Release8())
-    twin.order = list(range(len(values)))
-    twin.sort([float(value) for value in values], 0, len(values) - 1)
+    reference = Reference(numbers_of([0.0], [0]), Release8())
+    reference.order = list(range(len(values)))
+    reference.sort([float(value) for value in values], 0, len(values) - 1)
     before = release8_cases.LIST_SORT_BELOW
     release8_cases.LIST_SORT_BELOW = short
     try:
         moved = quicksorted(np.array(values, dtype=np.float32))
     finally:
         release8_cases.LIST_SORT_BELOW = before
-    assert twin.order == (list(range(len(values))) if moved is None else moved.tolist())
+    assert reference.order == (list(range(len(values))) if moved is None else moved.tolist())
 
 
 def test_unknown_numbers() -> None:
@@ -129,16 +129,16 @@ def test_unknown_numbers() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.1, 0.4])
 @given(seed=RNG_SEEDS)
 @settings(max_examples=60, deadline=None)
-def test_growing_is_the_twin_bit_by_bit(missing: float, seed: int) -> None:
+def test_growing_is_the_reference_implementation_bit_by_bit(missing: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     data, options = random_dataset(rng, missing), random_options(rng)
-    twin = Twin(data, options)
-    expected = plain(twin.grow(0, data.n_rows))
+    reference = Reference(data, options)
+    expected = plain(reference.grow(0, data.n_rows))
     growth = grow_release8(data, options)
     assert plain_tree(growth.tree, growth.tree_errors) == expected
     assert sorted(growth.order.tolist()) == list(range(data.n_rows))
     if not Release8Cases(data).unit_weights:
-        assert growth.order.tolist() == twin.order
+        assert growth.order.tolist() == reference.order
 
 
 def test_weather() -> None:
@@ -148,7 +148,7 @@ def test_weather() -> None:
     assert tree.estimate is None
 
 
-def test_nodes_say_what_they_are() -> None:
+def test_nodes_describe_themselves() -> None:
     growth = grow_release8(values_of([0] * 4 + [1] * 3 + [3], [0] * 4 + [1] * 3 + [1], 4), Release8())
     root, *leaves = growth.tree
     assert root.split is not None
@@ -171,7 +171,7 @@ def test_reasons_for_stopping() -> None:
 
 def test_zero_gain_can_win() -> None:
     tree = grow_release8(values_of([0, 0, 1, 1], [0, 1, 0, 1], 2), Release8())
-    assert len(tree.records) == 3  # divided, then collapsed
+    assert len(tree.records) == 3  # split, then collapsed
     assert tree.tree.n_nodes == 1
 
 

@@ -1,4 +1,4 @@
-"""Release 8's pruning against the plain twin, and whole trees against those recorded from the original program."""
+"""Release 8's pruning against the reference implementation, and whole trees against those of the original program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle_sets import load_json, load_set, set_names
-from release8_twin import Twin, plain, plain_tree, random_dataset, random_options
+from release8_reference import Reference, plain, plain_tree, random_dataset, random_options
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
@@ -39,18 +39,18 @@ LARGE = 3000
 """Sets with at least this many cases are slow."""
 
 
-# -- against the twin --------------------------------------------------------------------------------------------------
+# -- against the reference implementation ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1, 0.4])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
-def test_pruning_is_the_twin_bit_by_bit(missing: float, seed: int) -> None:
+def test_pruning_is_the_reference_implementation_bit_by_bit(missing: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     data, options = random_dataset(rng, missing), random_options(rng)
-    twin = Twin(data, options)
-    root = twin.grow(0, data.n_rows)
-    expected = twin.prune(root, lambda n, e: extra_errors_single(n, e, options.confidence))
+    reference = Reference(data, options)
+    root = reference.grow(0, data.n_rows)
+    expected = reference.prune(root, lambda n, e: extra_errors_single(n, e, options.confidence))
     growth = grow_release8(data, options)
     grown = plain_tree(growth.tree, growth.tree_errors)
     pruned = prune_release8(data, growth, options.confidence)
@@ -115,7 +115,7 @@ def test_impossible_values_leave_the_last_branch() -> None:
 def chain(levels: int, each: int, classes: int) -> Dataset:
     """Make a table whose tree cuts off one value after the other.
 
-    Runs of two classes alternate along one number. Many declared classes keep the smallest side of a cut small, and
+    Runs of two classes alternate along one number. Many classes keep the smallest side of a cut small, and
     `each` must exceed log2 of the number of cuts.
     """
     run = np.repeat(np.arange(levels + 1), each)

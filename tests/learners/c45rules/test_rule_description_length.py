@@ -60,12 +60,12 @@ def test_double_precision_agrees_to_seven_digits() -> None:
     assert double.naming_bits == pytest.approx(single.naming_bits, rel=1e-6)
 
 
-def test_a_set_of_values_takes_a_bit_for_each_declared_value() -> None:
+def test_a_set_of_values_takes_a_bit_for_each_category() -> None:
     code = weather_code(Precision.DOUBLE)
     assert code.condition_bits(Condition.one_of(0, (0, 1))) == pytest.approx(code.naming_bits + 3)
 
 
-def test_columns_that_say_nothing_take_no_bits() -> None:
+def test_uninformative_columns_take_no_bits() -> None:
     schema = Schema(
         (
             Column("one", Kind.NOMINAL, ("x",)),
@@ -77,12 +77,12 @@ def test_columns_that_say_nothing_take_no_bits() -> None:
     )
     cases = RuleCases(table(schema, [("x", 1.0, 1.0, "a"), (None, 1.0, None, "b"), (None, 1.0, None, "b")]))
     code = DescriptionLength(cases, Precision.DOUBLE)
-    # A single declared value is no choice; missing counts as one more value of a number, once.
+    # A single category is no choice; missing counts as one more value of a number, once.
     assert code.value_bits == [0.0, 0.0, 1.5]
     assert code.naming_bits == 0.0
 
 
-def test_numbers_that_single_precision_cannot_tell_apart_are_one_value() -> None:
+def test_numbers_that_single_precision_cannot_distinguish_are_one_value() -> None:
     rows = [("red", 0.1, "no", 0.0, "a"), ("red", 0.1 + 1e-12, "no", 0.0, "a")]
     cases = RuleCases(table(SCHEMA, rows))
     assert DescriptionLength(cases, Precision.SINGLE).value_bits[1] == 0.0

@@ -86,7 +86,7 @@ def test_the_order_of_conditions_follows_the_procedure() -> None:
     first = (Condition.equals(0, 0), Condition.equals(19, 0), early)
     path = (*first, job, parties, months, Condition.equals(5, 0), history)
     assert sorted_conditions(path, {3, 4, 5, 7}) == (history, months, parties, job)
-    # Without the dropped conditions in their places the exchanges go another way.
+    # Without the dropped conditions in their positions the exchanges go another way.
     assert sorted_conditions((job, parties, months, history), range(4)) == (history, job, parties, months)
 
 
@@ -95,7 +95,7 @@ def test_cuts_ascend_within_an_attribute() -> None:
     assert sorted_conditions((), ()) == ()
 
 
-def test_duplicates_keep_the_first_place_and_the_greatest_error() -> None:
+def test_duplicates_keep_the_first_position_and_the_greatest_error() -> None:
     one, two = Candidate((RED, LOW), 0, 0.1), Candidate((RED, LOW), 0, 0.3)
     assert without_duplicates([one, two]) == [Candidate((RED, LOW), 0, 0.3)]
     assert without_duplicates([two, one]) == [Candidate((RED, LOW), 0, 0.3)]
@@ -121,7 +121,7 @@ def test_counts_equal_asking_each_set_of_conditions(seed: int) -> None:
         shrinking = ShrinkingRule(rule, cases)
         while shrinking.remaining:
             counts = shrinking.counts()
-            left = [rule.conditions[place] for place in shrinking.remaining]
+            left = [rule.conditions[index] for index in shrinking.remaining]
             assert counts == _counts(cases, left, rule.outcome)
             without = [_counts(cases, left[:i] + left[i + 1 :], rule.outcome) for i in range(len(left))]
             assert shrinking.counts_without_each(*counts) == without
@@ -137,16 +137,16 @@ def _counts(cases: RuleCases, conditions: list[Condition], outcome: int) -> tupl
 def test_generalised_rules_are_no_worse_and_better_than_ignorance(seed: int, precision: Precision) -> None:
     rng = np.random.default_rng(seed)
     dataset = random_cases(rng, 50, missing=0.1)
-    cases, judge = RuleCases(dataset), ErrorEstimates(0.25, precision)
+    cases, errors = RuleCases(dataset), ErrorEstimates(0.25, precision)
     rules = extract_rules(random_tree(rng, random_cases(rng, 40), 5))
     for rule in rules:
-        found = generalise_one(rule, cases, judge)
+        found = generalise_one(rule, cases, errors)
         if found is None:
             continue
         assert set(found.conditions) <= set(rule.conditions)
-        assert found.error == judge(*_counts(cases, list(found.conditions), rule.outcome))[1]
-        assert found.error < judge.ignorance(cases, rule.outcome)
-    assert len(generalise(rules, cases, judge)) <= len(rules)
+        assert found.error == errors(*_counts(cases, list(found.conditions), rule.outcome))[1]
+        assert found.error < errors.ignorance(cases, rule.outcome)
+    assert len(generalise(rules, cases, errors)) <= len(rules)
 
 
 def test_data_that_do_not_fit_are_refused() -> None:

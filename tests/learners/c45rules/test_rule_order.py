@@ -69,8 +69,8 @@ def test_cleaning_never_costs_accuracy_and_ends_with_harmless_rules(seed: int, r
     kept = without_harmful(outcomes, masks, 0, cases)
     assert _errors(outcomes[kept], masks[kept], cases) <= _errors(outcomes, masks, cases)
     assert without_harmful(outcomes[kept], masks[kept], 0, cases) == list(range(len(kept)))
-    for place in range(len(kept)):
-        rest = kept[:place] + kept[place + 1 :]
+    for index in range(len(kept)):
+        rest = kept[:index] + kept[index + 1 :]
         assert _errors(outcomes[kept], masks[kept], cases) <= _errors(outcomes[rest], masks[rest], cases)
 
 

@@ -46,7 +46,7 @@ class Naive:
 
     def best_of_all(self) -> list[int]:
         n = len(self.covers)
-        subsets = [[bool(number >> place & 1) for place in range(n)] for number in range(2**n)]
+        subsets = [[bool(number >> bit & 1) for bit in range(n)] for number in range(2**n)]
         best = min(subsets, key=lambda chosen: self.value(chosen)[1])
         return [index for index in range(n) if best[index]]
 

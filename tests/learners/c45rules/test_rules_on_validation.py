@@ -13,7 +13,7 @@ from treewright.tree.tree import Stop
 
 
 def test_the_rule_of_the_lecture_loses_patrons_or_hungry_by_its_accuracy() -> None:
-    """Patrons = Full and Hungry = No says No: which of the two conditions goes?"""
+    """Patrons = Full and Hungry = No predicts No: which of the two conditions goes?"""
     data = sample("restaurant")
     schema = data.schema
     patrons, hungry = (schema.attribute_names.index(name) for name in ("Patrons", "Hungry"))

@@ -28,7 +28,7 @@ CLOSED, EXHAUSTED, SKIPPED = Event.CLOSED, Event.EXHAUSTED, Event.SKIPPED
 
 
 def schema_of(values: tuple[int, ...], classes: int = 2) -> Schema:
-    columns = [Column(f"x{place}", Kind.NOMINAL, tuple(map(str, range(n)))) for place, n in enumerate(values, 1)]
+    columns = [Column(f"x{index}", Kind.NOMINAL, tuple(map(str, range(n)))) for index, n in enumerate(values, 1)]
     return Schema((*columns, Column("k", Kind.NOMINAL, tuple("ABCDEFGH"[:classes]))), target="k")
 
 
@@ -96,7 +96,7 @@ def test_cal2_step_by_step() -> None:
 
 
 def test_cal3_step_by_step() -> None:
-    """Cases: 00 A, 01 B, 01 A, 10 B, 11 A; four cases to judge, a share of 0.7 to close."""
+    """Cases: 00 A, 01 B, 01 A, 10 B, 11 A; four cases to decide, a share of 0.7 to close."""
     left, right = {"x1": "0"}, {"x1": "1"}
     right_0, right_1 = {"x1": "1", "x2": "0"}, {"x1": "1", "x2": "1"}
     nearly, last, done = "x1(A,x2(*,*))", "x1(A,x2(*,A))", "x1(A,x2(B,A))"
@@ -173,7 +173,7 @@ def test_before_the_first_case_the_tree_is_an_open_leaf(options: CaseByCaseLearn
     assert (tree.weight[0], tree.outcome[0], tree.node(0).stop) == (0.0, 0, Stop.OPEN)
 
 
-def test_an_open_leaf_without_cases_says_the_majority_above_it() -> None:
+def test_an_open_leaf_without_cases_predicts_the_majority_above_it() -> None:
     learner = CalLearner(schema_of((2,)), CAL2())
     for class_code in (1, 1, 0):
         learner.learn((0,), class_code)
@@ -184,7 +184,7 @@ def test_an_open_leaf_without_cases_says_the_majority_above_it() -> None:
     assert (open_leaf.outcome, open_leaf.stop, open_leaf.weight) == ("B", Stop.OPEN, 0.0)
 
 
-def test_an_open_leaf_with_cases_says_the_majority_of_its_counters() -> None:
+def test_an_open_leaf_with_cases_predicts_the_majority_of_its_counters() -> None:
     learner = CalLearner(schema_of((2,)), CAL3(s1=9))
     for class_code in (0, 1, 1):
         learner.learn((0,), class_code)
@@ -192,7 +192,7 @@ def test_an_open_leaf_with_cases_says_the_majority_of_its_counters() -> None:
     assert (learner.tree.node(0).outcome, learner.tree.node(0).stop) == ("B", Stop.OPEN)
 
 
-def test_of_equal_counters_the_class_declared_first_wins() -> None:
+def test_of_equal_counters_the_first_class_wins() -> None:
     learner = CalLearner(schema_of((2,)), CAL3(s1=9))
     learner.learn((0,), 1)
     learner.learn((0,), 0)
@@ -303,7 +303,7 @@ def test_cal2_on_overlapping_classes_ends_by_the_limit() -> None:
     learner, run = learned(data, CAL2(max_steps=2))
     assert run.ended is Ended.LIMIT
     assert to_notation(learner.tree) == "x1(B,*)"
-    assert TreeModel(learner.tree).predict(data.X).tolist() == ["B", "B", "B", "A"]  # of equals, A is declared first
+    assert TreeModel(learner.tree).predict(data.X).tolist() == ["B", "B", "B", "A"]  # of equals, A is the first
 
 
 def test_without_attributes_there_is_only_the_majority() -> None:
@@ -339,7 +339,7 @@ def test_a_share_of_exactly_s2_closes() -> None:
         assert to_notation(learner.tree) == "A"
 
 
-def test_one_case_is_enough_if_s1_says_so() -> None:
+def test_one_case_is_enough_if_s1_allows_it() -> None:
     learner = CalLearner(schema_of((2,)), CAL3(s1=1))
     assert [learner.learn((0,), code).event for code in (1, 0, 0)] == [CLOSED, NOTHING, NOTHING]
     assert to_notation(learner.tree) == "B"

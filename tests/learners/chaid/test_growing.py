@@ -155,7 +155,7 @@ def test_targets_without_any_spread_within_groups_have_p_zero() -> None:
 
 def test_ties_go_to_the_earlier_attribute() -> None:
     cells = [0] * 20 + [1] * 20
-    other = [2] * 20 + [1] * 20  # the same division by other values
+    other = [2] * 20 + [1] * 20  # the same partition by other values
     target = [0] * 15 + [1] * 5 + [0] * 5 + [1] * 15
     columns = {"a": (Kind.NOMINAL, other), "b": (Kind.NOMINAL, cells)}
     growth = grow_chaid(dataset(columns, target), CHAID())
@@ -346,7 +346,7 @@ def test_whole_weights_are_numbers_of_cases(data: Dataset, how: dict[str, Any], 
 
 
 def test_depth_costs_no_stack() -> None:
-    # Each test sets one value apart: of n nominal attributes the i-th is 0 for the i-th part of the cases only.
+    # Each test separates one value: of n nominal attributes the i-th is 0 for the i-th part of the cases only.
     parts, per_part = 60, 8
     part = np.repeat(np.arange(parts), per_part)
     column = [Column(f"a{i}", Kind.NOMINAL, ("0", "1")) for i in range(parts)]
@@ -479,8 +479,8 @@ def test_trees_of_r_agree_down_to_the_first_drawn_value(name: str) -> None:
 # -- the Python package CHAID 5.5.1 ----------------------------------------------------------------------------------
 
 
-def test_the_python_package_departs_where_it_is_said_to() -> None:
-    # Two levels of one class only: nothing to test, so Kass's procedure merges them; that package keeps them apart.
+def test_the_python_package_departs_where_documented() -> None:
+    # Two levels of one class only: nothing to test, so Kass's procedure merges them; that package keeps them separate.
     growth = grow_chaid(of_counts(Kind.NOMINAL, {0: (20, 0), 1: (25, 0), 2: (5, 30)}), CHAID())
     assert growth.nodes[0].findings[0].groups == ((0, 1), (2,))
 

@@ -1,4 +1,4 @@
-"""Merging levels: examples by hand, plain twins that recompute everything, and what must hold for any table."""
+"""Merging levels: examples by hand, a plain reference implementation, and what must hold for any table."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def pair_log_p(levels: LevelTable, groups: Groups, pair: tuple[int, int]) -> flo
 def most_similar(levels: LevelTable, groups: Groups, pairs: list[tuple[int, int]]) -> tuple[tuple[int, int], float]:
     logs = [pair_log_p(levels, groups, pair) for pair in pairs]
     best = max(logs)
-    place = next(at for at, log_p in enumerate(logs) if log_p == best or log_p >= best - TIE)
-    return pairs[place], logs[place]
+    index = next(at for at, log_p in enumerate(logs) if log_p == best or log_p >= best - TIE)
+    return pairs[index], logs[index]
 
 
 def plain_merge(levels: LevelTable, least: float) -> Groups:
@@ -112,7 +112,7 @@ def test_merging_by_hand() -> None:
 
 
 def test_resplitting_by_hand() -> None:
-    # As above; but (0,1,2) may be divided again, best as 0 against 1 and 2, (18,20) and (22,9):
+    # As above; but (0,1,2) may be split again, best as 0 against 1 and 2, (18,20) and (22,9):
     #   69 (162-440)^2 / (38*31*40*29) = 3.90, p = 0.0482 <= 0.05.
     merged = merge_levels(table([[18, 20], [10, 2], [12, 7], [3, 22]]), ALPHA, 1, resplit=True)
     assert merged.groups == ((0,), (1, 2), (3,))
@@ -154,12 +154,12 @@ def test_a_level_of_one_for_merging_keeps_all_levels() -> None:
 
 
 @given(level_tables(), st.sampled_from([1, 5, 20]))
-def test_kass_is_its_plain_twin(levels: LevelTable, least: int) -> None:
+def test_kass_is_the_reference_implementation(levels: LevelTable, least: int) -> None:
     assert merge_levels(levels, ALPHA, least).groups == plain_merge(levels, least)
 
 
 @given(moment_tables(), st.sampled_from([1, 3]))
-def test_kass_is_its_plain_twin_for_numbers(levels: LevelTable, least: int) -> None:
+def test_kass_is_the_reference_implementation_for_numbers(levels: LevelTable, least: int) -> None:
     assert merge_levels(levels, ALPHA, least).groups == plain_merge(levels, least)
 
 
@@ -208,7 +208,7 @@ def test_exhaustive_merging_stops_at_two_groups() -> None:
 
 
 @given(level_tables(), st.sampled_from([1, 10, 40]))
-def test_exhaustive_merging_is_its_plain_twin(levels: LevelTable, least: int) -> None:
+def test_exhaustive_merging_is_that_of_the_reference_implementation(levels: LevelTable, least: int) -> None:
     groups = levels.singles
     while len(groups) > 1 and min(levels.weights(groups)) < least:
         small = int(np.argmin(levels.weights(groups)))
@@ -260,7 +260,7 @@ def plain_merge_like_r(levels: LevelTable, least: int) -> Groups:
 
 @settings(max_examples=300)
 @given(level_tables(empty=True), st.sampled_from([1, 3, 7]))
-def test_merging_like_r_is_its_plain_twin(levels: LevelTable, least: int) -> None:
+def test_merging_like_r_is_that_of_the_reference_implementation(levels: LevelTable, least: int) -> None:
     merged = merge_like_r(levels, ALPHA, least)
     assert merged.groups == plain_merge_like_r(levels, least)
     assert len(merged.groups) >= 2
@@ -277,7 +277,7 @@ def test_like_r_two_groups_remain_and_p_may_exceed_one() -> None:
 
 
 def test_like_r_outdated_values_are_believed() -> None:
-    # Round 1: 0 and 3 have the same shares, p = 1, and are merged to (80,80) in place 0. Old row 1 moves to row 0 and
+    # Round 1: 0 and 3 have the same shares, p = 1, and are merged to (80,80) at index 0. Old row 1 moves to row 0 and
     # row 2 to row 1. So the value of (0, 2) is what was known of old (1, 2), where it should be that of (03, 2).
     rows = [[40, 40], [79, 81], [30, 60], [40, 40]]
     levels = table(rows)

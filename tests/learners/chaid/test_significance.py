@@ -105,7 +105,7 @@ def test_pairs_are_tables_of_two_rows(rows: npt.NDArray[np.int64]) -> None:
     assert test.of_row_pairs(rows[3:], rows[:3]).tolist() == logs.tolist()
 
 
-def test_tables_far_below_the_smallest_double_are_told_apart() -> None:
+def test_tables_far_below_the_smallest_double_are_distinguished() -> None:
     test = ChiSquareTest()
     near = test.of_table(np.array([[5000, 0], [0, 5000]]))
     far = test.of_table(np.array([[5001, 0], [0, 5001]]))
@@ -155,8 +155,8 @@ def partitions(levels: int) -> Iterator[list[set[int]]]:
     for level in range(levels):
         grown = []
         for groups in waiting:
-            for place in range(len(groups)):
-                grown.append([group | {level} if at == place else group for at, group in enumerate(groups)])
+            for index in range(len(groups)):
+                grown.append([group | {level} if at == index else group for at, group in enumerate(groups)])
             grown.append([*groups, {level}])
         waiting = grown
     yield from waiting

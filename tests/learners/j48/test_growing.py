@@ -1,4 +1,4 @@
-"""J48's growing: the evaluation against a plain twin, and what the grown nodes are."""
+"""J48's growing: the evaluation against a reference implementation, and what the grown nodes are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def dataset(columns: dict[str, list[Any]], target: list[int], weights: list[floa
     )
 
 
-# -- the evaluation and its plain twin ---------------------------------------------------------------------
+# -- the evaluation and its reference implementation -------------------------------------------------------
 
 
 def plain_term(weight: float) -> float:
@@ -137,7 +137,9 @@ def close(left: float, right: float) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(small_datasets(), st.integers(1, 2), st.booleans(), st.booleans())
-def test_evaluation_agrees_with_its_plain_twin(data: Dataset, least: int, binary: bool, charge: bool) -> None:
+def test_evaluation_agrees_with_the_reference_implementation(
+    data: Dataset, least: int, binary: bool, charge: bool
+) -> None:
     assert data.weights is not None
     assert data.target is not None
     target = data.target.astype(np.int32)
@@ -275,7 +277,7 @@ def test_the_majority_needs_a_clear_lead() -> None:
 
 
 def test_collapse_removes_what_saves_no_errors() -> None:
-    # Dividing by f leaves as many errors as there were: class a has the majority on both sides.
+    # A split by f leaves as many errors as there were: class a has the majority on both sides.
     f = [0] * 10 + [1] * 10
     y = [0] * 9 + [1] + [0] * 6 + [1] * 4
     data = dataset({"f": f}, y)

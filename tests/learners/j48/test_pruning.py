@@ -1,4 +1,4 @@
-"""J48's pruning against a plain recursive twin, and whole trees against those recorded from Weka."""
+"""J48's pruning against a recursive reference implementation, and whole trees against those recorded from Weka."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def test_extra_errors() -> None:
     assert extra_errors(14, 5, 0.51) == 0
 
 
-# -- the plain twin ----------------------------------------------------------------------------------------
+# -- the reference implementation --------------------------------------------------------------------------
 
 
 class PlainNode:
-    """A node of the twin: a test, branches, and a list of cases (row, weight)."""
+    """A node of the reference implementation: a test, branches, and a list of cases (row, weight)."""
 
     def __init__(self, growth: J48Growth, data: Dataset, index: int = 0) -> None:
         node = growth.nodes[index]
@@ -135,11 +135,11 @@ class PlainNode:
             self.prune(options)
 
 
-def assert_same(tree: Tree, index: int, twin: PlainNode) -> None:
-    assert tree.split(index) == twin.split
-    assert np.allclose(tree.counts[index], twin.counts(twin.cases))
+def assert_same(tree: Tree, index: int, reference: PlainNode) -> None:
+    assert tree.split(index) == reference.split
+    assert np.allclose(tree.counts[index], reference.counts(reference.cases))
     assert tree.estimate is not None
-    for child, branch in zip(tree.children_of(index), twin.branches, strict=True):
+    for child, branch in zip(tree.children_of(index), reference.branches, strict=True):
         assert_same(tree, int(child), branch)
 
 
@@ -161,13 +161,15 @@ def noisy_datasets(draw: st.DrawFn) -> Dataset:
 
 @settings(max_examples=150, deadline=None)
 @given(noisy_datasets(), st.booleans(), st.booleans(), st.sampled_from([0.05, 0.25, 0.5, 0.9]))
-def test_pruning_agrees_with_its_plain_twin(data: Dataset, binary: bool, raising: bool, level: float) -> None:
+def test_pruning_agrees_with_the_reference_implementation(
+    data: Dataset, binary: bool, raising: bool, level: float
+) -> None:
     options = J48(min_objects=1, binary=binary, raising=raising, confidence=level, mdl_correction=False)
     growth = grow_j48(data, options)
     before = growth.tree.to_dict()
-    twin = PlainNode(growth, data)
-    twin.prune(options)
-    assert_same(prune_j48(data, growth, options), 0, twin)
+    reference = PlainNode(growth, data)
+    reference.prune(options)
+    assert_same(prune_j48(data, growth, options), 0, reference)
     assert growth.tree.to_dict() == before
 
 
@@ -190,7 +192,7 @@ def test_noise_is_pruned_to_a_leaf() -> None:
 
 
 def tree_by_hand(data: Dataset, splits: dict[int, Split]) -> J48Growth:
-    """Divide nodes by given tests; nodes are numbered in the order in which they are made."""
+    """Split nodes by given tests; nodes are numbered in the order in which they are made."""
     assert data.target is not None
     classes = data.target.astype(np.int32)
     nodes = [J48Node.of_cases(np.arange(len(data), dtype=np.int32), np.ones(len(data)), classes, 3)]
@@ -210,7 +212,7 @@ RAISABLE = dataset(
     {"f": [0] + [0] * 20 + [1] * 20, "g": [0] + [2] * 40},
     [0] + [0] * 20 + [1] * 20,
 )
-"""The test of g puts one case apart that the test of f under g = w would classify as well."""
+"""The test of g separates one case that the test of f under g = w would classify as well."""
 
 
 def test_a_large_branch_is_raised_with_all_cases() -> None:
@@ -324,8 +326,8 @@ def assert_recorded(learned: J48Growth, recorded: dict[str, Any]) -> None:
             assert [node.gain, node.gain_ratio] == pytest.approx(expected_gains, rel=1e-9), where
         below, expected = got.get("children", []), wanted.get("children", [])
         assert [label for label, _ in below] == [label for label, _ in expected], where
-        for (label, child), (_, twin) in reversed(list(zip(below, expected, strict=True))):
-            pairs.append((child, twin, f"{where} / {wanted['attr']} {label}"))
+        for (label, child), (_, reference) in reversed(list(zip(below, expected, strict=True))):
+            pairs.append((child, reference, f"{where} / {wanted['attr']} {label}"))
 
 
 @pytest.mark.oracle

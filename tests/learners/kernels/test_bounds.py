@@ -79,7 +79,7 @@ class Node:
             found[cut] = self.criterion.of_table(np.stack((left, whole - left)))
         return found
 
-    def judged(self) -> tuple[Floats, Floats, Floats]:
+    def scored_bins(self) -> tuple[Floats, Floats, Floats]:
         borders, bounds = np.full((2, len(self.counts)), -np.inf), np.full((2, len(self.counts)), -np.inf)
         statistics = np.empty((1, N_STATISTICS))
         no_gaps = np.zeros(0, dtype=bool)
@@ -106,7 +106,7 @@ CRITERIA_HERE = ("gini", "entropy", "chi2", "variance")
 @pytest.mark.parametrize("seed", range(8))
 def test_no_cut_in_a_bin_scores_more_than_its_bound(criterion: str, seed: int) -> None:
     node = Node(seed, criterion, classes=2 + 6 * (seed == 7))
-    borders, bounds, statistics = node.judged()
+    borders, bounds, statistics = node.scored_bins()
     scores = node.scores()
     for limit in (*sorted(scores.values())[::12], max(scores.values())):
         surviving = node.surviving(bounds, statistics.copy(), limit)
@@ -127,12 +127,12 @@ def test_no_cut_in_a_bin_scores_more_than_its_bound(criterion: str, seed: int) -
 @pytest.mark.parametrize("in_order", [False, True])
 def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, codes: int, in_order: bool) -> None:
     node = Node(seed, criterion, n=300, codes=codes)
-    borders, bounds, statistics = node.judged()
+    borders, bounds, statistics = node.scored_bins()
     limit = float(limit_of(statistics[0, BEST]))
     surviving = node.surviving(bounds, statistics, limit)
-    no_places = np.zeros(0, dtype=np.int64)
+    no_positions = np.zeros(0, dtype=np.int64)
     entries = entries_of(node.column) if in_order else NO_ENTRIES
-    binned = Binned(node.counts, node.cases, borders, surviving, no_places, statistics[0], entries)
+    binned = Binned(node.counts, node.cases, borders, surviving, no_positions, statistics[0], entries)
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
     score, turn, code, low, high, _ = refine_bins(
@@ -153,7 +153,7 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     assert (left[0] if node.regression else left.sum()) == pytest.approx(on_left)
 
 
-def test_entries_are_sorted_and_say_where_a_number_stays_the_same() -> None:
+def test_entries_are_sorted_and_mark_where_a_number_stays_the_same() -> None:
     column = np.array([2.0, np.nan, 0.0, 2.0, -0.0, np.nan, -1.0])
     entries = entries_of(column)
     assert (entries & 0x7FFFFFFF).tolist() == [1, 5, 6, 2, 4, 0, 3]
@@ -161,7 +161,7 @@ def test_entries_are_sorted_and_say_where_a_number_stays_the_same() -> None:
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.15])
-def test_places_are_counted_by_the_ranks_of_the_numbers(gap: float) -> None:
+def test_thresholds_are_counted_by_the_ranks_of_the_numbers(gap: float) -> None:
     rng = np.random.default_rng(3)
     column = np.round(rng.normal(size=400), 2)
     column[::9] = np.nan
@@ -216,5 +216,5 @@ def test_a_minimum_on_each_side_leaves_borders_out() -> None:
     node = Node(2, "gini")
     recipe = CART(stopping=Stopping(min_leaf=50), missing=MissingPolicy.MAJORITY)
     node.opt = options_of(recipe, 120.0, node.width, whole=False, unit=False)
-    borders, _, _ = node.judged()
+    borders, _, _ = node.scored_bins()
     assert np.flatnonzero(borders[0] > -np.inf).tolist() == [3]

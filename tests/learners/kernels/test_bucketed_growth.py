@@ -119,7 +119,7 @@ def test_the_heaviest_cases_do_not_overflow_a_pack(monkeypatch: pytest.MonkeyPat
         assert_grown_without_sorting(replace(table, target=target), CART(draw=AttributeSampling(3, 2)), monkeypatch)
 
 
-def test_a_chain_that_waits_with_more_nodes_than_there_is_room_for_grows_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chain_that_waits_with_more_nodes_than_the_buffers_hold_grows_on(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = 200
     columns = np.array([np.arange(rows), np.zeros(rows)], dtype=np.float64)
     table = table_of(columns, np.linspace(1, HEAVIEST, rows).round())
@@ -134,7 +134,7 @@ def valued(values: tuple[int, ...], rows: int, *, mirrored: bool = False, numeri
     """Return cases of two classes by columns of so many values and some of numbers.
 
     Mirrored, the classes of each half are those of the other half turned round: many shares are equal, and many
-    divisions tie.
+    partitions tie.
     """
     rng = np.random.default_rng(11)
     codes = [rng.integers(0, n, rows) ** 2 // n for n in values]

@@ -96,7 +96,7 @@ def test_the_leaves_of_a_large_stump_become_known(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "chi2"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])
-def test_divisions_of_many_declared_values_are_the_interpreted_ones(
+def test_partitions_of_many_categories_are_the_interpreted_ones(
     criterion: str, classes: int, share_missing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grower, "BLOCK", 50)
@@ -239,7 +239,7 @@ def test_progress_ends_with_all_cases() -> None:
     assert all(done <= total for done, total in reports)
 
 
-def test_many_divided_cases_outgrow_narrow_entries_and_still_agree() -> None:
+def test_many_fractional_cases_outgrow_narrow_entries_and_still_agree() -> None:
     rng = np.random.default_rng(2)
     n = 30_000
     columns = tuple(np.where(rng.random(n) < 0.6, np.nan, rng.integers(0, 3, n).astype(np.float64)) for _ in range(3))

@@ -70,7 +70,7 @@ def _quick(x: float) -> float:
 
 @settings(deadline=None)
 @given(x=st.floats(1e-9, 1e9) | st.integers(0, 2**20).map(float) | st.floats(-1.0, 0.0))
-def test_quick_logarithms_are_too_low_by_at_most_what_is_said(x: float) -> None:
+def test_quick_logarithms_are_too_low_by_at_most_the_documented_error(x: float) -> None:
     exact = x * log2(x) if x > 0 else 0.0
     rounding = 1e-12 * max(abs(exact), abs(x))
     assert -rounding <= exact - _quick(x) <= QUICK_ERROR * abs(x) + rounding
@@ -114,7 +114,7 @@ def test_drawing_gives_the_numbers_of_the_interpreter(key: int, n: int) -> None:
     assert kernels.random_cut(np.uint64(key), n, -1.5, 7.25) == sampling.random_cut(key, n, -1.5, 7.25)
 
 
-def test_ties_take_the_first_place() -> None:
+def test_ties_take_the_first_index() -> None:
     assert first_tied(np.array([0.1, 0.3, 0.3 + 1e-14, 0.2]), 4) == 1
     assert first_tied(np.array([-np.inf, -np.inf]), 2) == -1
     assert first_tied(np.zeros(0), 0) == -1

@@ -1,4 +1,4 @@
-"""rpart's growing: splits and surrogates against plain twins, hand-made trees, and the original program's trees."""
+"""rpart's growing: splits and surrogates against reference implementations, hand-made and recorded trees."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def dataset(
     )
 
 
-# -- the search for splits and its plain twin --------------------------------------------------------------------------
+# -- the search for splits and its reference implementation ------------------------------------------------------------
 
 Case = tuple[Any, Any, float]
 """Value, target (class or number) and weight of a case."""
 
 
-class Twin:
-    """The measures of a split, said plainly."""
+class Reference:
+    """The measures of a split, computed plainly."""
 
     def __init__(self, ready: RpartData, criterion: str, risk: float) -> None:
         self.ready, self.criterion, self.risk = ready, criterion, risk
@@ -97,8 +97,8 @@ class Twin:
         explained = sum(sum((y - mean) * w for _, y, w in p) ** 2 / sum(w for *_, w in p) for p in parts)
         return float(explained) / self.risk
 
-    def divisions(self, attribute: int, least: int) -> list[tuple[list[Case], list[Case]]]:
-        """Return every division of the cases that the search has to look at."""
+    def partitions(self, attribute: int, least: int) -> list[tuple[list[Case], list[Case]]]:
+        """Return every partition of the cases that the search has to look at."""
         cases = self.cases(attribute)
         found = sorted({case[0] for case in cases})
         target = self.ready.target
@@ -156,11 +156,13 @@ def check_splits(data: Dataset, options: Rpart) -> None:
         return
     splits = search_of(ready, options.criterion, options.least_bucket).best(ready.cases, risk)
     assert [split.improve for split in splits] == sorted((split.improve for split in splits), reverse=True)
-    twin = Twin(ready, options.criterion, risk)
+    reference = Reference(ready, options.criterion, risk)
     found = {split.attribute: split for split in splits}
     for attribute in range(len(data.columns)):
-        cases = twin.cases(attribute)
-        best = max((twin.improve(*parts) for parts in twin.divisions(attribute, options.least_bucket)), default=0.0)
+        cases = reference.cases(attribute)
+        best = max(
+            (reference.improve(*parts) for parts in reference.partitions(attribute, options.least_bucket)), default=0.0
+        )
         if attribute not in found:
             assert best < 1e-9
             continue
@@ -172,12 +174,14 @@ def check_splits(data: Dataset, options: Rpart) -> None:
         sides = split.route(known).tolist()
         left = [case for case, side in zip(cases, sides, strict=True) if side == LEFT]
         right = [case for case, side in zip(cases, sides, strict=True) if side == RIGHT]
-        assert twin.improve(left, right) == pytest.approx(best, abs=1e-9)
+        assert reference.improve(left, right) == pytest.approx(best, abs=1e-9)
         if best > 1e-6:
             if not isinstance(ready.target, ClassTarget):
                 assert weighted_mean(left) < weighted_mean(right)
             elif ready.target.n_classes == 2:
-                assert twin.height(left) > twin.height(right)  # more of the first class: a smaller mean class number
+                assert reference.height(left) > reference.height(
+                    right
+                )  # more of the first class: a smaller mean class number
         if split.cut is not None:
             below = max(case[0] for case in cases if case[0] <= split.cut)
             above = min(case[0] for case in cases if case[0] > split.cut)
@@ -186,7 +190,7 @@ def check_splits(data: Dataset, options: Rpart) -> None:
 
 @settings(max_examples=150)
 @given(small_datasets(regression=False), st.sampled_from(["gini", "information"]), st.integers(1, 3))
-def test_splits_of_classes_are_those_of_the_plain_twin(data: Dataset, criterion: Any, least: int) -> None:
+def test_splits_of_classes_are_those_of_the_reference_implementation(data: Dataset, criterion: Any, least: int) -> None:
     check_splits(data, Rpart(criterion, min_bucket=least))
 
 
@@ -199,7 +203,7 @@ def test_so_are_those_with_priors_and_losses(data: Dataset, criterion: Any) -> N
 
 @settings(max_examples=150)
 @given(small_datasets(regression=True))
-def test_splits_of_numbers_are_those_of_the_plain_twin(data: Dataset) -> None:
+def test_splits_of_numbers_are_those_of_the_reference_implementation(data: Dataset) -> None:
     check_splits(data, Rpart("variance", min_bucket=1))
 
 
@@ -220,7 +224,7 @@ def test_the_first_of_equal_attributes_and_the_lowest_of_equal_cuts_win() -> Non
     assert [split.attribute for split in root.competitors] == [1]
 
 
-def test_too_many_values_are_divided_by_the_orders_of_the_classes() -> None:
+def test_too_many_values_are_split_by_the_orders_of_the_classes() -> None:
     values = tuple(f"v{code}" for code in range(SUBSET_LIMIT + 1))
     codes = [code for code in range(len(values)) for _ in range(6)]
     y = [(code % 3 if copy < 5 else (code + 1) % 3) for code in range(len(values)) for copy in range(6)]
@@ -233,7 +237,7 @@ def test_too_many_values_are_divided_by_the_orders_of_the_classes() -> None:
     assert {values[code] for code, side in enumerate(root.sides) if side == LEFT} == set(values[0::3])
 
 
-# -- surrogates and their plain twin -----------------------------------------------------------------------------------
+# -- surrogates and their reference implementation ---------------------------------------------------------------------
 
 
 def plain_surrogate(
@@ -272,7 +276,9 @@ def plain_surrogate(
 
 @settings(max_examples=200)
 @given(small_datasets(regression=False), st.data(), st.booleans())
-def test_surrogates_are_those_of_the_plain_twin(data: Dataset, random: st.DataObject, faults: bool) -> None:
+def test_surrogates_are_those_of_the_reference_implementation(
+    data: Dataset, random: st.DataObject, faults: bool
+) -> None:
     try:
         ready = prepare(data, Rpart())
     except DataError:
@@ -331,7 +337,7 @@ def test_cases_without_a_value_follow_surrogates_then_the_default() -> None:
     assert root.primary is not None
     assert (root.primary.attribute, root.primary.count, root.default) == (0, 7, RIGHT)
     assert [(one.attribute, one.cut, one.lower, one.count) for one in root.surrogates] == [(1, 4.0, RIGHT, 1)]
-    assert [later.nodes[place].cases for place in (root.left, root.right)] == [4, 5]
+    assert [later.nodes[index].cases for index in (root.left, root.right)] == [4, 5]
     tree = later.tree
     assert (tree.missing[0], tree.surrogates[0][0].reversed) == (1, True)
     assert main_leaves(tree, later_cases(later, x, z, f)).tolist() == [1, 1, 1, 2, 2, 2, 2, 1, 2]
@@ -370,7 +376,7 @@ def test_a_number_that_is_the_cut_goes_up_only_with_the_fault() -> None:
     assert outcomes == [1, 0]
 
 
-def test_cuts_divide_whatever_numbers_are_there() -> None:
+def test_cuts_split_whatever_numbers_are_there() -> None:
     tiny = math.nextafter(1.0, 2.0)
     for low, high in ((1.0, tiny), (tiny, math.nextafter(tiny, 2.0)), (1e308, 1.7e308), (-1.7e308, 1.7e308)):
         data = dataset({"x": [low, low, high, high]}, [0, 0, 1, 1])
@@ -437,7 +443,7 @@ def test_numbers_are_predicted_by_means() -> None:
     assert growth.tree.sse.tolist() == [40.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0]
 
 
-def test_equal_numbers_are_divided_only_with_the_fault() -> None:
+def test_equal_numbers_are_split_only_with_the_fault() -> None:
     # Three times 0.1 does not have the mean 0.1 in doubles.
     data = dataset({"x": [1.0, 2.0, 3.0]}, [0.1, 0.1, 0.1])
     assert grow_rpart(data, replace(SMALL, criterion="variance")).nodes[0].risk == 0.0
@@ -460,11 +466,11 @@ def test_weights_multiply_risks_and_improvements() -> None:
 def load_like_iris() -> Dataset:
     random = np.random.default_rng(3)
     y = np.repeat([0, 1, 2], 30)
-    columns = {f"x{place}": (y * (place + 1) + random.normal(size=90)).round(1).tolist() for place in range(3)}
+    columns = {f"x{index}": (y * (index + 1) + random.normal(size=90)).round(1).tolist() for index in range(3)}
     return dataset(columns, y.tolist())
 
 
-def test_cases_that_say_nothing_are_left_out() -> None:
+def test_uninformative_cases_are_left_out() -> None:
     data = dataset({"x": [1.0, 2.0, math.nan, 2.0], "f": [0, 1, -1, 1]}, [0, 1, 1, 0], [1.0, 1.0, 1.0, 0.0])
     assert grow_rpart(data, SMALL).nodes[0].cases == 2
 

@@ -107,21 +107,21 @@ def plain_cross_validation(data: Dataset, options: Rpart, groups: list[int]) -> 
     for group in set(groups):
         held = np.array(groups) == group
         rest = grow_rpart(data.take(~held), options)
-        for place, point in enumerate(points):
+        for index, point in enumerate(points):
             # Complexities are relative to the root's risk: of all cases in the table, of the rest in its growth.
             scaled = point * growth.root_risk * np.mean(~held) / rest.root_risk
             tree = prune_to_cp(rest, scaled)
             test = data.take(held)
-            wrong[place] += np.count_nonzero(tree.outcome[main_leaves(tree, test)] != test.target)
+            wrong[index] += np.count_nonzero(tree.outcome[main_leaves(tree, test)] != test.target)
     return [float(number) for number in wrong / growth.root_risk]
 
 
-def test_cross_validation_is_what_it_says() -> None:
+def test_cross_validation_is_the_documented_one() -> None:
     random = np.random.default_rng(5)
     x = random.normal(size=60).round(2)
     y = (x + random.normal(size=60) > 0).astype(int)
     data = numbered(y.tolist(), x.tolist())
-    groups = [place % 4 for place in range(60)]
+    groups = [index % 4 for index in range(60)]
     for faults in (False, True):
         options = replace(SMALL, faults=faults)
         table = cross_validated(data, options, grow_rpart(data, options), groups)
@@ -145,7 +145,7 @@ def test_losses_are_transposed_only_with_the_fault() -> None:
     loss = ((0.0, 1.0), (5.0, 0.0))
     plain, odd = (replace(SMALL, loss=loss, faults=faults) for faults in (False, True))
     tables = [cross_validated(HAND, one, grow_rpart(HAND, one), [0, 1] * 5) for one in (plain, odd)]
-    # Alone, the root says b and is wrong about five cases of a, each a loss of 1 - or, transposed, of 5.
+    # Alone, the root predicts b and is wrong about five cases of a, each a loss of 1 - or, transposed, of 5.
     first = [float(table.xerror[0]) for table in tables if table.xerror is not None]
     assert first == pytest.approx([1.0, 5.0])
 
@@ -173,7 +173,7 @@ def test_cases_that_no_side_claims_go_right_only_with_the_fault() -> None:
         table = cross_validated(data, options, grow_rpart(data, options), [0] * 6 + [1, 1])
         assert table.xerror is not None
         errors[faults] = table.xerror[-1] * 3
-    # The last two are of class a: the root of the other six says a (the first of equals), its right side b.
+    # The last two are of class a: the root of the other six predicts a (the first of equals), its right side b.
     assert errors[True] == pytest.approx(errors[False] + 2)
 
 

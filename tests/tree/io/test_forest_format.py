@@ -60,14 +60,14 @@ def test_learned_forests_come_back(model: Forest, tmp_path: Path) -> None:
     assert [tree.to_dict() for tree in again.trees] == [tree.to_dict() for tree in model.trees]
 
 
-def test_a_changed_array_is_told_by_the_checksum() -> None:
+def test_a_changed_array_is_detected_by_the_checksum() -> None:
     document = of(WEATHER)
     document["trees"]["stop"] = encode_array(decode_array(document["trees"], "stop", ("<u1",)) + 1)
     with pytest.raises(ModelFormatError, match="checksum"):
         model_from_json(json.dumps(document))
 
 
-def test_every_cut_of_a_file_is_told() -> None:
+def test_every_truncated_file_is_detected() -> None:
     text = model_to_json(LENSES)
     for end in range(0, len(text) - 2, 97):
         with pytest.raises(ModelFormatError):
@@ -83,10 +83,10 @@ def _changed(model: Forest, name: str, change: Any) -> str:
     return sealed(document)
 
 
-def _with(place: int, value: Any) -> Any:
+def _with(index: int, value: Any) -> Any:
     def change(values: Any) -> Any:
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-        values[place] = value
+        values[index] = value
         return values
 
     return change
@@ -141,10 +141,10 @@ def test_damaged_arrays_are_refused(name: str, change: Any, words: str) -> None:
 )
 def test_damaged_parts_are_refused(path: tuple[str, ...], value: Any, words: str) -> None:
     document = of(WEATHER)
-    place = document
+    part = document
     for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+        part = part[step]
+    part[path[-1]] = value
     with pytest.raises(ModelFormatError, match=words):
         model_from_json(sealed(document))
 

@@ -100,10 +100,10 @@ def sealed(document: dict[str, Any]) -> str:
 
 def changed(model: Any, path: tuple[Any, ...], value: Any) -> str:
     document = document_of(model)
-    place = document
+    part = document
     for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+        part = part[step]
+    part[path[-1]] = value
     return sealed(document)
 
 
@@ -182,7 +182,7 @@ print([name for name in sys.modules if name in {{"treewright.tree.forest", "tree
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_the_checksum_tells_that_a_file_was_changed() -> None:
+def test_the_checksum_detects_that_a_file_was_changed() -> None:
     text = model_to_json(TENNIS)
     for old, new in (('"weight":[14', '"weight":[15'), ('"source":"sample', '"source":"Sample')):
         assert old in text
@@ -419,21 +419,21 @@ def test_a_contradiction_is_refused_though_the_checksum_fits(path: tuple[Any, ..
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
-@pytest.mark.parametrize("place", ["cut", "weight", "bounds", "recipe", "provenance", "smoothing"])
-def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(place: str, number: str) -> None:
+@pytest.mark.parametrize("key", ["cut", "weight", "bounds", "recipe", "provenance", "smoothing"])
+def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(key: str, number: str) -> None:
     document = document_of(numeric_model())
-    if place in {"recipe", "provenance"}:
-        document[place]["name"] = "HERE"
-    elif place == "smoothing":
-        document[place] = "HERE"
+    if key in {"recipe", "provenance"}:
+        document[key]["name"] = "HERE"
+    elif key == "smoothing":
+        document[key] = "HERE"
     else:
-        document["tree"][place][0] = "HERE"
+        document["tree"][key][0] = "HERE"
     text = sealed(document).replace('"HERE"', number)
     with pytest.raises(ModelFormatError):
         model_from_json(text)
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the way to every part of a document but its checksum."""
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
@@ -443,7 +443,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     found = []
     for key, part in items:
         if path or key != "checksum":
-            found += [(*path, key), *places(part, (*path, key))]
+            found += [(*path, key), *paths(part, (*path, key))]
     return found
 
 
@@ -456,7 +456,7 @@ def mutated(document: dict[str, Any], chance: random.Random) -> str:
     """Return the document with one to three of its parts replaced, exchanged, doubled or left out."""
     document = copy.deepcopy(document)
     for _ in range(chance.randint(1, 3)):
-        path = chance.choice(places(document))
+        path = chance.choice(paths(document))
         parent: Any = document
         for step in path[:-1]:
             parent = parent[step]

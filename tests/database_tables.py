@@ -1,4 +1,4 @@
-"""Datasets written to tables of a database, for tests of engines outside memory."""
+"""Datasets written to tables of a database, for tests of engines out of core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C4.5 Release 8 step by step, as plainly as it can be said: the twin that the fast version is compared with.
+"""C4.5 Release 8 step by step, as plainly as possible: the reference implementation of the tests.
 
 One case after the other, one exchange after the other, recursion, and a rounding after every operation.
 """
@@ -49,7 +49,7 @@ def total(values: list[float]) -> float:
 
 
 @dataclass
-class TwinNode:
+class ReferenceNode:
     n: float
     counts: list[float]
     outcome: int
@@ -57,7 +57,7 @@ class TwinNode:
     attribute: int | None = None
     cut: float | None = None
     branch_of: list[int] | None = None
-    children: list[TwinNode] = field(default_factory=list)
+    children: list[ReferenceNode] = field(default_factory=list)
 
     def branch(self, value: float) -> int:
         if self.cut is not None:
@@ -74,8 +74,8 @@ class Test:
     branch_of: list[int] | None = None
 
 
-class Twin:
-    """Cases as lists: `order` by place, everything else by case; None is unknown."""
+class Reference:
+    """Cases as lists: `order` by position, everything else by case; None is unknown."""
 
     def __init__(self, data: Dataset, options: Release8) -> None:
         assert data.target is not None
@@ -248,11 +248,11 @@ class Twin:
         by_gain = self.options.criterion == "gain"
         while len(blocks) > 2:
             r = sum(block[0] >= m0 for block in blocks)
-            barred = max(range(len(blocks)), key=lambda i: blocks[i][0]) if r < 3 else None
+            excluded = max(range(len(blocks)), key=lambda i: blocks[i][0]) if r < 3 else None
             pair, found = None, (-EPSILON, 0.0, 0.0)
             for p in range(len(blocks)):
                 for q in range(p + 1, len(blocks)):
-                    if barred in (p, q):
+                    if excluded in (p, q):
                         continue
                     now = score(merged(p, q))
                     if (now[0] >= g0 and found[0] < g0) or now[2] >= found[2] or (pair is None and (by_gain or r < 2)):
@@ -278,11 +278,11 @@ class Twin:
 
     # -- growing ---------------------------------------------------------------------------------------------
 
-    def grow(self, first: int, stop: int, tested: frozenset[int] = frozenset()) -> TwinNode:
+    def grow(self, first: int, stop: int, tested: frozenset[int] = frozenset()) -> ReferenceNode:
         weight = self.weight(first, stop)
         counts = self.counts(self.order[first:stop])
         most = max(counts)
-        node = TwinNode(weight, counts, counts.index(most), fl(weight - most))
+        node = ReferenceNode(weight, counts, counts.index(most), fl(weight - most))
         if most == weight or weight < 2 * self.m:
             return node
         tests: dict[int, Test] = {}
@@ -303,23 +303,28 @@ class Twin:
         again = node.cut is not None or (self.options.subset and len(self.attributes[chosen].values) > 2)
         below = tested if again else tested | {chosen}
         branches = 2 if node.branch_of is None else max(node.branch_of) + 1
-        node.children = [TwinNode(0.0, counts, node.outcome, 0.0) for _ in range(branches)]
+        node.children = [ReferenceNode(0.0, counts, node.outcome, 0.0) for _ in range(branches)]
 
         def branch(b: int, _: float, end: int) -> None:
             node.children[b] = self.grow(first, end, below)
 
-        self.divide(node, first, stop, weight, branch)
+        self.partition(node, first, stop, weight, branch)
         node.e = total([child.e for child in node.children])
         if node.e >= fl(weight - most) - EPSILON:
             node.attribute, node.children = None, []
         return node
 
-    def goes_to(self, node: TwinNode, branch: int, case: int) -> bool:
+    def goes_to(self, node: ReferenceNode, branch: int, case: int) -> bool:
         value = self.columns[node.attribute or 0][case]
         return value is not None and node.branch(value) == branch
 
-    def divide(
-        self, node: TwinNode, first: int, stop: int, weight: float | None, handle: Callable[[int, float, int], None]
+    def partition(
+        self,
+        node: ReferenceNode,
+        first: int,
+        stop: int,
+        weight: float | None,
+        handle: Callable[[int, float, int], None],
     ) -> None:
         column = self.columns[node.attribute or 0]
         p = self.gather(first, stop, lambda c: column[c] is None)
@@ -344,7 +349,7 @@ class Twin:
 
     # -- pruning ---------------------------------------------------------------------------------------------
 
-    def prune(self, root: TwinNode, extra: Callable[[float, float], float]) -> TwinNode:
+    def prune(self, root: ReferenceNode, extra: Callable[[float, float], float]) -> ReferenceNode:
         """Prune a tree that was just grown (and is changed)."""
         self.weights = [1.0] * self.n_cases
         self.flag = True
@@ -355,8 +360,8 @@ class Twin:
         return root
 
     def estimate(
-        self, node: TwinNode, first: int, stop: int, extra: Callable[[float, float], float], *, update: bool
-    ) -> tuple[float, TwinNode]:
+        self, node: ReferenceNode, first: int, stop: int, extra: Callable[[float, float], float], *, update: bool
+    ) -> tuple[float, ReferenceNode]:
         weight = self.weight(first, stop)
         counts = self.counts(self.order[first:stop])
         outcome = node.outcome
@@ -380,7 +385,7 @@ class Twin:
             e, node.children[b] = self.estimate(node.children[b], first, end, extra, update=update)
             as_tree = fl(as_tree + e)
 
-        self.divide(node, first, stop, None, branch)
+        self.partition(node, first, stop, None, branch)
         if not update:
             return as_tree, node
         heir = node.children[largest]
@@ -394,7 +399,7 @@ class Twin:
         return as_tree, node
 
 
-def clean(node: TwinNode, sizes: dict[int, int], possible: dict[int, set[int]]) -> None:
+def clean(node: ReferenceNode, sizes: dict[int, int], possible: dict[int, set[int]]) -> None:
     """Take impossible values out of the last branch of tests of the attributes in `sizes`, which are grouped."""
     a = node.attribute
     if a is None or a not in sizes or node.branch_of is None:
@@ -428,7 +433,7 @@ def plain_tree(tree: Tree, errors: Any, node: int = 0) -> Any:
 
 
 def random_dataset(rng: np.random.Generator, missing: float) -> Dataset:
-    """Make a small table of numeric and nominal columns whose first two say something about the class."""
+    """Make a small table of numeric and nominal columns whose first two are informative of the class."""
     n, k = int(rng.integers(5, 70)), int(rng.integers(2, 4))
     columns: list[Any] = []
     described: list[Column] = []
@@ -459,7 +464,7 @@ def random_options(rng: np.random.Generator) -> Release8:
     )
 
 
-def plain(node: TwinNode) -> Any:
+def plain(node: ReferenceNode) -> Any:
     """Return a node and all below it as nested tuples."""
     test = (node.attribute, node.cut, tuple(node.branch_of or ())) if node.attribute is not None else None
     return node.n, tuple(node.counts), node.outcome, node.e, test, tuple(plain(child) for child in node.children)
