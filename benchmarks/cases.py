@@ -1,4 +1,4 @@
-"""What a case asks every competitor to grow, said in words that each of them can translate.
+"""What a case asks every competitor to grow, in words that each of them can translate.
 
 The cases: which data, what to grow from them, who competes, and how many rows in the full and the quick form.
 """

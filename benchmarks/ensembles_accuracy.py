@@ -44,7 +44,7 @@ THEIRS = {
 }
 
 SMALLEST = 100
-"""Smaller sets say nothing in five folds."""
+"""Smaller sets show nothing in five folds."""
 
 
 def sets(wanted: Iterable[str], most_rows: int) -> Iterable[tuple[str, Path]]:
@@ -99,8 +99,8 @@ def main() -> None:
         seconds = time.perf_counter() - start
         row += [recorded.get(key, {}).get("mean", float("nan")) for key in THEIRS.values()]
         rows.append(row)
-        told = "".join(f"{100 * value:>16.2f}" for value in row)
-        print(f"{name:<16}{data.n_rows:>7,}{told}{seconds:>10.1f}", flush=True)
+        cells = "".join(f"{100 * value:>16.2f}" for value in row)
+        print(f"{name:<16}{data.n_rows:>7,}{cells}{seconds:>10.1f}", flush=True)
     means = np.nanmean(np.array(rows), axis=0)
     print(f"{'mean':<16}{len(rows):>7}" + "".join(f"{100 * value:>16.2f}" for value in means))
 

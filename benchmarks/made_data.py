@@ -92,12 +92,12 @@ def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) ->
 
     scores = np.zeros((classes, rows), dtype=np.float32)
     for score in range(1, classes):
-        place = 5 * (score - 1)
+        first = 5 * (score - 1)
         scores[score] = (
-            2.4 * column(place) * column(place + 1)
-            + 1.6 * np.sin(2 * column(place + 2))
-            + 1.8 * np.abs(column(place + 3))
-            + 1.2 * (column(place + 4) > 0.5)
+            2.4 * column(first) * column(first + 1)
+            + 1.6 * np.sin(2 * column(first + 2))
+            + 1.8 * np.abs(column(first + 3))
+            + 1.2 * (column(first + 4) > 0.5)
             - 1.8
         )
     labels = _drawn(rng, scores)
@@ -139,7 +139,7 @@ def nominal_noisy(rows: int, columns: int = 16, values: int = 12, classes: int =
 
 
 def mixed(rows: int, missing: float = 0.1, seed: int = 0) -> Table:
-    """Make a table that looks like a census: six numbers, eight nominal columns, holes everywhere, two classes.
+    """Make a table that looks like a census: 6 numbers, 8 nominal columns, missing values everywhere, 2 classes.
 
     Examples
     --------
@@ -197,7 +197,7 @@ MAKERS: dict[str, Callable[..., Table]] = {
 
 
 def make(name: str, rows: int, test_rows: int, shape: dict[str, Any], folder: Path) -> int:
-    """Make one table, divide it, save both parts, ``training`` and ``test``, and return the number of columns."""
+    """Make one table, split it, save both parts, ``training`` and ``test``, and return the number of columns."""
     table = MAKERS[name](rows + test_rows, **shape)
     table.head(rows).save(folder / "training")
     table.tail(rows).save(folder / "test")

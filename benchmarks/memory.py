@@ -1,7 +1,7 @@
 """How much memory this process holds and has held at most, in bytes.
 
-Linux tells both of the program itself and lets the peak be set back, so that what making the data took does not count.
-Elsewhere only the peak since the start is known.
+Linux reports both of the program itself and lets the peak be set back, so that what making the data took does not
+count. Elsewhere only the peak since the start is known.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class Competitor(Protocol):
         """Return the table as it is predicted."""
 
     def grow(self, form: Any, table: Table, growth: Growth, threads: int) -> Any:
-        """Learn; `table` has the labels, and says how many classes there are."""
+        """Learn; `table` has the labels, and the number of classes there are."""
 
     def shares(self, model: Any, form: Any) -> Floats:
         """Return the probability of each class, or a score that orders the classes alike."""
@@ -236,7 +236,7 @@ class ScikitLearn(_Peer):
         return sum(one.tree_.node_count for one in getattr(model, "estimators_", [model]))
 
     def save(self, model: Any, path: Path) -> None:
-        """Write by joblib, as its guide says."""
+        """Write by joblib, as its guide recommends."""
         import joblib
 
         joblib.dump(model, path)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.results import CaseResult, Measurement, Verdict, verdicts
+from benchmarks.results import CaseResult, Measurement, TargetStatus, target_statuses
 from benchmarks.runner import Settings
 from treewright.drawing.figure import COLOURS, new_figure
 from treewright.drawing.text_plot import Series, line_plot
@@ -40,13 +40,13 @@ def case_text(result: CaseResult, *, width: int = 72, braille: bool = False) -> 
     return "\n".join(lines)
 
 
-def verdict_text(verdicts: Sequence[Verdict]) -> str:
+def targets_text(statuses: Sequence[TargetStatus]) -> str:
     """Return the table of the targets."""
     rows = [["case", "target", "measured", ""]]
-    rows += [[one.case, one.wanted, one.measured, _WORDS[one.met]] for one in verdicts]
-    met = sum(one.met is True for one in verdicts)
-    measured = sum(one.met is not None for one in verdicts)
-    rest = len(verdicts) - measured
+    rows += [[one.case, one.wanted, one.measured, _WORDS[one.met]] for one in statuses]
+    met = sum(one.met is True for one in statuses)
+    measured = sum(one.met is not None for one in statuses)
+    rest = len(statuses) - measured
     end = f"{met} of {measured} targets met" + (f", {rest} not measured here." if rest else ".")
     return "\n".join([*_aligned(rows, right=()), end])
 
@@ -56,15 +56,15 @@ def growth_figure(results: Sequence[CaseResult]) -> Any:
     across = min(2, len(results))
     down = -(-len(results) // across)
     figure, axes = new_figure(6.4 * across, 4.2 * down)
-    axes.remove()  # the panels take its place
+    axes.remove()  # the panels replace it
     everyone = list(dict.fromkeys(name for result in results for name in result.competitors))
-    for place, result in enumerate(results, start=1):
-        panel = figure.add_subplot(down, across, place)
+    for position, result in enumerate(results, start=1):
+        panel = figure.add_subplot(down, across, position)
         for name in result.competitors:
             sizes, seconds = result.line(name)
             slope = result.slope(name)
-            told = name if slope is None else f"{name}, slope {slope:.2f}"
-            panel.plot(sizes, seconds, "o-", color=COLOURS[everyone.index(name)], label=told)
+            label = name if slope is None else f"{name}, slope {slope:.2f}"
+            panel.plot(sizes, seconds, "o-", color=COLOURS[everyone.index(name)], label=label)
         panel.set_title(result.title, fontsize="medium")
         panel.set_xscale("log")
         panel.set_yscale("log")
@@ -106,8 +106,8 @@ def _growing_lines(result: CaseResult, *, width: int, braille: bool) -> list[str
     for name in result.competitors:
         sizes, seconds = result.line(name)
         slope = result.slope(name)
-        told = "" if slope is None else f", slope {slope:.2f}"
-        series.append(Series(f"{name}{told}", sizes, seconds))
+        suffix = "" if slope is None else f", slope {slope:.2f}"
+        series.append(Series(f"{name}{suffix}", sizes, seconds))
     plot = line_plot(
         series,
         width=width,
@@ -123,19 +123,19 @@ def _growing_lines(result: CaseResult, *, width: int, braille: bool) -> list[str
 
 
 def _stored_lines(result: CaseResult) -> list[str]:
-    told = []
+    lines = []
     for one in result.measurements:
         if "file_bytes" in one.facts:
-            told.append(
+            lines.append(
                 f"  {one.competitor}: saved in {_seconds(one.facts['save_seconds'])} s, "
                 f"{one.facts['file_bytes'] / 1e6:.1f} MB; loaded and {one.facts['stored_rows']:,} rows predicted in "
                 f"{_seconds(one.facts['load_and_predict_seconds'])} s"
             )
-    return told
+    return lines
 
 
 def _aligned(rows: Sequence[Sequence[str]], right: Sequence[int] | None = None) -> list[str]:
-    """Put cells under each other: all but the first column to the right, unless said otherwise."""
+    """Put cells under each other: all but the first column to the right, unless `right` lists others."""
     columns = range(len(rows[0]))
     to_right = set(columns) - {0} if right is None else set(right)
     widths = [max(len(row[at]) for row in rows) for at in columns]
@@ -182,5 +182,5 @@ def summary(results: Mapping[str, CaseResult], settings: Settings) -> dict[str, 
         "machine": {"system": platform.system(), "processor": platform.machine(), "cpus": os.cpu_count()},
         "settings": asdict(settings),
         "cases": [result.to_dict() for result in results.values()],
-        "targets": [verdict.to_dict() for verdict in verdicts(results)],
+        "targets": [status.to_dict() for status in target_statuses(results)],
     }

@@ -1,6 +1,6 @@
 """What was measured, as values that print and save themselves.
 
-What Treewright shall reach, each target with the case that shows it, and the verdict on what was measured.
+What Treewright shall reach, each target with the case that shows it, and the status of each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Measurement:
     competitor, version : str
     rows, columns : int
     seconds : float or None
-        Of the best run; None if there is none, and then `failed` says why.
+        Of the best run; None if there is none, and then `failed` has the reason.
     every : tuple of float
         The seconds of all runs.
     facts : dict
@@ -136,18 +136,18 @@ class Target:
         The case that shows it.
     wanted : str
         The promise in words.
-    judged : callable
-        From the result of the case to the verdict.
+    evaluate : callable
+        From the result of the case to the status.
     """
 
     case: str
     wanted: str
-    judged: Callable[[CaseResult], Found]
+    evaluate: Callable[[CaseResult], Found]
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What became of a target; `met` is None where it was not measured."""
+class TargetStatus:
+    """The status of a target; `met` is None where it was not measured."""
 
     case: str
     wanted: str
@@ -160,8 +160,8 @@ class Verdict:
 
 
 ELSEWHERE = tuple(
-    Verdict("ensembles", wanted, f"see {place}", None)
-    for wanted, place in (
+    TargetStatus("ensembles", wanted, f"see {path}", None)
+    for wanted, path in (
         ("five-fold accuracy: forest, bagging, C4.5, peers", "benchmarks/ensembles_accuracy.py"),
         ("out-of-bag share and error", "tests/ensemble"),
         ("bagging and boosting under label noise", "docs"),
@@ -170,35 +170,35 @@ ELSEWHERE = tuple(
 """Promises that are not about time."""
 
 
-def verdicts(results: Mapping[str, CaseResult]) -> tuple[Verdict, ...]:
-    """Judge all targets by the results, by name of the case; those that are shown elsewhere come last."""
-    told = []
+def target_statuses(results: Mapping[str, CaseResult]) -> tuple[TargetStatus, ...]:
+    """Evaluate all targets by the results, by name of the case; those that are shown elsewhere come last."""
+    statuses = []
     for target in TARGETS:
         result = results.get(target.case)
-        found = None if result is None else target.judged(result)
+        found = None if result is None else target.evaluate(result)
         met, measured = (None, "not measured") if found is None else found
-        told.append(Verdict(target.case, target.wanted, measured, met))
-    return (*told, *ELSEWHERE)
+        statuses.append(TargetStatus(target.case, target.wanted, measured, met))
+    return (*statuses, *ELSEWHERE)
 
 
 def _faster(case: str, peer: str, factor: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ratio = result.ratio(peer)
         return None if ratio is None else (ratio >= factor, _times(ratio))
 
-    return Target(case, f"at least {factor:g} x the speed of {peer}", judged)
+    return Target(case, f"at least {factor:g} x the speed of {peer}", evaluate)
 
 
 def _within(case: str, peer: str, factor: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ratio = result.ratio(peer)
         return None if ratio is None else (1 / ratio <= factor, _times(1 / ratio))
 
-    return Target(case, f"at most {factor:g} x the time of {peer}", judged)
+    return Target(case, f"at most {factor:g} x the time of {peer}", evaluate)
 
 
 def _faster_than_fastest(case: str, peers: tuple[str, ...], factor: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ratios = {peer: ratio for peer in peers if (ratio := result.ratio(peer)) is not None}
         if not ratios:
             return None
@@ -207,21 +207,21 @@ def _faster_than_fastest(case: str, peers: tuple[str, ...], factor: float) -> Ta
 
     who = f"the faster of {peers[0]} and {peers[1]}" if len(peers) == 2 else "the fastest peer"
     words = f"not slower than {who}" if factor == 1 else f"at least {factor:g} x the speed of {who}"
-    return Target(case, words, judged)
+    return Target(case, words, evaluate)
 
 
 def _seconds(case: str, limit: float, why: str = "") -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ours = result.ours
         if ours is None or ours.seconds is None:
             return None
         return ours.seconds <= limit, f"{ours.seconds:.3g} s"
 
-    return Target(case, f"within {limit:.3g} s{why}", judged)
+    return Target(case, f"within {limit:.3g} s{why}", evaluate)
 
 
 def _memory(case: str, peer: str, share: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ours, other = result.ours, result.of(peer)
         if ours is None or other is None or not (ours.facts.get("added_bytes") and other.facts.get("added_bytes")):
             return None
@@ -229,21 +229,21 @@ def _memory(case: str, peer: str, share: float) -> Target:
         whole = ours.facts["peak_bytes"] / other.facts["peak_bytes"]
         return added <= share, f"{100 * added:.0f} % ({100 * whole:.0f} % of the whole process)"
 
-    return Target(case, f"at most {100 * share:.0f} % of the memory that {peer} adds to the data", judged)
+    return Target(case, f"at most {100 * share:.0f} % of the memory that {peer} adds to the data", evaluate)
 
 
 def _same_training_error(case: str, peer: str) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         pair = _accuracies(result, peer, "training_accuracy")
         if pair is None:
             return None
         return abs(pair[0] - pair[1]) <= SAME_ACCURACY, f"{100 * pair[0]:.3f} % against {100 * pair[1]:.3f} %"
 
-    return Target(case, f"the training error of {peer}", judged)
+    return Target(case, f"the training error of {peer}", evaluate)
 
 
 def _accuracy(case: str, peers: tuple[str, ...], points: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         pairs = {peer: pair for peer in peers if (pair := _accuracies(result, peer, "test_accuracy")) is not None}
         if not pairs:
             return None
@@ -253,30 +253,30 @@ def _accuracy(case: str, peers: tuple[str, ...], points: float) -> Target:
 
     who = peers[0] if len(peers) == 1 else "the best peer"
     below = f" by more than {points:g} points" if points else ""
-    return Target(case, f"test accuracy not below {who}{below}", judged)
+    return Target(case, f"test accuracy not below {who}{below}", evaluate)
 
 
 def _slope(case: str, wanted: float, within: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         slope = result.slope()
         return None if slope is None else (abs(slope - wanted) <= within, f"{slope:.2f}")
 
     along = "columns" if case.startswith("columns") else "rows"
-    return Target(case, f"time grows linearly with {along} (slope {wanted:g} +- {within:g})", judged)
+    return Target(case, f"time grows linearly with {along} (slope {wanted:g} +- {within:g})", evaluate)
 
 
 def _without_numba(case: str) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ours = result.ours
         if ours is None or "numba" not in ours.facts:
             return None
         return not ours.facts["numba"], "imported" if ours.facts["numba"] else "not imported"
 
-    return Target(case, "Numba is not imported", judged)
+    return Target(case, "Numba is not imported", evaluate)
 
 
 def _stored(case: str, peer: str, factor: float) -> Target:
-    def judged(result: CaseResult) -> Found:
+    def evaluate(result: CaseResult) -> Found:
         ours, other = result.ours, result.of(peer)
         key = "load_and_predict_seconds"
         if ours is None or other is None or key not in ours.facts or key not in other.facts:
@@ -285,7 +285,7 @@ def _stored(case: str, peer: str, factor: float) -> Target:
         sizes = f"{ours.facts['file_bytes'] / 1e6:.1f} MB against {other.facts['file_bytes'] / 1e6:.1f} MB"
         return ratio >= factor, f"{_times(ratio)}; file {sizes}"
 
-    return Target(case, f"loads and predicts at least {factor:g} x as fast as {peer}", judged)
+    return Target(case, f"loads and predicts at least {factor:g} x as fast as {peer}", evaluate)
 
 
 def _accuracies(result: CaseResult, peer: str, which: str) -> tuple[float, float] | None:

@@ -88,15 +88,15 @@ def command(cases: tuple[str, ...], listing: bool, output: str | None, plot: str
     as_json, full = rest.pop("as_json"), rest["full"]
     chosen = chosen_cases(cases, full=full or listing)
     if listing:
-        told = [{"name": case.name, "title": case.title, "rows": case.rows, "quick": case.quick} for case in chosen]
-        write_json(told) if as_json else click.echo("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
+        listed = [{"name": case.name, "title": case.title, "rows": case.rows, "quick": case.quick} for case in chosen]
+        write_json(listed) if as_json else click.echo("\n".join(f"{case.name:<22}{case.title}" for case in chosen))
         return
     if output is not None:
         require_writable(output)
     if plot is not None:
         _require_growth(plot, [case.action for case in chosen])
     names = [case.name for case in chosen]
-    _measure_and_tell(names, _settings(**rest), output, plot, as_json=as_json, all_targets=full and not cases)
+    _measure_and_report(names, _settings(**rest), output, plot, as_json=as_json, all_targets=full and not cases)
 
 
 def _settings(
@@ -122,12 +122,12 @@ def _require_growth(plot: str, actions: list[str]) -> None:
     import_extra("matplotlib", "plots", "draw a figure")
 
 
-def _measure_and_tell(
+def _measure_and_report(
     names: list[str], settings: Settings, output: str | None, plot: str | None, *, as_json: bool, all_targets: bool
 ) -> None:
     from benchmarks.cases import chosen_cases
-    from benchmarks.report import case_text, growth_figure, summary, verdict_text
-    from benchmarks.results import verdicts
+    from benchmarks.report import case_text, growth_figure, summary, targets_text
+    from benchmarks.results import target_statuses
     from benchmarks.runner import run_case
     from treewright.atomic_file import write_atomically
     from treewright.drawing.figure import save_figure
@@ -146,9 +146,11 @@ def _measure_and_tell(
     if as_json:
         write_json(summary(results, settings))
     else:
-        asked = [one for one in verdicts(results) if one.case in results and (settings.full or one.met is not None)]
+        asked = [
+            one for one in target_statuses(results) if one.case in results and (settings.full or one.met is not None)
+        ]
         if all_targets or asked:
-            click.echo(verdict_text(verdicts(results) if all_targets else asked))
+            click.echo(targets_text(target_statuses(results) if all_targets else asked))
         if not settings.full or settings.rows is not None:
             click.echo("The targets are for the full form: on smaller data these numbers are an indication only.")
     if output is not None:

@@ -84,7 +84,7 @@ class _Runs:
 
 
 def installed(peer: str) -> bool:
-    """Tell whether the package of a peer is there, without importing it."""
+    """Return True if the package of a peer is there, without importing it."""
     return find_spec(PEERS[peer].package) is not None
 
 
@@ -101,16 +101,16 @@ def run_case(case: Case, settings: Settings, progress: Progress | None = None) -
     rows = settings.rows_of(case)
     names, skipped = _who(case, settings)
     with tempfile.TemporaryDirectory(prefix="treewright-bench-") as folder:
-        place = _Place(Path(folder), settings)
+        workspace = _Workspace(Path(folder), settings)
         if case.action == "command":
-            found = [_command(case, place, progress)]
+            found = [_command(case, workspace, progress)]
         elif case.action == "rows":
-            found = _growing(case, settings, place, names, _sizes(rows), progress)
+            found = _growing(case, settings, workspace, names, _sizes(rows), progress)
         elif case.action == "columns":
             shapes = [(rows, case.shape | {"columns": columns}) for columns in GROWING_COLUMNS]
-            found = _growing(case, settings, place, names, shapes, progress)
+            found = _growing(case, settings, workspace, names, shapes, progress)
         else:
-            found = _one_table(case, settings, place, names, (rows, case.shape), progress)
+            found = _one_table(case, settings, workspace, names, (rows, case.shape), progress)
     return CaseResult(case.name, case.title, case.action, rows, tuple(found), tuple(skipped))
 
 
@@ -135,7 +135,7 @@ def _sizes(rows: int) -> list[tuple[int, dict[str, Any]]]:
 def _growing(
     case: Case,
     settings: Settings,
-    place: _Place,
+    workspace: _Workspace,
     names: Sequence[str],
     tables: Sequence[tuple[int, dict[str, Any]]],
     progress: Progress | None,
@@ -147,7 +147,7 @@ def _growing(
         if progress is not None:
             progress(done, len(tables))
         fit = replace(case, action="fit", shape=case.shape | shape)
-        now = _one_table(fit, settings, place, still, (rows, fit.shape), None, accuracy=False)
+        now = _one_table(fit, settings, workspace, still, (rows, fit.shape), None, accuracy=False)
         found += now
         factor = tables[done + 1][0] / rows if done + 1 < len(tables) and tables[done + 1][0] > rows else 2.0
         still = [
@@ -161,7 +161,7 @@ def _growing(
 def _one_table(
     case: Case,
     settings: Settings,
-    place: _Place,
+    workspace: _Workspace,
     names: Sequence[str],
     table: tuple[int, dict[str, Any]],
     progress: Progress | None,
@@ -173,9 +173,9 @@ def _one_table(
     training, test = case.training_rows(rows), case.test_rows(rows)
     if case.action != "predict":
         test = min(test, MOST_TEST_ROWS)
-    data = place.folder / "data"
+    data = workspace.folder / "data"
     made = {"action": "make", "maker": case.maker, "rows": training, "test_rows": test, "shape": shape}
-    result, _ = place.work(made | {"data": str(data)})
+    result, _ = workspace.work(made | {"data": str(data)})
     if "failed" in result:
         raise TreewrightError(f"the data of {case.name} could not be made: {result['failed']}")
     columns = int(result["columns"])
@@ -196,23 +196,23 @@ def _one_table(
                     "threads": settings.threads,
                     "store": case.store,
                     "accuracy": accuracy,
-                    "scratch": str(place.folder),
+                    "scratch": str(workspace.folder),
                 }
-                _run_once(runs[name], job, place, first=turn == 0)
+                _run_once(runs[name], job, workspace, first=turn == 0)
     shutil.rmtree(data)
     shown = rows if case.action == "predict" else training
     return [_best(name, one, shown, columns) for name, one in runs.items()]
 
 
-def _run_once(runs: _Runs, job: dict[str, Any], place: _Place, *, first: bool) -> None:
+def _run_once(runs: _Runs, job: dict[str, Any], workspace: _Workspace, *, first: bool) -> None:
     environment = {}
     if job["action"] == "compile":
-        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=place.folder)
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=workspace.folder)
     if job["action"] == "start":
         environment["PYTHONDONTWRITEBYTECODE"] = ""  # whoever installs a package has its modules compiled
         if first:
-            place.work(job, environment)  # fills the caches of the disk and of compiled code
-    result, seconds = place.work(job, environment)
+            workspace.work(job, environment)  # fills the caches of the disk and of compiled code
+    result, seconds = workspace.work(job, environment)
     if "failed" in result:
         runs.failed = result["failed"]
     else:
@@ -220,7 +220,7 @@ def _run_once(runs: _Runs, job: dict[str, Any], place: _Place, *, first: bool) -
 
 
 def _best(name: str, runs: _Runs, rows: int, columns: int) -> Measurement:
-    """Put the runs together: all facts are those of the quickest run."""
+    """Put the runs together: all statistics are those of the quickest run."""
     if not runs.results:
         return Measurement(name, "", rows, columns, None, (), {}, runs.failed)
     facts = dict(min(runs.results, key=lambda one: float(one["seconds"])))
@@ -231,8 +231,8 @@ def _best(name: str, runs: _Runs, rows: int, columns: int) -> Measurement:
     return Measurement(name, version, rows, columns, seconds, every, facts, runs.failed)
 
 
-def _command(case: Case, place: _Place, progress: Progress | None) -> Measurement:
-    """Time the command line from outside."""
+def _command(case: Case, workspace: _Workspace, progress: Progress | None) -> Measurement:
+    """Time the command line as a process."""
     beside = Path(sys.executable).with_name("treewright")
     program = [str(beside)] if beside.exists() else [sys.executable, "-m", "treewright"]
     times = []
@@ -240,7 +240,7 @@ def _command(case: Case, place: _Place, progress: Progress | None) -> Measuremen
         if progress is not None:
             progress(run, COMMAND_RUNS)
         start = time.perf_counter()
-        subprocess.run([*program, *case.command], check=True, capture_output=True, cwd=place.folder)
+        subprocess.run([*program, *case.command], check=True, capture_output=True, cwd=workspace.folder)
         times.append(time.perf_counter() - start)
     return Measurement(Treewright.name, Treewright().version, 0, 0, min(times), tuple(times))
 
@@ -251,7 +251,7 @@ def _python_path() -> str:
     return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-class _Place:
+class _Workspace:
     """A folder to work in, and the processes that work there."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
@@ -261,7 +261,7 @@ class _Place:
     def work(self, job: dict[str, Any], environment: dict[str, str] | None = None) -> tuple[dict[str, Any], float]:
         """Do a job in a new process; return its result, or why it failed, and the seconds from the start of it.
 
-        They end with the process, unless the job says when it was done: what comes then is tidying up.
+        They end with the process, unless the job reports when it was done: what comes then is tidying up.
         """
         job_file, result_file = self.folder / "job.json", self.folder / "result.json"
         job_file.write_text(json.dumps(job))
@@ -280,8 +280,8 @@ class _Place:
             return {"failed": f"gave up after {self._limit:g} s"}, self._limit
         seconds = time.perf_counter() - start
         if done.returncode != 0 or not result_file.exists():
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            return {"failed": said[-1] if said else f"ended with code {done.returncode}"}, seconds
+            printed = done.stderr.decode(errors="replace").strip().splitlines()
+            return {"failed": printed[-1] if printed else f"ended with code {done.returncode}"}, seconds
         result: dict[str, Any] = json.loads(result_file.read_text())
         if "done_at" in result:
             seconds = result.pop("done_at") - begun_at

@@ -5,8 +5,8 @@
     python benchmarks/scale.py --rows 100000000 --folder /somewhere/with/room
 
 The largest table takes about 1 GB. The tables are made once, by DuckDB, and kept in the folder. Each size is learned in
-a process of its own, so that the memory told is that of one run. Seconds of all processors together are told beside
-those of the clock, because a machine may have other work to do.
+a process of its own, so that the memory reported is that of one run. Seconds of all processors together are printed
+beside those of the clock, because a machine may have other work to do.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def made(folder: Path, rows: int) -> str:
     """Make the files of a table unless they are there; return their pattern."""
     import duckdb
 
-    place = folder / f"scale-{rows}"
-    place.mkdir(parents=True, exist_ok=True)
+    target = folder / f"scale-{rows}"
+    target.mkdir(parents=True, exist_ok=True)
     columns = ", ".join(
         f"'v' || ((hash(i * {2 * number + 3} + {number}) >> 9) % {3 + number % 4})::VARCHAR AS a{number}"
         for number in range(ATTRIBUTES)
@@ -46,7 +46,7 @@ def made(folder: Path, rows: int) -> str:
         "ELSE CASE WHEN a8 = 'v0' AND a10 <> 'v1' THEN 0 ELSE 1 END END"
     )
     for start in range(0, rows, ROWS_PER_FILE):
-        path = place / f"part-{start // ROWS_PER_FILE:04d}.parquet"
+        path = target / f"part-{start // ROWS_PER_FILE:04d}.parquet"
         if path.exists():
             continue
         stop = min(start + ROWS_PER_FILE, rows)
@@ -56,11 +56,11 @@ def made(folder: Path, rows: int) -> str:
             f"(SELECT i, {columns} FROM range({start}, {stop}) t(i))) TO '{unfinished}' (FORMAT parquet)"
         )
         unfinished.rename(path)
-    return str(place / "part-*.parquet")
+    return str(target / "part-*.parquet")
 
 
 def learned(pattern: str, finish_rows: int) -> dict[str, float]:
-    """Learn a tree from the files and tell how it went."""
+    """Learn a tree from the files and return its figures."""
     import treewright
     from treewright.counting.engine import engine_over
     from treewright.data.infer import Overrides
@@ -100,12 +100,12 @@ def main() -> int:
     for rows in sorted(chosen.rows or (SIZES[:-1] if chosen.short else SIZES)):
         pattern = made(chosen.folder, rows)
         command = [sys.executable, __file__, "--one", pattern, "--finish-rows", str(chosen.finish_rows)]
-        told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        results.append(told)
+        result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        results.append(result)
         print(
-            f"{told['rows']:>13,}  {told['seconds']:>8.1f}  {told['processor']:>9.1f}  "
-            f"{told['processor'] / told['rows'] * 1e6:>11.2f}  "
-            f"{told['memory'] / 1024**3:>5.2f} GB  {told['scans']:>5}  {told['leaves']:>6}  {told['depth']:>5}",
+            f"{result['rows']:>13,}  {result['seconds']:>8.1f}  {result['processor']:>9.1f}  "
+            f"{result['processor'] / result['rows'] * 1e6:>11.2f}  "
+            f"{result['memory'] / 1024**3:>5.2f} GB  {result['scans']:>5}  {result['leaves']:>6}  {result['depth']:>5}",
             flush=True,
         )
     too_much = [one for one in results if one["memory"] > MOST_MEMORY]

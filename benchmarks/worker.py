@@ -166,8 +166,8 @@ def _warm_up(competitor: Competitor, growth: Growth, table: Table, threads: int)
     """Load and compile what fitting needs, by a few cases of every class."""
     large = table.n_rows >= COMPILED_CASES
     rows = WARM_ROWS_OF_LARGE if large else WARM_ROWS
-    places = [np.flatnonzero(table.labels == one)[: rows // table.classes + 1] for one in range(table.classes)]
-    few = np.concatenate(places)
+    rows_of_classes = [np.flatnonzero(table.labels == one)[: rows // table.classes + 1] for one in range(table.classes)]
+    few = np.concatenate(rows_of_classes)
     small = Table(table.numbers[few], table.codes[few], table.values, table.labels[few], table.classes)
     if large and isinstance(competitor, Treewright) and competitor.engine == "auto":
         competitor = Treewright("compiled")

@@ -99,9 +99,9 @@ def train_screen(path: Path) -> None:
 
 
 def explain_screen(path: Path) -> None:
-    """Show the working of a root, as on a blackboard."""
-    told = _ran("explain", "play-tennis.model.json", first="sample:play-tennis")
-    write_atomically(path, screen("explain play-tennis.model.json", told))
+    """Show the split trace of a root, as on a blackboard."""
+    printed = _ran("explain", "play-tennis.model.json", first="sample:play-tennis")
+    write_atomically(path, screen("explain play-tennis.model.json", printed))
 
 
 def _ran(*arguments: str, first: str | None = None) -> str:
@@ -140,14 +140,14 @@ def screen(command: str, output: str) -> str:
         f"<style>.ask{{font-weight:600}}{_colours(LIGHT)}",
         f"@media (prefers-color-scheme:dark){{{_colours(DARK)}}}</style>",
         f'<rect class="ground" x=".5" y=".5" width="{decimal(width - 1)}" height="{decimal(height - 1)}" rx="9"/>',
-        *(f'<circle class="b{place}" cx="{20 + 18 * place}" cy="20" r="5.5"/>' for place in range(3)),
+        *(f'<circle class="b{index}" cx="{20 + 18 * index}" cy="20" r="5.5"/>' for index in range(3)),
     ]
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.strip():
             start = len(line) - len(line.lstrip())
             words = line.strip()
-            x, y = 18 + LETTER * start, 56 + ROW * place
-            kind = "ask" if place == 0 or line.endswith("  chosen") else "told"
+            x, y = 18 + LETTER * start, 56 + ROW * index
+            kind = "ask" if index == 0 or line.endswith("  chosen") else "told"
             parts.append(
                 f'<text class="{kind}" xml:space="preserve" x="{decimal(x)}" y="{decimal(y)}" '
                 f'textLength="{decimal(LETTER * len(words))}" lengthAdjust="spacingAndGlyphs">{xml_text(words)}</text>'
@@ -156,7 +156,7 @@ def screen(command: str, output: str) -> str:
 
 
 def _colours(ground: Ground) -> str:
-    lights = "".join(f".b{place}{{fill:{ground.classes[code]}}}" for place, code in enumerate((1, 4, 2)))
+    lights = "".join(f".b{index}{{fill:{ground.classes[code]}}}" for index, code in enumerate((1, 4, 2)))
     return (
         f".ground{{fill:{ground.box};stroke:{ground.border}}}"
         f".told{{fill:{ground.words}}}.ask{{fill:{ground.classes[0]}}}{lights}"

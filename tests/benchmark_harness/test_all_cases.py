@@ -35,8 +35,8 @@ def test_the_full_form_in_a_process_of_its_own(tmp_path: Path) -> None:
     done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "targets met" in done.stdout
-    told = done.stdout[done.stdout.index("  case ") :].splitlines()
-    assert {line.split()[0] for line in told[1:-1] if line.startswith("  ")} == {"continuous-full"}
+    printed = done.stdout[done.stdout.index("  case ") :].splitlines()
+    assert {line.split()[0] for line in printed[1:-1] if line.startswith("  ")} == {"continuous-full"}
     saved = json.loads((tmp_path / "r.json").read_text())
     assert saved["settings"]["full"] is True
     assert [one["failed"] for one in saved["cases"][0]["measurements"]] == [None, None]
@@ -52,7 +52,7 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
         worker.main([str(self.folder / "job.json"), str(self.folder / "result.json")])
         return json.loads((self.folder / "result.json").read_text()), time.perf_counter() - start
 
-    monkeypatch.setattr(runner._Place, "work", work)
+    monkeypatch.setattr(runner._Workspace, "work", work)
     monkeypatch.setattr(runner, "COMMAND_RUNS", 1)
     monkeypatch.setattr(worker, "LATENCY_SECONDS", 0.05)
 

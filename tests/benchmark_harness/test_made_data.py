@@ -1,4 +1,4 @@
-"""The made data: always the same, shaped as said, learnable but never without error."""
+"""The made data: always the same, of the documented shape, learnable but never without error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_numbers_are_the_same_in_32_bits(name: str) -> None:
         assert np.array_equal(numbers.astype(np.float32).astype(np.float64), numbers, equal_nan=True)
 
 
-def test_numbers_tell_the_class_but_not_for_sure() -> None:
+def test_numbers_predict_the_class_but_not_for_sure() -> None:
     table = continuous(20_000)
     product_is_high = table.numbers[:, 0] * table.numbers[:, 1] > 0
     right = (product_is_high == (table.labels == 1)).mean()
@@ -48,7 +48,7 @@ def test_numbers_tell_the_class_but_not_for_sure() -> None:
     assert set(np.unique(continuous(2_000, columns=3, classes=4).labels)) == {0, 1, 2, 3}
 
 
-def test_nominal_values_tell_the_class_but_not_for_sure() -> None:
+def test_nominal_values_predict_the_class_but_not_for_sure() -> None:
     table = nominal(20_000, columns=4, values=5, classes=3)
     cell = table.codes @ np.array([125, 25, 5, 1])
     counts = np.zeros((625, 3))
@@ -57,7 +57,7 @@ def test_nominal_values_tell_the_class_but_not_for_sure() -> None:
     assert np.bincount(table.labels).max() / table.n_rows < 0.6 < best_possible < 0.95
 
 
-def test_the_census_has_holes_everywhere() -> None:
+def test_the_census_has_missing_values_everywhere() -> None:
     table = mixed(5_000)
     assert table.values == ADULT_VALUES
     assert np.isnan(table.numbers).mean(axis=0) == pytest.approx(0.1, abs=0.03)
@@ -76,7 +76,7 @@ def test_iris_is_mixed() -> None:
     assert len(np.unique(iris(20).labels)) == 3
 
 
-def test_make_divides_one_table(tmp_path: Path) -> None:
+def test_make_splits_one_table(tmp_path: Path) -> None:
     assert make("nominal", 80, 20, {"columns": 3}, tmp_path) == 3
     whole = nominal(100, columns=3)
     assert same(Table.load(tmp_path / "training"), whole.head(80))

@@ -1,4 +1,4 @@
-"""Memory: the peak is that since it was set back, and systems that tell less are survived."""
+"""Memory: the peak is that since it was set back, and systems that report less are supported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_peak_sees_what_came_and_went_and_can_be_forgotten() -> None:
 
 
 @linux
-def test_where_the_peak_may_not_be_set_back_that_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_the_peak_may_not_be_set_back_that_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(memory, "_CLEAR", tmp_path / "no" / "such")
     assert memory.forget_peak() is None
 

@@ -44,7 +44,7 @@ def test_without_a_limit_numbers_are_learned_by_heart(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERYONE)
-def test_nominal_values_and_holes_are_welcome(name: str) -> None:
+def test_nominal_and_missing_values_are_welcome(name: str) -> None:
     competitor = competitor_named(name)
     for table in (nominal(500, columns=5, values=4, classes=3), mixed(500)):
         model, right = grown(competitor, table, Growth("c45", min_leaf=2))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.report import case_text, growth_figure, verdict_text
-from benchmarks.results import CaseResult, Measurement, Verdict
+from benchmarks.report import case_text, growth_figure, targets_text
+from benchmarks.results import CaseResult, Measurement, TargetStatus
 
 from benchmark_harness.test_results import point
 from treewright.drawing.figure import save_figure
@@ -33,8 +33,8 @@ def test_a_case_is_a_table_with_the_ratios() -> None:
         "peak_bytes": 3e8,
     }
     ours, other = point("treewright", 0.5, **facts), point("ydf", 1.25, nodes=7)
-    told = case_text(CaseResult("wide", "many columns", "fit", 2000, (ours, other), ("xgboost is not installed",)))
-    assert told.splitlines() == [
+    printed = case_text(CaseResult("wide", "many columns", "fit", 2000, (ours, other), ("xgboost is not installed",)))
+    assert printed.splitlines() == [
         "wide: many columns, 2,000 rows",
         "                seconds   ratio  added MB  peak MB   nodes  training     test",
         "  treewright 1      0.5                 2      300  12,345  100.00 %  87.50 %",
@@ -44,39 +44,39 @@ def test_a_case_is_a_table_with_the_ratios() -> None:
 
 
 def test_columns_that_nobody_filled_are_left_out() -> None:
-    told = case_text(CaseResult("start-help", "treewright --help", "command", 0, (point("treewright", 0.1),)))
-    assert told.splitlines()[1:] == ["                seconds", "  treewright 1      0.1"]
+    printed = case_text(CaseResult("start-help", "treewright --help", "command", 0, (point("treewright", 0.1),)))
+    assert printed.splitlines()[1:] == ["                seconds", "  treewright 1      0.1"]
 
 
-def test_a_failure_is_told_without_control_characters() -> None:
+def test_a_failure_is_printed_without_control_characters() -> None:
     failed = Measurement("ydf", "", 100, 5, None, (), {}, "out of\x1b[31m memory")
-    told = case_text(CaseResult("wide", "many columns", "fit", 100, (failed,)))
-    assert "\x1b" not in told
-    assert "ydf: out of" in told
+    printed = case_text(CaseResult("wide", "many columns", "fit", 100, (failed,)))
+    assert "\x1b" not in printed
+    assert "ydf: out of" in printed
 
 
-def test_what_storing_took_is_told() -> None:
+def test_what_storing_took_is_reported() -> None:
     stored = point(
         "treewright", 1.0, save_seconds=0.5, file_bytes=2_500_000, load_and_predict_seconds=0.25, stored_rows=99
     )
-    told = case_text(CaseResult("forest", "trees", "fit", 100, (stored,)))
-    assert "treewright: saved in 0.5 s, 2.5 MB; loaded and 99 rows predicted in 0.25 s" in told
+    printed = case_text(CaseResult("forest", "trees", "fit", 100, (stored,)))
+    assert "treewright: saved in 0.5 s, 2.5 MB; loaded and 99 rows predicted in 0.25 s" in printed
 
 
 def test_growing_data_are_drawn_with_their_slopes() -> None:
-    told = case_text(GROWING)
-    assert "10,000  treewright" in told
-    assert "* treewright, slope 1.00   + ydf, slope 1.00" in told
-    assert "\nseconds\n  0.1 |" in told
+    printed = case_text(GROWING)
+    assert "10,000  treewright" in printed
+    assert "* treewright, slope 1.00   + ydf, slope 1.00" in printed
+    assert "\nseconds\n  0.1 |" in printed
     alone = case_text(CaseResult("rows-mixed", "t", "rows", 1000, GROWING.measurements[:3]), braille=True)
     assert alone.endswith("treewright, slope 1.00")
 
 
 def test_growing_data_of_which_nothing_came_are_survived() -> None:
     failed = Measurement("treewright", "", 100, 5, None, (), {}, "gave up after 1 s")
-    told = case_text(CaseResult("rows-mixed", "t", "rows", 1000, (failed,)))
-    assert "nothing to draw" in told
-    assert "gave up after 1 s" in told
+    printed = case_text(CaseResult("rows-mixed", "t", "rows", 1000, (failed,)))
+    assert "nothing to draw" in printed
+    assert "gave up after 1 s" in printed
 
 
 def test_the_figure_has_both_axes_logarithmic_and_the_slopes(tmp_path: Path) -> None:
@@ -92,10 +92,12 @@ def test_the_figure_has_both_axes_logarithmic_and_the_slopes(tmp_path: Path) -> 
     save_figure(figure, tmp_path / "growth.svg")
 
 
-def test_verdicts_are_counted() -> None:
-    told = verdict_text([Verdict("a", "w", "1 x", True), Verdict("b", "w", "0 x", False), Verdict("c", "w", "-", None)])
-    lines = told.splitlines()
+def test_statuses_are_counted() -> None:
+    printed = targets_text(
+        [TargetStatus("a", "w", "1 x", True), TargetStatus("b", "w", "0 x", False), TargetStatus("c", "w", "-", None)]
+    )
+    lines = printed.splitlines()
     assert lines[1].split() == ["a", "w", "1", "x", "met"]
     assert lines[2].endswith("missed")
     assert lines[-1] == "1 of 2 targets met, 1 not measured here."
-    assert verdict_text([Verdict("a", "w", "1 x", True)]).endswith("1 of 1 targets met.")
+    assert targets_text([TargetStatus("a", "w", "1 x", True)]).endswith("1 of 1 targets met.")

@@ -43,8 +43,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Case, Settings]]:
 
 
 def test_the_list_of_cases(shell: Shell) -> None:
-    told = shell.fine("--list").out
-    assert all(case.name in told for case in CASES)
+    printed = shell.fine("--list").out
+    assert all(case.name in printed for case in CASES)
     assert [case["name"] for case in shell.fine("--list", "--json").json] == [case.name for case in CASES]
 
 
@@ -71,17 +71,17 @@ def test_the_quick_form_is_the_usual_one(shell: Shell, asked: list[tuple[Case, S
     assert plain["format"] == 1
 
 
-def test_the_full_form_tells_of_every_target(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
-    told = shell.fine("--full").out
-    assert "benchmarks/ensembles_accuracy.py" in told
-    assert "indication" not in told
+def test_the_full_form_reports_every_target(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
+    printed = shell.fine("--full").out
+    assert "benchmarks/ensembles_accuracy.py" in printed
+    assert "indication" not in printed
     assert len(asked) == len(CASES)
 
 
-def test_a_chosen_case_tells_of_its_own_targets_only(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
-    told = shell.fine("--full", "--case", "continuous-8").out
-    assert "not measured here" in told
-    lines = told[told.index("  case ") :].splitlines()
+def test_a_chosen_case_reports_its_own_targets_only(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
+    printed = shell.fine("--full", "--case", "continuous-8").out
+    assert "not measured here" in printed
+    lines = printed[printed.index("  case ") :].splitlines()
     assert {line.split()[0] for line in lines[1:-1]} == {"continuous-8"}
     assert asked[0][1].repeats == 3
     assert asked[0][1].rows_of(asked[0][0]) == 1_000_000
@@ -112,8 +112,6 @@ def test_mistakes(shell: Shell, asked: list[tuple[Case, Settings]], options: tup
     assert asked == []
 
 
-def test_a_place_that_cannot_be_written_to_is_said_before_the_work(
-    shell: Shell, asked: list[tuple[Case, Settings]]
-) -> None:
+def test_an_unwritable_path_is_reported_before_the_work(shell: Shell, asked: list[tuple[Case, Settings]]) -> None:
     assert "there is no folder" in shell("--output", "no/r.json").error
     assert asked == []

@@ -26,13 +26,13 @@ def one(name: str) -> Case:
 
 
 class Workers:
-    """Stands in for the processes: remembers the jobs, answers what it was told to."""
+    """Stands in for the processes: remembers the jobs, answers as set up."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answers: dict[str, list[dict[str, Any]]]) -> None:
         self.jobs: list[dict[str, Any]] = []
         self.environments: list[dict[str, str]] = []
         self._answers = answers
-        monkeypatch.setattr(runner._Place, "work", self.work)
+        monkeypatch.setattr(runner._Workspace, "work", self.work)
 
     def work(self, job: dict[str, Any], environment: dict[str, str] | None = None) -> tuple[dict[str, Any], float]:
         if job["action"] == "make":
@@ -69,7 +69,7 @@ def test_each_competitor_is_measured_in_processes_of_its_own() -> None:
     assert ours.facts["training_accuracy"] == pytest.approx(other.facts["training_accuracy"], abs=0.03)
 
 
-def test_a_command_is_timed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_is_timed_as_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "COMMAND_RUNS", 2)
     seen: list[tuple[int, int]] = []
     result = run_case(one("start-help"), TINY, lambda done, total: seen.append((done, total)))
@@ -80,7 +80,7 @@ def test_a_command_is_timed_from_outside(monkeypatch: pytest.MonkeyPatch) -> Non
     assert seen == [(0, 2), (1, 2)]
 
 
-def test_tidying_up_after_a_job_is_not_timed_where_the_job_says_when_it_was_done(
+def test_tidying_up_after_a_job_is_not_timed_where_the_job_reports_when_it_was_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def work(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
@@ -88,25 +88,25 @@ def test_tidying_up_after_a_job_is_not_timed_where_the_job_says_when_it_was_done
         return subprocess.CompletedProcess(command, 0, b"", b"")
 
     monkeypatch.setattr(subprocess, "run", work)
-    result, seconds = runner._Place(tmp_path, TINY).work({"action": "start"})
+    result, seconds = runner._Workspace(tmp_path, TINY).work({"action": "start"})
     assert result == {"nodes": 3}
     assert 70.0 <= seconds < 100.0
 
 
 def test_a_measurement_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    place = runner._Place(tmp_path, Settings(time_limit=0.001))
-    result, seconds = place.work({"action": "make"})
+    workspace = runner._Workspace(tmp_path, Settings(time_limit=0.001))
+    result, seconds = workspace.work({"action": "make"})
     assert result == {"failed": "gave up after 0.001 s"}
     assert seconds == 0.001
 
 
-def test_a_worker_that_breaks_says_its_last_line() -> None:
+def test_a_worker_that_breaks_reports_its_last_line() -> None:
     broken = Case("broken", "no such option", shape={"colums": 3})
     with pytest.raises(TreewrightError, match=r"data of broken could not be made: TypeError.*colums"):
         run_case(broken, TINY)
 
 
-# -- processes that only say what they were told to --------------------------------------------------------------------
+# -- processes that only print what they were given --------------------------------------------------------------------
 
 
 def test_rounds_begin_with_another_competitor_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_rounds_begin_with_another_competitor_each_time(monkeypatch: pytest.Monk
     assert workers.named == ["treewright", "scikit-learn", "scikit-learn", "treewright"]
 
 
-def test_the_best_round_counts_with_its_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_round_counts_with_its_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     ours: list[dict[str, Any]] = [
         {"seconds": 2.0, "nodes": 5, "load_and_predict_seconds": 1.0},
         {"seconds": 1.0, "nodes": 7, "load_and_predict_seconds": 4.0},

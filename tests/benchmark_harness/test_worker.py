@@ -1,4 +1,4 @@
-"""The worker: every action measures what it says, from job file to result file."""
+"""The worker: every action measures what its name promises, from job file to result file."""
 
 from __future__ import annotations
 
