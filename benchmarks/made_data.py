@@ -70,9 +70,9 @@ class Table:
     @classmethod
     def load(cls, folder: Path) -> Table:
         """Read what `save` wrote."""
-        facts = json.loads((folder / "table.json").read_text())
+        table = json.loads((folder / "table.json").read_text())
         numbers, codes, labels = (np.load(folder / f"{part}.npy", allow_pickle=False) for part in _PARTS)
-        return cls(numbers, codes, tuple(facts["values"]), labels, facts["classes"])
+        return cls(numbers, codes, tuple(table["values"]), labels, table["classes"])
 
 
 def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) -> Table:

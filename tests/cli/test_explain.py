@@ -61,7 +61,7 @@ def test_json_is_all_that_is_on_standard_output(shell: Shell) -> None:
     assert root["impurity"] == pytest.approx(0.940, abs=5e-4)
 
 
-def test_training_data_give_the_same_working_as_the_model(shell: Shell) -> None:
+def test_training_data_give_the_same_split_trace_as_the_model(shell: Shell) -> None:
     kept = shell.fine("explain", shell.model()).out
     assert shell.fine("explain", "model.json", "--data", "weather.csv").out == kept
 

@@ -1,4 +1,4 @@
-"""Every engine grows the same bytes of a forest from rows that are drawn by their key."""
+"""Every engine grows the same bytes of a forest from rows that are sampled by their key."""
 
 from __future__ import annotations
 

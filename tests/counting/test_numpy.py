@@ -143,7 +143,7 @@ def _a_split(data: Dataset, missing: int) -> Split:
 
 
 @given(ANY_TABLE, st.sampled_from((FRACTIONAL, 0, 1)))
-def test_dividing_loses_no_weight(data: Dataset, missing: int) -> None:
+def test_splitting_loses_no_weight(data: Dataset, missing: int) -> None:
     column = data.columns[0]
     known = [not _is_missing(cell) for cell in column.tolist()]
     if not any(known):

@@ -285,7 +285,7 @@ def test_a_frame_of_texts_is_read_by_its_schema_markers_and_all() -> None:
         encode(raw_table({"x": ["1", "2"], "c": ["a", "q"], "y": ["p", "n"]}), schema)
 
 
-def test_booleans_find_the_values_that_the_file_spelled_otherwise() -> None:
+def test_booleans_find_the_values_that_the_file_spelled_differently() -> None:
     schema = Schema((Column("windy", Kind.NOMINAL, ("TRUE", "FALSE")),))
     assert encode(raw_table({"windy": [True, False, None, True]}), schema).columns[0].tolist() == [0, 1, -1, 0]
     with pytest.raises(DataError, match="'True' is not declared"):

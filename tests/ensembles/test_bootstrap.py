@@ -50,7 +50,7 @@ def test_about_37_percent_of_the_cases_are_out_of_bag(n: int) -> None:
     assert abs(out_of_bag_share - expected) < 3 * error
 
 
-def test_every_case_is_drawn_about_equally_often() -> None:
+def test_every_case_is_sampled_about_equally_often() -> None:
     times = np.sum([bootstrap(tree_key(1, tree), 50) for tree in range(400)], axis=0)
     assert times.min() > 400 - 5 * 20
     assert times.max() < 400 + 5 * 20

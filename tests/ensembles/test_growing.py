@@ -45,7 +45,7 @@ def test_whole_weights_are_weights(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["r8", "j48"])
-def test_learners_without_weights_see_a_case_as_often_as_it_was_drawn(name: str) -> None:
+def test_learners_without_weights_see_a_case_as_often_as_it_was_sampled(name: str) -> None:
     copies = DATA.take(np.repeat(np.arange(60), TIMES))
     assert TreeMaker(DATA, PLANS[name]).make(TIMES).to_dict() == fit(copies, PLANS[name]).tree.to_dict()
     with pytest.raises(ParameterError, match="supports only integer case weights"):

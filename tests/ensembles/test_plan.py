@@ -15,7 +15,7 @@ from treewright.plans import c45, cart, chaid
 
 
 @pytest.mark.parametrize(
-    ("wanted", "n", "drawn"),
+    ("wanted", "n", "sampled"),
     [
         ("sqrt", 28, 5),
         ("sqrt", 1, 1),
@@ -31,8 +31,8 @@ from treewright.plans import c45, cart, chaid
         ("sqrt", 0, 1),
     ],
 )
-def test_attributes_drawn(wanted: Any, n: int, drawn: int) -> None:
-    assert number_of_attributes(wanted, n) == drawn
+def test_attributes_sampled(wanted: Any, n: int, sampled: int) -> None:
+    assert number_of_attributes(wanted, n) == sampled
 
 
 @pytest.mark.parametrize("wanted", ["root", 0, -1, 0.0, 1.5, True, [2]])
@@ -41,7 +41,7 @@ def test_other_numbers_of_attributes_are_refused(wanted: Any) -> None:
         number_of_attributes(wanted, 10)
 
 
-def test_cases_drawn() -> None:
+def test_cases_sampled() -> None:
     assert [number_of_cases(wanted, 10) for wanted in (None, 3, 20, 0.25, 1.0)] == [10, 3, 20, 3, 10]
     with pytest.raises(ParameterError, match="max_samples must be"):
         number_of_cases("half", 10)  # type: ignore[arg-type]

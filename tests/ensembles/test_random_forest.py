@@ -169,7 +169,7 @@ def test_each_tree_is_grown_from_its_own_bootstrap() -> None:
         assert tree.to_dict() == expected.to_dict()
 
 
-def test_per_tree_only_the_attributes_drawn_are_tested() -> None:
+def test_per_tree_only_the_attributes_sampled_are_tested() -> None:
     model = fit(DATA, forest(trees=20, per="tree", max_features=2))
     used = [set(tree.attribute[tree.attribute >= 0].tolist()) for tree in model.trees]
     assert all(len(one) <= 2 for one in used)

@@ -369,11 +369,11 @@ def test_a_list_of_lists_has_as_many_attributes_as_columns() -> None:
     assert by_list.tree_.to_dict() == by_array.tree_.to_dict()
 
 
-@pytest.mark.parametrize(("given", "drawn"), [("sqrt", 2), ("log2", 3), (0.5, 2), (3, 3), (1.0, 4)])
-def test_the_number_of_attributes_drawn(given: Any, drawn: int) -> None:
+@pytest.mark.parametrize(("given", "sampled"), [("sqrt", 2), ("log2", 3), (0.5, 2), (3, 3), (1.0, 4)])
+def test_the_number_of_attributes_sampled(given: Any, sampled: int) -> None:
     """The logarithm as Breiman has it: floor(log2 m) + 1."""
     fitted = CARTClassifier(max_features=given, random_state=0).fit(IRIS.data, IRIS.target)
-    assert fitted.model_.recipe["draw"]["attributes"] == drawn
+    assert fitted.model_.recipe["draw"]["attributes"] == sampled
 
 
 @pytest.mark.parametrize(

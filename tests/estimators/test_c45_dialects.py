@@ -139,7 +139,7 @@ def test_other_prunings_give_a_tree_no_larger(prune: Any) -> None:
     assert pruned.n_nodes <= full.n_nodes
 
 
-def test_the_working_of_a_pruned_tree_belongs_to_its_own_nodes() -> None:
+def test_the_split_trace_of_a_pruned_tree_belongs_to_its_own_nodes() -> None:
     data = treewright.read("sample:contact-lenses")
     for dialect in ("c45", "r8", "j48"):
         model = treewright.C45Classifier(dialect=dialect).fit(data.X, data.y).model_

@@ -92,7 +92,7 @@ def test_none_means_surrogates_with_rparts_options_and_the_best_side_otherwise()
     assert not plain.tree_.surrogates
 
 
-def test_the_working_of_every_node_counts_the_cases_that_came_there() -> None:
+def test_the_split_trace_of_every_node_counts_the_cases_that_came_there() -> None:
     X, y = with_missing()
     extras: list[dict[str, Any]] = [{}, {"priors": [0.6, 0.3, 0.1]}]
     for extra in extras:

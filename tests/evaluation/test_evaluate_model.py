@@ -516,7 +516,7 @@ def test_model_of_classes_is_evaluated_with_its_probabilities_and_costs() -> Non
     assert rules.probabilities is None
 
 
-def test_model_meets_classes_in_another_order_and_strange_ones() -> None:
+def test_model_meets_classes_in_another_order_and_unknown_ones() -> None:
     weather = sample("play-tennis")
     model = fit(weather, ID3())
     assert isinstance(model, TreeModel)

@@ -472,7 +472,7 @@ def test_processes_pass_warnings_on() -> None:
 
 
 @pytest.mark.parametrize("plan", [c45(), c45(prune="mdl"), id3(), chaid(), cart(missing="surrogate", cp=0.01)], ids=str)
-def test_without_working_the_tree_is_the_same(plan: object) -> None:
+def test_without_the_split_trace_the_tree_is_the_same(plan: object) -> None:
     data = cases(120, 3)
     with_trace = fit(data, plan)  # type: ignore[call-overload]
     without = fit(data, plan, keep_trace=False)  # type: ignore[call-overload]

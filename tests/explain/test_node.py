@@ -101,7 +101,7 @@ def test_by_chi_square_attributes_stand_in_its_order() -> None:
     st.one_of(tables(missing=True, weights="whole"), tables(missing=True, weights="real")),
     st.sampled_from([ID3(), C45(), CART(), CART(stopping=Stopping(min_decrease=0.2)), ID3(criterion="gini")]),
 )
-def test_counting_again_gives_the_kept_working_at_every_node(data: Dataset, recipe: Recipe) -> None:
+def test_counting_again_gives_the_kept_split_trace_at_every_node(data: Dataset, recipe: Recipe) -> None:
     model = fit(data, recipe)
     forgetful = replace(model, trace={})
     for node in range(model.tree.n_nodes):
@@ -111,7 +111,7 @@ def test_counting_again_gives_the_kept_working_at_every_node(data: Dataset, reci
 
 @settings(max_examples=30)
 @given(tables(missing=True, regression=True))
-def test_counting_again_gives_the_kept_working_of_a_numeric_target(data: Dataset) -> None:
+def test_counting_again_gives_the_kept_split_trace_of_a_numeric_target(data: Dataset) -> None:
     model = fit(data, CART())
     forgetful = replace(model, trace={})
     for node in range(model.tree.n_nodes):
@@ -177,7 +177,7 @@ def test_the_path_reads_like_conditions() -> None:
     assert (path_text(cut, 1), path_text(cut, 2)) == (("x <= 1.5",), ("x > 1.5",))
 
 
-def test_a_node_without_working_needs_the_data() -> None:
+def test_a_node_without_a_split_trace_needs_the_data() -> None:
     data = sample("play-tennis")
     forgetful = replace(fit(data, ID3()), trace={})
     with pytest.raises(ParameterError, match="give the training data"):

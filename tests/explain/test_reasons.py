@@ -102,8 +102,8 @@ def test_reasons_of_those_that_were_not_eligible() -> None:
     assert "weniger als zwei Zweige mit genügend Beispielen" in root.to_text("de")
     below = explain_node(fit(TENNIS, id3()), 1)
     assert {one.name: one.verdict_code for one in below.attributes}["Outlook"] == "used_above"
-    drawn = explain_node(fit(TENNIS, replace(CART(), draw=AttributeSampling(1, 0))))
-    assert "not sampled at this node" in drawn.to_text()
+    sampled = explain_node(fit(TENNIS, replace(CART(), draw=AttributeSampling(1, 0))))
+    assert "not sampled at this node" in sampled.to_text()
 
 
 def test_table_and_gains_are_at_hand() -> None:
@@ -174,7 +174,7 @@ def test_branch_of_missing_values_is_named_in_every_language() -> None:
     ],
     ids=lambda plan: f"{plan.name}, {plan.describe()}",
 )
-def test_working_counted_again_is_the_working_that_was_kept(plan: Any) -> None:
+def test_split_trace_counted_again_is_the_split_trace_that_was_kept(plan: Any) -> None:
     data = noisy()
     model = fit(data, plan)
     forgetful = replace(model, trace={})

@@ -77,7 +77,7 @@ def test_root_with_very_many_branches_is_cut_short() -> None:
     assert result.outline[-1].hidden == 301 - MOST_LINES
 
 
-def test_working_that_was_not_kept_leaves_dashes() -> None:
+def test_split_trace_that_was_not_kept_leaves_dashes() -> None:
     result = explain_tree(replace(fit(TENNIS, id3()), trace={}))
     assert (result.tests[0].chosen, result.tests[0].worth, result.tests[0].runner_up) == ("Outlook", None, None)
     assert re.search(r"^0 +14 +Outlook  -          -       -  root$", result.to_text(), re.MULTILINE)

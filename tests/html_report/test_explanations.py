@@ -60,7 +60,7 @@ def test_the_top_of_the_tree_comes_first_when_space_ends() -> None:
     assert explanations(model, most_characters=0) == {}
 
 
-def test_upper_nodes_without_working_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_near_the_root_without_a_split_trace_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     data = random_cases(np.random.default_rng(10), 200)
     model = fit(data, plans.id3())
     bare = replace(model, trace={})

@@ -82,7 +82,7 @@ def test_a_model_reports_its_own_plan_where_it_can() -> None:
     assert plan_of(replace(fit(DATA, plans.id3()), recipe={})) is None
 
 
-def test_without_data_there_is_the_tree_and_its_working() -> None:
+def test_without_data_there_is_the_tree_and_its_split_trace() -> None:
     result = payload(report(fit(DATA, plans.c45())))
     assert not {"quality", "learning", "profile"} & set(result)
     assert result["explain"]["0"]["attributes"]

@@ -49,13 +49,13 @@ class RRandom:
 
     def sample(self, values: list[int]) -> list[int]:
         """Return the values in random order."""
-        rest, drawn = list(values), []
+        rest, sampled = list(values), []
         while rest:
             index = self.below(len(rest))
-            drawn.append(rest[index])
+            sampled.append(rest[index])
             rest[index] = rest[-1]
             rest.pop()
-        return drawn
+        return sampled
 
 
 def cross_validation_groups(n_cases: int, folds: int = 10, seed: int = 1) -> npt.NDArray[np.int64]:

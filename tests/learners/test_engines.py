@@ -98,7 +98,7 @@ def test_a_recipe_that_kernels_leave_to_the_grower_is_counted_by_kernels() -> No
     assert grown.n_leaves <= 5
 
 
-def test_the_working_is_found_out_when_it_is_asked_for_and_survives_pickling() -> None:
+def test_the_split_trace_is_computed_on_access_and_survives_pickling() -> None:
     model = fit(sample("play-tennis"), CART(), engine="compiled")
     assert isinstance(model.trace, LazyTrace)
     again = pickle.loads(pickle.dumps(model.trace))  # noqa: S301 - our own bytes

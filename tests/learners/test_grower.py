@@ -451,7 +451,7 @@ def test_a_limit_no_test_can_keep_leaves_one_leaf() -> None:
     assert (tree.n_nodes, tree.node(0).stop) == (1, Stop.LEAVES)
 
 
-def test_the_working_of_a_node_cut_off_by_the_leaf_limit_names_no_winner() -> None:
+def test_the_split_trace_of_a_node_cut_off_by_the_leaf_limit_names_no_winner() -> None:
     model = fit(sample("play-tennis"), ID3(max_leaves=2))
     assert SplitStatus.CHOSEN not in {one.status for one in model.trace[0]}
 
@@ -690,14 +690,14 @@ def test_alternating_labels_grow_as_deep_as_there_are_rows() -> None:
 # -- drawing attributes, progress, looking again ---------------------------------------------------------------------
 
 
-def test_only_drawn_attributes_are_looked_at() -> None:
+def test_only_sampled_attributes_are_evaluated() -> None:
     model = fit(sample("restaurant"), CART(draw=AttributeSampling(3, 1)))
     statuses = [one.status for one in model.trace[0]]
     assert statuses.count(SplitStatus.NOT_DRAWN) == 7
     assert statuses.count(SplitStatus.CHOSEN) == 1
 
 
-def test_more_are_drawn_while_none_of_the_drawn_can_be_tested() -> None:
+def test_more_are_sampled_while_none_of_the_sampled_can_be_tested() -> None:
     constant = {f"c{index}": [1.0] * 4 for index in range(9)}
     data = numeric_table({**constant, "x": [1.0, 2.0, 3.0, 4.0]}, list("aabb"), ("a", "b"))
     for seed in range(20):
@@ -719,17 +719,17 @@ def test_progress_ends_with_all_cases_done() -> None:
 
 @settings(max_examples=50)
 @given(tables(missing=True), st.sampled_from([ID3(), C45(min_objects=1), CART(), CART(draw=AttributeSampling(1, 5))]))
-def test_examining_a_grown_tree_again_finds_the_working_that_was_kept(data: Dataset, recipe: Recipe) -> None:
+def test_evaluating_a_grown_tree_again_gives_the_split_trace_that_was_kept(data: Dataset, recipe: Recipe) -> None:
     fractional = recipe.missing is MissingPolicy.FRACTIONAL
     grown = grow(MemoryEngine(data, fractional=fractional), recipe)
     again = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree)
-    _check_same_working(again, grown.traces)
+    _check_same_split_trace(again, grown.traces)
     for node in range(grown.tree.n_nodes):
         alone = trace_tree(MemoryEngine(data, fractional=fractional), recipe, grown.tree, node)
-        _check_same_working(alone, {key: kept for key, kept in grown.traces.items() if key == node})
+        _check_same_split_trace(alone, {key: kept for key, kept in grown.traces.items() if key == node})
 
 
-def _check_same_working(
+def _check_same_split_trace(
     found: Mapping[int, tuple[EvaluatedSplit, ...]], kept: Mapping[int, tuple[EvaluatedSplit, ...]]
 ) -> None:
     assert set(found) == set(kept)
@@ -758,7 +758,7 @@ def test_growing_stops_where_the_best_test_is_not_significant() -> None:
         ID3(significance=1.5)
 
 
-def test_a_tree_of_very_many_numbers_keeps_no_working_however_few_its_cases() -> None:
+def test_a_tree_of_very_many_numbers_keeps_no_split_trace_however_few_its_cases() -> None:
     schema = Schema(
         (*(Column(f"x{at}", Kind.NUMERIC) for at in range(1000)), Column("y", Kind.NOMINAL, ("a", "b"))), "y"
     )
@@ -774,6 +774,6 @@ def test_the_same_nodes_are_evaluated_whatever_the_batch_size(cells: int, monkey
     found = []
     for at_once in (1, 3, 1000):
         monkeypatch.setattr("treewright.learners.grower.NODES_PER_BATCH", at_once)
-        working = trace_tree(MemoryEngine(data), ID3(), tree, cells=cells)
-        found.append({node: [(one.attribute, one.status) for one in entries] for node, entries in working.items()})
+        trace = trace_tree(MemoryEngine(data), ID3(), tree, cells=cells)
+        found.append({node: [(one.attribute, one.status) for one in entries] for node, entries in trace.items()})
     assert found[0] == found[1] == found[2]

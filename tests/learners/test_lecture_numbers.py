@@ -137,7 +137,7 @@ def test_001_erratum_the_degrees_of_freedom_are_v_less_1_times_k_less_1_over_wha
     assert chi_square(with_an_empty_value) == chi_square(patrons)
 
 
-def test_001_about_37_percent_are_not_drawn_by_a_bootstrap() -> None:
+def test_001_about_37_percent_are_not_sampled_by_a_bootstrap() -> None:
     n = 10_000
     assert (1 - 1 / n) ** n == pytest.approx(1 / np.e, abs=5e-5)
     assert round((1 - 1 / n) ** n, 2) == 0.37

@@ -42,7 +42,7 @@ def _in_memory(data: Dataset, recipe: Recipe) -> Grown:
 
 @pytest.mark.parametrize("few_numbers", [20_000, pytest.param(3, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_tree_and_its_working_are_those_of_memory(name: str, few_numbers: int) -> None:
+def test_the_tree_and_its_split_trace_are_those_of_memory(name: str, few_numbers: int) -> None:
     data = random_table(11, rows=120, missing=name != "c45")
     engine = duckdb_engine(data, few_numbers=few_numbers)
     grown = move_cuts_to_data_values(grow_out_of_core(engine, RECIPES[name], finish_rows=0), RECIPES[name], engine)
@@ -69,7 +69,7 @@ def test_small_nodes_are_finished_in_memory_to_the_same_bytes(name: str, monkeyp
     assert done[-1] == engine.n_cases
 
 
-def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_split_trace_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("treewright.learners.grower", "treewright.learners.out_of_core"):
         monkeypatch.setattr(f"{module}.TRACE_CELLS", 150)
     data = random_table(21, rows=150)
@@ -79,7 +79,7 @@ def test_only_the_working_that_a_model_keeps_is_kept(monkeypatch: pytest.MonkeyP
         assert _bytes(grow_out_of_core(duckdb_engine(data), CART(), finish_rows=finish)) == _bytes(expected)
 
 
-def test_a_tree_of_many_cases_keeps_no_working_wherever_it_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_of_many_cases_keeps_no_split_trace_wherever_it_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treewright.learners.grower.TRACE_CASES", 100)
     data = random_table(21, rows=150)
     recipe = CART(stopping=Stopping(max_depth=4))

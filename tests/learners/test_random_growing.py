@@ -1,4 +1,4 @@
-"""Chance in growing: cuts drawn between the ends of a node, attributes drawn for a tree, nothing counted in vain."""
+"""Chance in growing: cuts sampled between the ends of a node, attributes for a tree, and nothing counted in vain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_random_threshold_separates_minimum_and_maximum(key: int, attribute: i
     assert cut == random_cut(key, attribute, low, high)
 
 
-def test_drawn_cuts_are_spread_evenly() -> None:
+def test_random_cuts_are_spread_evenly() -> None:
     cuts = np.array([random_cut(root_key(seed), 3, 0.0, 1.0) for seed in range(2000)])
     assert abs(cuts.mean() - 0.5) < 3 * np.sqrt(1 / 12 / 2000)
     assert np.histogram(cuts, bins=4, range=(0, 1))[0].min() > 400
@@ -73,7 +73,7 @@ def test_a_random_cut_lies_between_the_ends_of_its_node() -> None:
             assert len(rows[child]) > 0
 
 
-def test_the_cut_of_the_root_is_the_one_drawn() -> None:
+def test_the_cut_of_the_root_is_the_sampled_one() -> None:
     data = numbers(columns=1)
     tree = grown(data, AttributeSampling(1, 7, random_cuts=True))
     values = data.columns[0]
@@ -107,7 +107,7 @@ def test_limits_hold_for_random_cuts() -> None:
     assert tree.weight[tree.attribute == LEAF].min() >= 9
 
 
-def test_attributes_drawn_for_a_tree_are_the_only_ones_tested() -> None:
+def test_attributes_sampled_for_a_tree_are_the_only_ones_tested() -> None:
     data = numbers()
     for seed in range(10):
         tree = grown(data, AttributeSampling(2, seed, per_tree=True))
@@ -115,7 +115,7 @@ def test_attributes_drawn_for_a_tree_are_the_only_ones_tested() -> None:
         assert used <= set(shuffled(root_key(seed), 6)[:2])
 
 
-def test_attributes_drawn_at_nodes_differ_from_node_to_node() -> None:
+def test_attributes_sampled_at_nodes_differ_from_node_to_node() -> None:
     tree = grown(numbers(200), AttributeSampling(1, 4))
     assert len(set(tree.attribute[tree.attribute != LEAF].tolist())) > 3
 
@@ -132,7 +132,7 @@ class Counting(MemoryEngine):
         return super().count(requests)
 
 
-def test_only_the_attributes_drawn_are_counted_and_more_where_none_can_be_tested() -> None:
+def test_only_the_attributes_sampled_are_counted_and_more_where_none_can_be_tested() -> None:
     data = numbers()
     engine = Counting(data)
     grow(engine, CART(draw=AttributeSampling(2, 1)))
@@ -149,8 +149,8 @@ def test_the_drawing_is_saved_with_the_recipe() -> None:
     for draw in (AttributeSampling(3, 5, per_tree=True), AttributeSampling(3, 5, random_cuts=True)):
         from dataclasses import replace
 
-        drawn = replace(recipe, draw=draw)
-        assert recipe_from_dict(drawn.to_dict()) == drawn
+        sampling = replace(recipe, draw=draw)
+        assert recipe_from_dict(sampling.to_dict()) == sampling
 
 
 def test_intervals_have_no_random_cuts() -> None:

@@ -132,7 +132,7 @@ def test_a_tree_of_one_leaf_keeps_all_cases() -> None:
 
 @pytest.mark.parametrize("order", ["rows", "columns"])
 @pytest.mark.parametrize("trees", [1, 3])
-def test_odd_cases_go_down_alone_and_the_others_side_by_side(trees: int, order: str) -> None:
+def test_unrouted_cases_go_down_alone_and_the_others_in_batches(trees: int, order: str) -> None:
     packed = fit(numbers_with_classes(300, missing=0.1), forest(trees=trees)).packed
     table = in_memory(numbers_with_classes(700, missing=0.05), order)
     found = kernel_leaves(packed, table, 0, 700)

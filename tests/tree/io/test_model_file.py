@@ -136,7 +136,7 @@ def test_any_tree_comes_back_and_predicts_the_same(pair: Any) -> None:
     assert again.tree.counts.dtype == tree.counts.dtype
 
 
-def test_the_kept_working_comes_back() -> None:
+def test_the_kept_split_trace_comes_back() -> None:
     again = model_from_json(model_to_json(TENNIS))
     assert isinstance(again, TreeModel)
     assert set(again.trace) == set(TENNIS.trace)
