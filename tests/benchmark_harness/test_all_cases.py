@@ -18,6 +18,7 @@ from benchmarks.runner import Settings, run_case
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.full
 def test_the_full_form_in_a_process_of_its_own(tmp_path: Path) -> None:
     command = [
         sys.executable,

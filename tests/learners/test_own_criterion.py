@@ -63,6 +63,7 @@ def test_both_engines_save_the_same_bytes_where_counts_are_whole(seed: int, whic
         assert model_to_json(interpreted) == model_to_json(compiled)
 
 
+@pytest.mark.full
 @given(seed=st.integers(0, 10**6), which=st.integers(0, len(FUNCTIONS) - 1))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_both_engines_grow_the_same_structure_with_weights_and_missing_values(seed: int, which: int) -> None:

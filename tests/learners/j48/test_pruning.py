@@ -255,7 +255,7 @@ def test_cases_without_classes_are_refused() -> None:
         prune_j48(RAISABLE.X, growth, J48())
 
 
-@pytest.mark.parametrize("level", [0.25, 0.001])
+@pytest.mark.parametrize("level", [0.25, pytest.param(0.001, marks=pytest.mark.full)])
 def test_a_chain_of_three_thousand_nodes_is_pruned(level: float) -> None:
     n = 3100
     numbers = np.arange(n, dtype=np.float64).tolist()
