@@ -81,7 +81,7 @@ FAULTS = (
         "explain/attribute.py",
         "log2(one.tries) / weight",
         "log2(one.tries + 1) / weight",
-        "tests/explain/test_attribute.py tests/explain/test_node.py",
+        "tests/explain/test_blackboard.py tests/explain/test_node.py",
     ),
     Fault(
         "drawing/layout.py",
