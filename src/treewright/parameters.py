@@ -89,3 +89,19 @@ def check_flag(name: str, value: object, *, plain: bool = False) -> None:
     """
     if not isinstance(value, bool if plain else (bool, np.bool_)):
         raise ParameterError(f"{name} must be True or False, not {value!r}")
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Raise unless the value is None or a whole number other than 0; negative ones leave out processors.
+
+    Examples
+    --------
+    >>> check_jobs(-1)
+    >>> check_jobs(0)
+    Traceback (most recent call last):
+        ...
+    treewright.errors.ParameterError: n_jobs must be a whole number other than 0, or None, not 0
+    """
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ParameterError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")

@@ -273,7 +273,7 @@ def c45(
                 f"{name}={value!r} is not an option of dialect {dialect!r}, only of {', '.join(dialects)}"
             )
     by_program = dialect != "c45" and prune is True
-    ours = dialect == "c45" or prune not in (True, False)  # confidence and raising belong to the program otherwise
+    ours = not by_program  # otherwise confidence and raising belong to the program
     pruning = pruning_from(
         False if by_program else prune,
         confidence=confidence if ours else 0.25,
@@ -325,6 +325,11 @@ def chaid(*, prune: str | Method | None = None, **options: Any) -> Plan:
 
     names = {field.name for field in fields(CHAID)}
     own = {name: options.pop(name) for name in names & set(options)}
+    if own.get("exhaustive") and own.get("alpha_merge", CHAID.alpha_merge) != CHAID.alpha_merge:
+        raise ParameterError(
+            f"alpha_merge={own['alpha_merge']!r} has no effect with exhaustive=True (--exhaustive), "
+            "which merges down to two groups"
+        )
     return Plan(CHAID(**own), pruning_from(prune, **options))
 
 
@@ -485,9 +490,14 @@ def c45_rules(
     """Return C4.5rules over the unpruned tree of a dialect; other options are those of `c45`."""
     from treewright.learners.c45rules.options import RuleOptions
 
-    # Release 8 and J48 keep the confidence among the options of their tree, also of an unpruned one.
-    recorded: dict[str, Any] = {} if dialect == "c45" else {"confidence": confidence}
-    plan = c45(dialect=dialect, prune=False, **recorded, **tree)
+    if validation is not None and confidence != RuleOptions.confidence:
+        raise ParameterError(
+            f"confidence={confidence!r} has no effect with validation, which tests rules on cases of its own"
+        )
+    plan = c45(dialect=dialect, prune=False, **tree)
+    if dialect != "c45":  # Release 8 and J48 keep the confidence among the options of their tree
+        learner: Any = plan.learner
+        plan = replace(plan, learner=replace(learner, confidence=confidence))
     options = RuleOptions.release8(confidence) if dialect == "r8" else RuleOptions(confidence, seed=seed)
     return RulePlan(plan, options, validation)
 

@@ -37,6 +37,16 @@ def test_the_result_as_json(shell: Shell, algorithm: str) -> None:
     assert ("oob_error" in found["log"]) == (algorithm != "adaboost")
 
 
+def test_all_attributes_can_be_asked_for_by_their_word(shell: Shell) -> None:
+    command = ("train", "sample:restaurant", "-a", "forest", "--trees", "3", "--no-save")
+    by_word, by_share, usual = (
+        shell(*command, *more) for more in (("--max-features", "all"), ("--max-features", "1.0"), ())
+    )
+    assert "of the attributes drawn" not in by_word.out
+    assert "sqrt of the attributes drawn" in usual.out
+    assert by_word.out.splitlines()[2:] == by_share.out.splitlines()[2:]
+
+
 def test_options_of_the_trees_are_passed_to_them(shell: Shell) -> None:
     shell.fine(
         "train", "weather.csv", "-t", "play", "-a", "forest", "--trees", "3", "--base", "c45", "-m", "1",

@@ -114,6 +114,18 @@ def test_every_option_changes_a_model_and_is_refused_by_name_where_it_cannot(key
         ("cart", {"max_surrogates": 3}, "max_surrogates=3 has an effect only with missing='surrogate'"),
         ("cart", {"max_surrogates": 3, "missing_values": "majority", "cp": 0.1}, "only with missing='surrogate'"),
         ("c45", {"alpha": 0.5}, "alpha=0.5 .* has an effect only on prune='cost_complexity'"),
+        (
+            "c45",
+            {"dialect": "r8", "prune": False, "confidence": 0.01},
+            "confidence=0.01 has an effect only on prune='error_based'",
+        ),
+        (
+            "c45",
+            {"dialect": "j48", "prune": False, "raising": False},
+            "raising=False has an effect only on prune='error_based'",
+        ),
+        ("rules", {"validation": 0.3, "confidence": 0.01}, "confidence=0.01 has no effect with validation"),
+        ("chaid", {"exhaustive": True, "alpha_merge": 0.5}, "alpha_merge=0.5 has no effect with exhaustive"),
         ("c45", {"bonferroni": True}, "bonferroni=True has an effect only on prune='chi_square'"),
     ],
 )

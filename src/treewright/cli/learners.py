@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from treewright.cli.help import (
     Function,
@@ -180,7 +181,8 @@ class LearnerVerb(Verb):
                     letters[max(one.opts, key=len)] = one.same_as if one.is_flag else (one.same_as[0], value / 100)
             elif one.known_to is not None:
                 value = ctx.params.pop(one.name)
-                if value is not None:
+                # None is also the value of a word: `--max-features all`.
+                if value is not None or ctx.get_parameter_source(one.name) is ParameterSource.COMMANDLINE:
                     options[one.name] = value
         for letter, (name, value) in letters.items():
             if name in options:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from treewright.concurrency import GRACE_SECONDS, CancelToken, processors
 from treewright.errors import ParameterError
+from treewright.parameters import check_jobs
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ def _made(job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
 
 def _configured(n_jobs: int | None) -> tuple[Any, int]:
     """Return joblib if it is configured to use other than threads, and the number of jobs."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ParameterError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
+    check_jobs(n_jobs)
     joblib = sys.modules.get("joblib")  # without an import it is not configured
     configured = 1
     if joblib is not None:

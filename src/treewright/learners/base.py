@@ -20,6 +20,7 @@ import numpy.typing as npt
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Task
 from treewright.errors import ParameterError
+from treewright.parameters import check_jobs
 from treewright.tree.model import Voting
 from treewright.tree.split import EvaluatedSplit
 from treewright.tree.tree import Stop, Tree
@@ -103,6 +104,9 @@ class Run:
     keep_trace: bool = True
     time_limit: float | None = None
     resume: Forest | None = None
+
+    def __post_init__(self) -> None:
+        check_jobs(self.n_jobs)
 
 
 @dataclass(frozen=True)
