@@ -163,7 +163,7 @@ ELSEWHERE = tuple(
     TargetStatus("ensembles", wanted, f"see {path}", None)
     for wanted, path in (
         ("five-fold accuracy: forest, bagging, C4.5, peers", "benchmarks/ensembles_accuracy.py"),
-        ("out-of-bag share and error", "tests/ensemble"),
+        ("out-of-bag share and error", "tests/ensembles"),
         ("bagging and boosting under label noise", "docs"),
     )
 )
