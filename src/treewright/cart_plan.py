@@ -366,7 +366,7 @@ def cart_learner(
     bins : int or None
         Try only the borders of as many bins as cuts; not with rpart's options.
     pruning : sequence of pruning methods
-        What is to follow; neither rpart nor absolute error go with any.
+        What is to follow; neither rpart nor absolute error can be combined with any.
 
     Examples
     --------
@@ -443,7 +443,7 @@ def _plain(value: Any) -> Any:
 def _refuse(others: Mapping[str, bool], because: str) -> None:
     for name, given in others.items():
         if given:
-            raise ParameterError(f"{name} does not go with {because}")
+            raise ParameterError(f"{name} cannot be combined with {because}")
 
 
 def priors_from(priors: Any, labels: list[Any]) -> tuple[float, ...] | None:

@@ -90,7 +90,7 @@ def test_a_state_is_kept_and_removed(shell: Shell) -> None:
         (("weather.csv", "--finish-rows", "5"), "--finish-rows is for out-of-core tables"),
         (("no-*.csv",), "there is no such file"),
         (("mysql://db/x?table=t", "--engine", "duckdb"), "'mysql' is not a scheme"),
-        (("weather.csv", "--engine", "postgresql"), "does not go with weather.csv"),
+        (("weather.csv", "--engine", "postgresql"), "cannot be combined with weather.csv"),
         (("duckdb:///no.db?table=t",), "there is no such file"),
         (("duckdb:///no.db",), "say which table"),
         (("weather.csv", "--engine", "duckdb", "-a", "rules"), "Rules from C4.5: trained in memory only"),

@@ -38,7 +38,7 @@ def test_a_second_argument_names_the_table() -> None:
         (("mysql://db/x", "t"), "'mysql' is not a scheme"),
         (("postgresql://u:hidden@db/x",), "say which table of postgresql://u:\\*\\*\\*@db/x"),
         (("a.parquet", "t"), "files have no table name"),
-        (("a.parquet", None, "postgresql"), "does not go with a.parquet"),
+        (("a.parquet", None, "postgresql"), "cannot be combined with a.parquet"),
         (("a.parquet", None, "dukdb"), "did you mean 'duckdb'"),
     ],
 )

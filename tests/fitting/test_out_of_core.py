@@ -104,7 +104,7 @@ def test_fit_takes_a_relation_and_a_table(tmp_path: Path) -> None:
     assert model_to_json(by_file) == model_to_json(in_memory)
     by_name = treewright.fit(str(path), id3(), target="y", engine="duckdb", finish_rows=0)
     assert model_to_json(by_name) == model_to_json(by_file)
-    with pytest.raises(ParameterError, match="does not go with"):
+    with pytest.raises(ParameterError, match="cannot be combined with"):
         treewright.fit(treewright.Table(str(path)), id3(), target="y", engine="postgresql")
     with pytest.raises(ParameterError, match="not str"):
         treewright.fit(str(path), id3(), target="y")

@@ -16,7 +16,7 @@ from treewright.wording import did_you_mean
 DUCKDB, POSTGRESQL, SPARK, DASK = "duckdb", "postgresql", "spark", "dask"
 
 ENGINES = (DUCKDB, POSTGRESQL, SPARK, DASK)
-"""Engines that count outside memory."""
+"""Engines that count out of core."""
 
 _SCHEMES = {
     "duckdb": DUCKDB,
@@ -71,7 +71,7 @@ class Table:
             hint = did_you_mean(str(self.engine), ENGINES)
             raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}{hint}")
         if self.engine is not None and self.engine != by_url and not (self.is_file and self.engine != POSTGRESQL):
-            raise ParameterError(f"engine {self.engine!r} does not go with {self.shown}")
+            raise ParameterError(f"engine {self.engine!r} cannot be combined with {self.shown}")
         object.__setattr__(self, "engine", self.engine or by_url)
         if self.is_file:
             if self.name is not None:
