@@ -83,7 +83,7 @@ bench: $(VENV)/installed-dev   ## Compare with the installed peers on the full d
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python -m benchmarks.run --full --output benchmarks.json --plot benchmarks.svg
 
-bench-scale: $(VENV)/installed-dev   ## Grow from Parquet files of up to 100,000,000 rows, outside memory.
+bench-scale: $(VENV)/installed-dev   ## Grow from Parquet files of up to 100,000,000 rows, out of core.
 	$(BIN)/python benchmarks/scale.py
 
 pictures: $(VENV)/installed-dev   ## Make the pictures of the README and the guide.

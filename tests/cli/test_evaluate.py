@@ -98,7 +98,7 @@ def test_unknown_classes_and_values_are_reported_and_counted(shell: Shell) -> No
     result = shell.fine("evaluate", shell.model(), "new.csv", "--json")
     assert result.json["classes"] == ["no", "yes", "maybe"]
     assert "note: the model never saw the class 'maybe': all mistakes" in result.err
-    assert "values never seen while learning count as missing: 1 in 'outlook'" in result.err
+    assert "values never seen in training count as missing: 1 in 'outlook'" in result.err
     shell.fine("evaluate", "model.json", "new.csv", "--cost", "maybe,no=3")
 
 

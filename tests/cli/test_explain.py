@@ -77,7 +77,7 @@ def test_data_of_other_columns_are_bad_data(shell: Shell) -> None:
 def test_node_that_is_not_there_is_a_wrong_call(shell: Shell, node: str) -> None:
     result = shell("explain", shell.model(), "--node", node)
     assert result.code == 2
-    assert f"{node!r} is not 'root' or a number from 0 to 7" in result.error
+    assert f"{node!r} is not 'root', a number from 0 to 7 or a path" in result.error
 
 
 def test_all_does_not_go_with_single_nodes(shell: Shell) -> None:
@@ -164,7 +164,7 @@ def test_case_that_is_none_is_a_wrong_call(shell: Shell, case: str, words: str) 
 
 def test_value_never_seen_is_reported_and_counts_as_missing(shell: Shell) -> None:
     result = shell.fine("explain", shell.model(), "--case", "outlook=snow")
-    assert "never seen while learning count as missing: 1 in 'outlook'" in result.err
+    assert "never seen in training count as missing: 1 in 'outlook'" in result.err
     assert "outlook is missing" in result.out
 
 

@@ -167,3 +167,16 @@ def test_link_to_the_input_counts_as_the_input(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "data")
     with pytest.raises(TreewrightError, match="would be replaced"):
         require_writable(str(tmp_path / "link"), str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize("verb", ["data", "cv", "report", "tune"])
+def test_database_is_refused_by_verbs_that_read_files(shell: Shell, verb: str) -> None:
+    result = shell(verb, "postgresql://ann:secret@db/shop?table=sales")
+    assert f"{verb} reads a file, and this is a database or a pattern of files; only train reads it" in result.error
+    assert "secret" not in result.error
+
+
+def test_predict_of_a_database_names_the_option(shell: Shell) -> None:
+    shell.fine("train", "sample:play-tennis", "--folds", "0", "-o", "m.json")
+    assert "predict --in-database" in shell("predict", "m.json", "duckdb:///shop.db?table=sales").error
+    assert "only train reads it" in shell("evaluate", "m.json", "duckdb:///shop.db?table=sales").error

@@ -82,7 +82,7 @@ def test_values_never_seen_are_counted_in_one_note(shell: Shell) -> None:
     shell.write("cases.csv", "outlook,temperature,humidity,wind\nsnow,hot,high,weak\nfog,hot,high,gale\n")
     result = shell.fine("predict", shell.model(), "cases.csv")
     assert len(result.out.split()) == 3
-    assert result.err == "note: values never seen while learning count as missing: 2 in 'outlook', 1 in 'wind'\n"
+    assert result.err == "note: values never seen in training count as missing: 2 in 'outlook', 1 in 'wind'\n"
 
 
 def test_accuracy_is_reported_for_the_cases_whose_class_is_known(shell: Shell) -> None:

@@ -14,7 +14,7 @@ from treewright.tree.io.model_file import load_model
 
 def test_a_forest_in_one_command(shell: Shell) -> None:
     result = shell.fine("train", "weather.csv", "-t", "play", "-a", "forest", "--trees", "20")
-    assert "Random forest of CART trees   20 trees, sqrt of the attributes drawn at each node" in result.out
+    assert "Random forest of CART trees   20 trees, sqrt of the attributes sampled at each node" in result.out
     assert "20 trees, " in result.out
     assert "importance" in result.out
     assert "out-of-bag error" in result.out

@@ -192,7 +192,7 @@ def test_unseen_values_count_as_missing_with_one_warning_that_counts() -> None:
     with pytest.warns(DataWarning) as caught:
         data = encode(raw, schema, unseen=Unseen.MISSING, with_target=False)
     assert [str(warning.message) for warning in caught] == [
-        "values never seen while learning count as missing: 2 in 'wind', 1 in 'c'"
+        "values never seen in training count as missing: 2 in 'wind', 1 in 'c'"
     ]
     assert data.columns[0].tolist() == [-1, 0, -1, -1]
     assert data.columns[1].tolist() == [0, -1, -1, 0]

@@ -88,8 +88,9 @@ def test_trees_can_be_named_given_or_left_to_the_usual() -> None:
 
 
 def test_they_describe_themselves() -> None:
-    assert forest(max_features=0.5, per="tree").describe() == "100 trees, 50 % of the attributes drawn for each tree"
-    assert forest(max_features=3, trees=1).describe() == "1 tree, 3 attributes drawn at each node"
+    assert forest(max_features=0.5, per="tree").describe() == "100 trees, 50 % of the attributes sampled for each tree"
+    assert forest(max_features=3, trees=1).describe() == "1 tree, 3 attributes sampled at each node"
+    assert forest(max_features=1, trees=1).describe() == "1 tree, 1 attribute sampled at each node"
     assert bagging(balanced=True).describe() == "100 trees, as many of each class in every bootstrap"
     assert forest(bootstrap=False).describe().endswith("all cases in every tree")
     assert adaboost(trees=1).describe() == "1 round at most"

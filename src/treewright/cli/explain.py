@@ -194,7 +194,7 @@ def _number(model: TreeModel, text: str) -> int:
         return _node_at(model, text)
     if not text.isdecimal() or not text.isascii() or int(text) >= n_nodes:
         raise click.BadParameter(
-            f"{text!r} is not 'root' or a number from 0 to {n_nodes - 1}, nor answers such as 'A=V'",
+            f"{text!r} is not 'root', a number from 0 to {n_nodes - 1} or a path such as 'A=V'",
             param_hint="--node",
         )
     return int(text)

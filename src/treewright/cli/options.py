@@ -164,7 +164,7 @@ def read_cases(
         raise click.UsageError(f"name the column to predict: --target COL, one of: {names}")
     if data.schema.task is Task.REGRESSION and Task.REGRESSION not in learner.abilities.tasks:
         raise click.UsageError(
-            f"column {data.schema.target!r} is numeric, but {learner.name} predicts classes: "
+            f"column {data.schema.target!r} is numeric, but {learner.name} can only predict classes: "
             "use --algorithm cart, or --task classification if its values are classes"
         )
     return data

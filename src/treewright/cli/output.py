@@ -82,7 +82,8 @@ def require_writable(path: str, *inputs: str) -> None:
 
 @contextmanager
 def reading(source: str) -> Iterator[None]:
-    """Show on a terminal that a large file is being read."""
+    """Show on a terminal that a large file is being read; refuse what only `train` reads, a database or many files."""
+    _require_file(source)
     if not is_terminal(sys.stderr) or not os.path.isfile(source) or os.path.getsize(source) < LARGE_FILE:
         yield
         return
@@ -93,6 +94,17 @@ def reading(source: str) -> Iterator[None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         bar.add_task("reading", total=None)
         yield
+
+
+def _require_file(source: str) -> None:
+    from treewright.data.table_address import is_address, without_secrets
+    from treewright.errors import DataError
+
+    if is_address(source):
+        verb = click.get_current_context().info_name
+        other = "the SELECT for it: predict --in-database" if verb == "predict" else "only train reads it"
+        message = f"{verb} reads a file, and this is a database or a pattern of files; {other}"
+        raise DataError(message, source=without_secrets(source))
 
 
 @contextmanager

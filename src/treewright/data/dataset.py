@@ -228,7 +228,7 @@ def encode(raw: RawTable, schema: Schema, *, unseen: Unseen = Unseen.ERROR, with
     columns = tuple(_encode_column(raw, attribute, markers, unseen, unknown_counts) for attribute in schema.attributes)
     if unknown_counts:
         counts = ", ".join(f"{count} in {name!r}" for name, count in unknown_counts.items())
-        warnings.warn(f"values never seen while learning count as missing: {counts}", DataWarning, stacklevel=2)
+        warnings.warn(f"values never seen in training count as missing: {counts}", DataWarning, stacklevel=2)
     target = weights = None
     if with_target and schema.target is not None:
         target = _encode_column(raw, schema.target_column, markers, Unseen.ERROR, unknown_counts)

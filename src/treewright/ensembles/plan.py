@@ -106,7 +106,7 @@ class ForestPlan:
     --------
     >>> plan = forest(c45(), trees=50)
     >>> plan.name, plan.describe()
-    ('Random forest of C4.5 trees', '50 trees, sqrt of the attributes drawn at each node')
+    ('Random forest of C4.5 trees', '50 trees, sqrt of the attributes sampled at each node')
     """
 
     tree: Plan
@@ -155,10 +155,14 @@ class ForestPlan:
         words = [f"{self.trees:,} {'tree' if self.trees == 1 else 'trees'}"]
         if self.max_features is not None:
             wanted = self.max_features
-            number = f"{wanted} of the attributes" if isinstance(wanted, str) else f"{wanted:g} attributes"
+            number = (
+                f"{wanted} of the attributes"
+                if isinstance(wanted, str)
+                else f"{wanted:g} attribute{'' if wanted == 1 else 's'}"
+            )
             if isinstance(wanted, float):
                 number = f"{100 * wanted:g} % of the attributes"
-            words.append(f"{number} drawn {'at each node' if self.per == 'node' else 'for each tree'}")
+            words.append(f"{number} sampled {'at each node' if self.per == 'node' else 'for each tree'}")
         if self.balanced:
             words.append("as many of each class in every bootstrap")
         if not self.bootstrap:

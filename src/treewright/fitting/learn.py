@@ -148,7 +148,7 @@ def fit(
     keep_trace : bool
         Whether the model keeps what was evaluated at its nodes; without, the same tree is grown sooner.
     engine : str
-        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For a
+        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For an
         out-of-core table who counts: "duckdb", "postgresql", "spark" or "dask".
     n_jobs : int or None
         Threads; None and -1 for all processors (a forest: None for one). The result is the same for any number.
