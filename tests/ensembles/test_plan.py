@@ -8,9 +8,10 @@ import pytest
 
 from ensembles.made_cases import wave
 from treewright.data.samples import sample
-from treewright.ensembles.plan import adaboost, bagging, forest, number_of_attributes, number_of_cases, tree_plan
+from treewright.ensembles.plan import adaboost, bagging, bases, forest, number_of_attributes, number_of_cases, tree_plan
 from treewright.errors import ParameterError
 from treewright.learners.recipe import C45, ID3
+from treewright.learners.registry import algorithm_named, tree_algorithms
 from treewright.plans import c45, cart, chaid
 
 
@@ -107,3 +108,15 @@ def test_a_plan_as_plain_data_is_complete() -> None:
     assert adaboost(max_resets=2).to_dict()["max_resets"] == 2
     assert bagging().draw(5, 10) is None
     assert forest().for_schema(sample("play-tennis").schema) == forest()
+
+
+def test_each_ensemble_lists_the_bases_that_are_able() -> None:
+    assert bases("forest") == ("c45", "id3", "cart")
+    assert bases("adaboost") == ("c45", "id3", "cart", "chaid")
+    assert bases("bagging") == tree_algorithms()
+
+
+@pytest.mark.parametrize("base", ["r8", "c45_rules", "forest", "crt"])
+def test_unknown_bases_are_refused_with_those_of_the_ensemble(base: str) -> None:
+    with pytest.raises(ParameterError, match="base must be one of 'c45', 'id3', 'cart', not"):
+        algorithm_named("forest").learner({"base": base})

@@ -216,9 +216,9 @@ def algorithm_page(ctx: click.Context, algorithm: str) -> Page:
     words = [f"Options of {algorithm}. {ctx.command_path} --help lists the options that all algorithms share."]
     sections = in_groups(known, lambda one: one.text(algorithm, ranges=True))
     sections += [
-        Section("Options of the trees, by --base", _names_of_options(parameters, one.type.choices, ()))
+        Section("Options of the trees, by --base", _names_of_options(parameters, one.choices[algorithm], ()))
         for one in known
-        if one.name == "base" and isinstance(one.type, click.Choice)
+        if isinstance(one, Option) and one.name == "base" and algorithm in one.choices
     ]
     return Page(usage, (), words, sections)
 

@@ -203,5 +203,7 @@ def _repeated(cases: Dataset, name: str) -> Dataset:
         return cases
     counts = weights.astype(np.int64)
     if not np.array_equal(counts, weights):
-        raise ParameterError(f"{name} supports only integer case weights; dialect 'c45' supports any")
+        raise ParameterError(
+            f"{name} supports only integer case weights; ID3, CART, CHAID and C4.5 in dialect 'c45' support any"
+        )
     return replace(cases.take(np.repeat(np.arange(cases.n_rows), counts)), weights=None)

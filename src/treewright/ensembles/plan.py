@@ -13,7 +13,7 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.errors import ParameterError
-from treewright.learners.base import Abilities, Run, TreeLearner
+from treewright.learners.base import Abilities, Run, TreeLearner, Weights
 from treewright.learners.recipe import CART, AttributeSampling, Stopping
 from treewright.learners.registry import (
     Algorithm,
@@ -26,6 +26,7 @@ from treewright.learners.shared_options import shared
 from treewright.parameters import check_number, check_share, check_whole_number
 from treewright.plans import Costs, Plan, as_plan, c45
 from treewright.tree.model import Smoothing
+from treewright.wording import did_you_mean
 
 if TYPE_CHECKING:
     from treewright.tree.forest import Forest
@@ -454,11 +455,31 @@ def _named(
     """
     refuse_unknown(algorithm_named(key), [name for name in options if name in OWN_OPTIONS])
     own = {PARAMETERS.get(name, name): options.pop(name) for name in OWN_OPTIONS & options.keys()}
+    if base is not None and base not in tree_algorithms():
+        hint = did_you_mean(base, tree_algorithms())
+        raise ParameterError(f"base must be one of {', '.join(map(repr, bases(key)))}, not {base!r}{hint}")
     algorithm = algorithm_named(base or default_base)
-    if algorithm.makes != "tree":
-        raise ParameterError(f"an ensemble is made of trees, not of {algorithm.key}")
     tree = algorithm.learner({**tree_options.get(base or "", {}), **options}, seed)
     return make(as_plan(tree), seed=seed, **own)
+
+
+_CAN_BE_BASE: Mapping[str, Callable[[Abilities], bool]] = {
+    "forest": lambda abilities: abilities.sampled_attributes,
+    "bagging": lambda _: True,
+    "adaboost": lambda abilities: abilities.weights is Weights.ANY,
+}
+
+
+def bases(key: str) -> tuple[str, ...]:
+    """Return the algorithms whose trees an ensemble can have, by their abilities.
+
+    Examples
+    --------
+    >>> bases("forest")
+    ('c45', 'id3', 'cart')
+    """
+    able = _CAN_BE_BASE[key]
+    return tuple(name for name in tree_algorithms() if able(as_plan(algorithm_named(name).make()).abilities))
 
 
 PARAMETERS = {"features_per": "per"}
@@ -480,6 +501,10 @@ for _key, _make, _base, _default, _trees, _tree_options in (
     ("bagging", bagging, "c45", "c45, unpruned", "100", {"": _UNPRUNED, "c45": _UNPRUNED}),
     ("adaboost", adaboost, "cart", "cart, depth 1", "50", {"": {"max_depth": 1}}),
 ):
-    _options = (*shared("trees", default=_trees), *shared("base", default=_default), *_OWN[_key])
+    _options = (
+        *shared("trees", default=_trees),
+        *shared("base", default=_default, values=partial(bases, _key)),
+        *_OWN[_key],
+    )
     _by_name = partial(_named, _key, _make, _base, _tree_options)
     register(Algorithm(_key, _by_name, _options, seeded=True, makes="ensemble"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from treewright.learners.registry import AlgorithmOption, tree_algorithms
+from treewright.learners.registry import AlgorithmOption
 
 
 def number_or_word(text: str) -> int | float | str | None:
@@ -189,7 +189,7 @@ SHARED: dict[str, AlgorithmOption] = {
         ),
         AlgorithmOption("max_steps", "Maximum number of cases presented.", type=int, low=1),
         AlgorithmOption("trees", "Number of trees.", "ensemble", int, low=1, high=1_000_000, default="100"),
-        AlgorithmOption("base", "Algorithm that grows the trees.", "ensemble", values=tree_algorithms),
+        AlgorithmOption("base", "Algorithm that grows the trees.", "ensemble", placeholder="NAME"),
         AlgorithmOption(
             "max_features",
             "Attributes sampled for each split.",
