@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treewright.cli.help import Verb, option
+from treewright.cli.learners import spelled
 from treewright.cli.options import FILE, json_option, open_tree, reading_options
 from treewright.cli.output import require_writable, size_line, write_json
 from treewright.cli.train import printed_tree
@@ -29,7 +30,11 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
 )
 @click.argument("model_file", metavar="MODEL", type=FILE)
 @option(
-    "pruning", "--method", type=click.Choice(METHODS), default="chi_square", show_default=True, help="Pruning method."
+    "pruning",
+    "--method",
+    type=click.Choice(METHODS),
+    default_text="chi_square",
+    help="Pruning method; an option of a method implies it.",
 )
 @option(
     "pruning",
@@ -83,7 +88,7 @@ METHODS = ("error_based", "reduced_error", "chi_square", "mdl", "cost_complexity
 @json_option
 def command(
     model_file: str,
-    method: str,
+    method: str | None,
     source: str | None,
     output: str | None,
     how: dict[str, Any],
@@ -94,9 +99,10 @@ def command(
     if output is not None:
         require_writable(output, *([source] if source else []))
     given = {name: value for name, value in parameters.items() if value is not None}
+    chosen = _method(method, given)
     model = open_tree(model_file)
-    data = _cases(model, method, source, how)
-    pruned = _pruned(model, method, given, data)
+    data = _cases(model, chosen, source, how)
+    pruned = _pruned(model, chosen, given, data)
     if output is not None:
         pruned.save(output)
     if as_json:
@@ -115,6 +121,25 @@ def command(
     click.echo(f"\n{size_line(pruned.tree)}  Before: {size_line(model.tree)}")
     if output is not None:
         click.echo(f"Model written to {output}")
+
+
+def _method(named: str | None, given: dict[str, Any]) -> str:
+    """Return the method named, or the one that the options imply; an option of another method is refused."""
+    from dataclasses import fields
+
+    from treewright.pruning.methods import PRUNERS, implied_method
+
+    known = {name: {field.name for field in fields(pruner)} for name, pruner in PRUNERS.items()}
+    options = {name: [spelled(one, value) for one, value in given.items() if one in own] for name, own in known.items()}
+    if named is None:
+        return implied_method(options, "--method") or "chi_square"
+    for name, typed in options.items():
+        if typed and name != named:
+            raise click.UsageError(
+                f"{typed[0]} has an effect only with --method {name}, not with --method {named}: "
+                "leave one of the two out"
+            )
+    return named
 
 
 def _cases(model: TreeModel, method: str, source: str | None, how: dict[str, Any]) -> Dataset | None:

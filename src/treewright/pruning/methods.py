@@ -7,6 +7,7 @@ A method is validated at construction, and `pruner_named` restores it from its `
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
@@ -339,7 +340,7 @@ def pruning_from(
         for method, own in options.items()
     }
     if prune is None:
-        prune = _implied(given)
+        prune = implied_method(given)
     if prune is True:
         prune = "error_based"
     name = prune.replace("-", "_") if isinstance(prune, str) else ""
@@ -368,10 +369,24 @@ def pruning_from(
     return (pruner_named(name, **own),)
 
 
-def _implied(given: dict[str, dict[str, Any]]) -> str | None:
-    """Return the method whose options were given, None if there are no options of pruning."""
-    methods = [method for method, options in given.items() if options]
+def implied_method(given: Mapping[str, Iterable[str]], choice: str = "prune=") -> str | None:
+    """Return the pruning method whose options were given, None if there are none; raise if they are of several.
+
+    Parameters
+    ----------
+    given : dict of str to names
+        The options that were given, by method, as they were typed.
+    choice : str
+        How a method is chosen, for the message.
+
+    Examples
+    --------
+    >>> implied_method({"chi_square": ["significance"], "cost_complexity": []})
+    'chi_square'
+    """
+    named = {method: [*options] for method, options in given.items()}
+    methods = [method for method, options in named.items() if options]
     if len(methods) > 1:
-        names = [name for options in given.values() for name in options]
-        raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: choose one by prune=")
+        names = [name for options in named.values() for name in options]
+        raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: choose one by {choice}")
     return methods[0] if methods else None
