@@ -21,7 +21,15 @@ from treewright.learners.criteria import CriterionFunction
 from treewright.learners.grower import trace_tree
 from treewright.learners.median_cart import MedianCart, grow_median_cart
 from treewright.learners.monotonic import constraints_from
-from treewright.learners.recipe import CART, AttributeSampling, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.learners.recipe import (
+    CART,
+    AttributeSampling,
+    MissingPolicy,
+    Recipe,
+    Stopping,
+    for_regression,
+    require_numeric_criterion,
+)
 from treewright.learners.rpart.options import Rpart
 from treewright.pruning.methods import ErrorBased, Method
 from treewright.tree.tree import Tree
@@ -162,6 +170,7 @@ class RpartLearner(CartProgram):
         """Return the learner with the criterion of a numeric target, if it is one."""
         if task is Task.CLASSIFICATION:
             return self
+        require_numeric_criterion(self.criterion_for(task), ("gini", "variance"), target)
         return replace(self, options=replace(self.options, criterion="variance"))
 
     @property

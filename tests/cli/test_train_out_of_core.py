@@ -41,6 +41,7 @@ def test_numbers_are_predicted_from_a_database_file(shell: Shell) -> None:
     with duckdb.connect(str(shell.folder / "l.db")) as connection:
         connection.execute("CREATE TABLE line AS SELECT * FROM 'line.csv'")
     result = shell.fine("train", "duckdb:///l.db?table=line", "-t", "y", "-a", "cart", "--finish-rows", "0")
+    assert "CART   variance, unpruned, counted by DuckDB" in result.out
     assert "Training root mean squared error 0." in result.out
     assert "Model written to line.model.json" in result.out
     select = shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database").out
@@ -50,6 +51,13 @@ def test_numbers_are_predicted_from_a_database_file(shell: Shell) -> None:
     shell.fine("predict", "line.model.json", "duckdb:///l.db?table=line", "--in-database", "-o", "p.sql", "--keep")
     assert shell.read("p.sql").startswith("SELECT o0 AS")
     assert "dialect" in shell.fine("predict", "line.model.json", "line.csv", "--in-database", "--json").json
+
+
+def test_a_criterion_for_classes_is_refused_for_a_number(shell: Shell) -> None:
+    shell.write("line.csv", LINE)
+    for how in ((), ("--engine", "duckdb"), ("--engine", "duckdb", "--dry-run"), ("--missing-values", "surrogate")):
+        result = shell("train", "line.csv", "-t", "y", "-a", "cart", "--criterion", "entropy", *how)
+        assert "the criterion 'entropy' is for classes, and the target 'y' is a number" in result.error
 
 
 def test_a_dry_run_prints_the_first_statement_and_the_scans(shell: Shell) -> None:

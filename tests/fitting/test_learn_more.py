@@ -15,14 +15,15 @@ from learners.tables_for_growing import numeric_table
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema, Task
+from treewright.ensembles.plan import forest
 from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.explain.node import explain_node
 from treewright.fitting.case_by_case import begin_case_by_case, fit_case_by_case, model_so_far
 from treewright.fitting.learn import fit
 from treewright.learners.cal.options import CAL2, CAL3
 from treewright.learners.chaid.options import CHAID
-from treewright.learners.recipe import Choice, MissingPolicy, NominalTest, recipe_from_dict
-from treewright.plans import Plan, cal2, cal3, chaid, id3
+from treewright.learners.recipe import CART, Choice, MissingPolicy, NominalTest, recipe_from_dict
+from treewright.plans import Plan, cal2, cal3, cart, chaid, id3
 from treewright.pruning.methods import MDL, ChiSquare
 from treewright.tree.model import Voting
 from treewright.tree.split import Test
@@ -50,6 +51,13 @@ def test_a_plan_has_a_name_and_lists_its_options() -> None:
     assert chaid(max_depth=3, resplit=True).describe().endswith("resplit, depth at most 3")
     assert chaid(prune="mdl").describe().endswith("pruned by description length")
     assert cal2(max_steps=9).describe() == "one case at a time, steps at most 9"
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "chi2"])
+def test_a_criterion_for_classes_is_refused_for_a_number(criterion: str) -> None:
+    for plan in (cart(criterion=criterion), forest(CART(criterion=criterion), trees=2)):
+        with pytest.raises(ParameterError, match=f"the criterion '{criterion}' is for classes, and the target 'y'"):
+            fit(numbers(), plan)
 
 
 def test_a_plan_answers_for_its_learner() -> None:

@@ -414,12 +414,13 @@ def _train_out_of_core(
     finish_rows = FINISH_ROWS if request.finish_rows is None else request.finish_rows
     with warnings_as_notes(), opened_table(table, learner, **columns, temporary=request.temporary_tables) as opened:
         engine = opened.engine
+        fitting = learner.for_schema(engine.schema)
         if request.dry_run:
             _print_statement(opened, as_json=as_json)
             return
         if not as_json:
             click.echo(table_line(engine.schema, engine.n_rows, engine.source))
-            click.echo(f"{learner.name}   {learner.describe()}, counted by {engine.name}\n")
+            click.echo(f"{learner.name}   {fitting.describe()}, counted by {engine.name}\n")
         with progress_bar("growing") as bar:
             model = opened.fit(
                 smoothing=smoothing,

@@ -330,6 +330,8 @@ class Recipe(TreeLearner):
         if task is Task.CLASSIFICATION and self.criterion == "variance":
             raise ParameterError("the criterion variance requires a numeric target, but this target is nominal")
         super().for_task(task, target)
+        if task is Task.REGRESSION and self.own is None:
+            require_numeric_criterion(self.criterion, ("gini", "variance"), target)
         return self if task is Task.CLASSIFICATION else for_regression(self)
 
     def for_class_order(self, codes: npt.NDArray[np.integer[Any]], n_classes: int) -> Recipe:
@@ -481,6 +483,15 @@ def CART(  # noqa: N802 - the algorithm's own name
         draw=draw,
         monotonic=monotonic,
     )
+
+
+def require_numeric_criterion(criterion: str, allowed: Sequence[str], target: str | None) -> None:
+    """Raise if a criterion other than the default was chosen for a numeric target, which is split by its variance."""
+    if criterion not in allowed:
+        raise ParameterError(
+            f"the criterion {criterion!r} is for classes, and the target {target!r} is a number, which is split by its "
+            "variance: leave out the criterion"
+        )
 
 
 def for_regression(recipe: Recipe) -> Recipe:
