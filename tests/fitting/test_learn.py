@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import duckdb
 import numpy as np
+import pandas
 import pytest
 
 from learners.tables_for_growing import numeric_table
 from treewright.data.dataset import Dataset
 from treewright.data.samples import sample
 from treewright.data.schema import Column, Kind, Schema
+from treewright.ensembles.plan import forest
 from treewright.errors import DataError, ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45, CART, ID3, Recipe, recipe_from_dict
+from treewright.plans import cart
 from treewright.version import __version__
 
 
@@ -89,6 +94,22 @@ def test_a_class_of_weight_zero_is_not_learned() -> None:
 def test_class_weights_must_be_numbers_of_at_least_zero(factor: float) -> None:
     with pytest.raises(ParameterError, match="class weights"):
         fit(sample("play-tennis"), CART(), class_weights={"No": factor})
+
+
+@pytest.mark.parametrize("plan", [cart(), forest(trees=2)])
+def test_class_weights_are_refused_for_a_number(numbers: Dataset, plan: Any) -> None:
+    with pytest.raises(ParameterError, match="class_weights are for classes, and this target is a number"):
+        fit(numbers, plan, class_weights={"a": 1.0})
+
+
+@pytest.mark.parametrize("where", [{}, {"finish_rows": 0, "target": "PlayTennis"}])
+def test_class_weights_of_other_classes_are_refused(where: dict[str, Any]) -> None:
+    data: Any = sample("play-tennis")
+    if where:
+        frame = pandas.DataFrame({column.name: data.column(column.name) for column in data.schema.attributes})
+        data = duckdb.connect().from_df(frame.assign(PlayTennis=data.y))
+    with pytest.raises(ParameterError, match=r"class_weights are for the classes .*'Yes'.*, not for 'Maybe'"):
+        fit(data, cart(), class_weights={"Maybe": 2.0, "No": 3.0}, **where)
 
 
 def test_smoothing_changes_probabilities_and_not_the_tree() -> None:

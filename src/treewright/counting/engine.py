@@ -20,10 +20,11 @@ import numpy.typing as npt
 from treewright.counting.table import Counts, FrequencyTable
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
-from treewright.data.schema import Schema
+from treewright.data.schema import Schema, Task
 from treewright.data.table_address import Table
 from treewright.errors import ParameterError
 from treewright.tree.split import Split
+from treewright.wording import quoted_list
 
 if TYPE_CHECKING:
     from treewright.counting.row_sampling import BootstrapSamples
@@ -212,7 +213,7 @@ def engine_over(
         elif target is not None:
             schema = replace(schema, target=target)
         require_target(schema)
-        factors = None if class_weights is None else _factors(class_weights, schema)
+        factors = None if class_weights is None else class_factors(class_weights, schema)
         return SqlEngine(
             connection, schema, profile=profile, class_factors=factors, temporary=temporary, bootstraps=bootstraps
         )
@@ -246,11 +247,20 @@ def _dask_engine(
         scans = 1
     elif target is not None:
         schema = replace(schema, target=target)
-    factors = None if class_weights is None else _factors(class_weights, schema)
+    factors = None if class_weights is None else class_factors(class_weights, schema)
     return DaskEngine(frame, schema, class_factors=factors, source=source_name, scans=scans, bootstraps=bootstraps)
 
 
-def _factors(class_weights: Mapping[str, float], schema: Schema) -> list[float]:
+def class_factors(class_weights: Mapping[str, float], schema: Schema) -> list[float]:
+    """Return the factors on the weights of the classes, in class order; those that are not given are 1."""
+    if schema.task is Task.REGRESSION:
+        raise ParameterError("class_weights are for classes, and this target is a number")
+    unknown = [name for name in class_weights if name not in schema.classes]
+    if unknown:
+        raise ParameterError(
+            f"class_weights are for the classes {quoted_list(schema.classes)} of {schema.target!r}, "
+            f"not for {quoted_list(unknown)}"
+        )
     factors = [float(class_weights.get(name, 1.0)) for name in schema.classes]
     if not all(0 <= factor < float("inf") for factor in factors):
         raise ParameterError("class weights must be numbers of at least 0")

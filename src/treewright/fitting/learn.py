@@ -257,8 +257,8 @@ def require_training_cases(dataset: Dataset) -> None:
 
 
 def _with_class_weights(dataset: Dataset, class_weights: Mapping[str, float]) -> Dataset:
-    factors = np.array([float(class_weights.get(name, 1.0)) for name in dataset.schema.classes])
-    if not np.all((factors >= 0) & np.isfinite(factors)):
-        raise ParameterError("class weights must be numbers of at least 0")
+    from treewright.counting.engine import class_factors
+
+    factors = np.array(class_factors(class_weights, dataset.schema))
     own = dataset.case_weights
     return replace(dataset, weights=own * factors[dataset.target])
