@@ -322,6 +322,16 @@ def test_wrong_option_is_refused_before_the_work_begins(shell: Shell, options: t
     assert shell.files() == ["weather.csv"]
 
 
+@pytest.mark.parametrize("how", [(), ("--engine", "duckdb")])
+@pytest.mark.parametrize("algorithm", ["cart", "chaid"])
+def test_options_of_classes_are_refused_for_a_number(shell: Shell, algorithm: str, how: tuple[str, ...]) -> None:
+    shell.write("line.csv", LINE)
+    for name, value in (("--smoothing", "laplace"), ("--cost", "1,2=3")):
+        result = shell("train", "line.csv", "-t", "y", "-a", algorithm, name, value, *how)
+        assert result.code == 2
+        assert f"{name} is for classes, and the target 'y' is a number" in result.error
+
+
 @pytest.mark.parametrize(
     ("options", "shown"),
     [

@@ -18,7 +18,7 @@ from treewright.ensembles.plan import forest
 from treewright.errors import DataError, ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import C45, CART, ID3, Recipe, recipe_from_dict
-from treewright.plans import cart
+from treewright.plans import cart, chaid
 from treewright.version import __version__
 
 
@@ -100,6 +100,17 @@ def test_class_weights_must_be_numbers_of_at_least_zero(factor: float) -> None:
 def test_class_weights_are_refused_for_a_number(numbers: Dataset, plan: Any) -> None:
     with pytest.raises(ParameterError, match="class_weights are for classes, and this target is a number"):
         fit(numbers, plan, class_weights={"a": 1.0})
+
+
+@pytest.mark.parametrize("plan", [cart(), chaid(), forest(trees=2)])
+@pytest.mark.parametrize("smoothing", ["laplace", 2.0])
+def test_smoothing_is_refused_for_a_number(numbers: Dataset, plan: Any, smoothing: str | float) -> None:
+    frame = pandas.DataFrame({"x": numbers.column("x"), "y": numbers.y + 0.25, "id": range(4)})
+    how: dict[str, Any] = {"key": "id"} if plan.abilities.many_trees else {}
+    with pytest.raises(ParameterError, match="smoothing is for classes, and this target is a number"):
+        fit(numbers, plan, smoothing=smoothing)
+    with pytest.raises(ParameterError, match="smoothing is for classes, and this target is a number"):
+        fit(duckdb.connect().from_df(frame), plan, smoothing=smoothing, target="y", **how)
 
 
 @pytest.mark.parametrize("where", [{}, {"finish_rows": 0, "target": "PlayTennis"}])

@@ -243,6 +243,7 @@ def train(
         require_writable(path, source)
     with warnings_as_notes():
         data = read_cases(source, target, schema, overrides, how, learner)
+        _require_classes(data.schema, given_costs, smooth)
         if folds and not 2 <= folds <= data.n_rows:
             raise click.BadParameter(
                 f"{folds} is not 0 or from 2 to the number of rows, {data.n_rows:,}", param_hint="--folds"
@@ -299,6 +300,15 @@ def _forest(path: str) -> Forest:
     if not isinstance(model, Forest):
         raise DataError("does not hold an ensemble, which --resume needs", source=path)
     return model
+
+
+def _require_classes(schema: Schema, costs: dict[tuple[str, str], float], smoothing: str | float | None) -> None:
+    """Refuse the options of class probabilities where the target is a number."""
+    from treewright.data.schema import Task
+
+    for name, value in (("--cost", costs), ("--smoothing", smoothing)):
+        if value and schema.task is Task.REGRESSION:
+            raise click.UsageError(f"{name} is for classes, and the target {schema.target!r} is a number")
 
 
 def _smoothing(text: str) -> str | float:
@@ -414,6 +424,7 @@ def _train_out_of_core(
     finish_rows = FINISH_ROWS if request.finish_rows is None else request.finish_rows
     with warnings_as_notes(), opened_table(table, learner, **columns, temporary=request.temporary_tables) as opened:
         engine = opened.engine
+        _require_classes(engine.schema, costs, smoothing)
         fitting = learner.for_schema(engine.schema)
         if request.dry_run:
             _print_statement(opened, as_json=as_json)

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.infer import Overrides
-from treewright.data.schema import Kind, Schema
+from treewright.data.schema import Kind, Schema, Task
 from treewright.ensembles.plan import EnsemblePlan
 from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
@@ -210,6 +210,7 @@ def fit(
     run = Run(engine, n_jobs, progress, keep_trace, time_limit, resume)
     require_training_cases(dataset)
     _check_abilities(plan, run, class_weights=class_weights, smoothing=smoothing, costs=costs)
+    require_classes_to_smooth(dataset.schema, smoothing)
     warn_of_identifiers(dataset.schema, dataset.n_rows)
     weighted = dataset if class_weights is None else _with_class_weights(dataset, class_weights)
     model: TreeModel | RuleModel | Forest = plan.for_schema(dataset.schema).learn(
@@ -234,6 +235,12 @@ def _check_abilities(plan: Learner, run: Run, **given: Any) -> None:
         for name, value in given.items():
             if value is not None:
                 raise ParameterError(f"{name} needs class probabilities, which {plan.name} does not provide")
+
+
+def require_classes_to_smooth(schema: Schema, smoothing: Smoothing) -> None:
+    """Raise if smoothing is given for a numeric target, which has no class probabilities."""
+    if smoothing is not None and schema.task is Task.REGRESSION:
+        raise ParameterError("smoothing is for classes, and this target is a number")
 
 
 def warn_of_identifiers(schema: Schema, n_rows: int) -> None:

@@ -27,7 +27,7 @@ from treewright.ensembles.random_forest import (
 )
 from treewright.errors import DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
-from treewright.fitting.learn import fit, warn_of_identifiers
+from treewright.fitting.learn import fit, require_classes_to_smooth, warn_of_identifiers
 from treewright.learners.base import Grown, Progress, SplitTraces, TreeLearner
 from treewright.learners.out_of_core import FINISH_ROWS, GrowthFile, OnLevel, grow_forest_over
 from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement
@@ -223,6 +223,7 @@ def fit_over(
     check_whole_number("finish_rows", finish_rows, 0)
     plan = as_plan(recipe).for_schema(engine.schema)
     _require_possible(plan, engine)
+    require_classes_to_smooth(engine.schema, smoothing)
     warn_of_identifiers(engine.schema, engine.n_rows)
     if engine.n_cases <= finish_rows:
         return _fit_fetched(engine, plan, smoothing, costs, progress, keep_trace=keep_trace)
@@ -279,6 +280,7 @@ def fit_forest_over(
     check_whole_number("finish_rows", finish_rows, 0)
     fitting = plan.for_schema(engine.schema)
     require_forest_out_of_core(fitting, engine.schema, engine.name)
+    require_classes_to_smooth(engine.schema, smoothing)
     warn_of_identifiers(engine.schema, engine.n_rows)
     recipes = tree_recipes(fitting, len(engine.schema.attributes))
     if recipes[0].missing is MissingPolicy.FRACTIONAL:
