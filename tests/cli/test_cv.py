@@ -76,7 +76,7 @@ def test_groups(shell: Shell) -> None:
 def test_numbers(shell: Shell) -> None:
     shell.write("line.csv", LINE)
     assert "Root mean squared error" in shell.fine("cv", "line.csv", "-t", "y", "-a", "cart").out
-    assert "predicts classes" in shell("cv", "line.csv", "-t", "y").error
+    assert "can only predict classes" in shell("cv", "line.csv", "-t", "y").error
 
 
 def test_learner_options(shell: Shell) -> None:

@@ -74,7 +74,7 @@ def test_a_pruned_model_can_be_explained_with_its_data(shell: Shell) -> None:
             "--alpha has an effect only with --method cost_complexity, not with --method mdl",
         ),
         (("--method", "simplify", "--no-raising"), "--no-raising has an effect only with --method error_based"),
-        (("--alpha", "1", "--significance", "0.1"), "options of different pruning methods: choose one by --method"),
+        (("--alpha", "1", "--significance", "0.1"), "options of different pruning methods: keep those of one"),
         (("--confidence", "0.1"), "--method error_based needs cases: --data FILE"),
         (("--significance", "2"), "significance must be"),
     ],

@@ -51,7 +51,7 @@ def test_a_number_is_reported_too(shell: Shell) -> None:
     shell.write("line.csv", LINE)
     shell.fine("report", "line.csv", "-t", "y", "-a", "cart", "--folds", "3", "--no-curve")
     assert payload(shell, "line.report.html")["classes"] is None
-    assert "predicts classes" in shell("report", "line.csv", "-t", "y").error
+    assert "can only predict classes" in shell("report", "line.csv", "-t", "y").error
 
 
 def test_rules_are_reported_too(shell: Shell) -> None:

@@ -51,7 +51,7 @@ def test_rules_of_numbers_are_refused_and_rules_are_no_tree(shell: Shell) -> Non
     shell.write("line.csv", LINE)
     result = shell("rules", "line.csv", "-t", "y")
     assert result.code == 2
-    assert "predicts classes" in result.error
+    assert "can only predict classes" in result.error
     shell.fine("rules", "weather.csv", "-t", "play", "-o", "r.json")
     for verb in ("explain", "prune"):
         refused = shell(verb, "r.json")

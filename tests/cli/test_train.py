@@ -184,8 +184,8 @@ def test_hostile_names_cannot_break_a_line_or_colour_the_terminal(shell: Shell) 
     [
         ("a,play\n1,yes\n", "pure"),
         ("a,play\n1,yes\n2,yes\n3,yes\n", "pure"),
-        ("a,b,play\n1,x,yes\n1,x,no\n1,x,yes\n1,x,yes\n", "no admissible test"),
-        ("a,play\n,yes\n?,no\n,yes\n", "no admissible test"),
+        ("a,b,play\n1,x,yes\n1,x,no\n1,x,yes\n1,x,yes\n", "no admissible split"),
+        ("a,play\n,yes\n?,no\n,yes\n", "no admissible split"),
         ("play\nyes\nno\nyes\n", "no attributes left"),
     ],
     ids=["one row", "one class", "constant columns", "empty column", "no attributes"],

@@ -45,4 +45,4 @@ def test_mistakes(shell: Shell) -> None:
     shell.write("few.csv", "\n".join(WEATHER.splitlines()[:4]) + "\n")
     assert "four cases" in shell("tune", "few.csv", "-t", "play", "--json").error
     shell.write("line.csv", LINE)
-    assert "predicts classes" in shell("tune", "line.csv", "-t", "y").error
+    assert "can only predict classes" in shell("tune", "line.csv", "-t", "y").error

@@ -132,7 +132,7 @@ def _method(named: str | None, given: dict[str, Any]) -> str:
     known = {name: {field.name for field in fields(pruner)} for name, pruner in PRUNERS.items()}
     options = {name: [spelled(one, value) for one, value in given.items() if one in own] for name, own in known.items()}
     if named is None:
-        return implied_method(options, "--method") or "chi_square"
+        return implied_method(options) or "chi_square"
     for name, typed in options.items():
         if typed and name != named:
             raise click.UsageError(

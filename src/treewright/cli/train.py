@@ -501,7 +501,10 @@ def _print(model: Model, measure: Measure | None, *sentences: str) -> None:
     else:
         click.echo(f"{printed_tree(model)}\n\n{size_line(model.tree)}  {line}")
         if model.tree.n_nodes == 1:
-            note(f"note: no split was made: {model.tree.node(0).stop}")
+            from treewright.explain.language import words
+
+            stop = model.tree.node(0).stop
+            note(f"note: no split was made: {words('en')(f'stop.{stop.name.lower()}') if stop else 'unknown reason'}")
 
 
 def _note_time_limit(model: Model) -> None:

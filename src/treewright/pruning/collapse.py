@@ -60,7 +60,7 @@ def collapse(tree: Tree) -> Tree:
 def check_classification(tree: Tree, method: str) -> None:
     """Raise `ParameterError` if a pruning method for classes is given a regression tree."""
     if tree.is_regression:
-        raise ParameterError(f"{method} needs classes; a regression tree can be pruned by its cost")
+        raise ParameterError(f"{method} needs classes; a regression tree can be pruned by cost complexity")
 
 
 def cut_at(tree: Tree, nodes: Collection[int] | npt.NDArray[np.intp]) -> Tree:

@@ -348,10 +348,11 @@ def pruning_from(
         if own and method != name:
             option, value = next(iter(own.items()))
             spelled = f"{option}={value!r}" if option != "alpha" else f"alpha={value!r} (an estimator's ccp_alpha)"
-            raise ParameterError(
-                f"{spelled} has an effect only on prune={method!r}: add that (--prune {method}), "
-                "or leave the option out"
+            instead = (
+                "leave out one of them" if prune is False else f"add that (--prune {method}), or leave the option out"
             )
+            other = ", not with prune=False (--no-prune)" if prune is False else ""
+            raise ParameterError(f"{spelled} has an effect only on prune={method!r}{other}: {instead}")
     if prune is False or prune is None:
         return ()
     if not isinstance(prune, str):
@@ -369,15 +370,13 @@ def pruning_from(
     return (pruner_named(name, **own),)
 
 
-def implied_method(given: Mapping[str, Iterable[str]], choice: str = "prune=") -> str | None:
+def implied_method(given: Mapping[str, Iterable[str]]) -> str | None:
     """Return the pruning method whose options were given, None if there are none; raise if they are of several.
 
     Parameters
     ----------
     given : dict of str to names
         The options that were given, by method, as they were typed.
-    choice : str
-        How a method is chosen, for the message.
 
     Examples
     --------
@@ -388,5 +387,5 @@ def implied_method(given: Mapping[str, Iterable[str]], choice: str = "prune=") -
     methods = [method for method, options in named.items() if options]
     if len(methods) > 1:
         names = [name for options in named.values() for name in options]
-        raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: choose one by {choice}")
+        raise ParameterError(f"{quoted_list(names)} are options of different pruning methods: keep those of one")
     return methods[0] if methods else None
