@@ -48,6 +48,7 @@ def test_the_list_of_cases(shell: Shell) -> None:
     assert [case["name"] for case in shell.fine("--list", "--json").json] == [case.name for case in CASES]
 
 
+@pytest.mark.full
 def test_a_small_comparison_in_real_processes(shell: Shell) -> None:
     options = ("--case", "continuous-8", "--rows", "200", "--peer", "scikit-learn", "--threads", "1")
     result = shell.fine(*options, "--output", "r.json")

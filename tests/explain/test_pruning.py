@@ -172,6 +172,7 @@ def test_other_data_are_noticed() -> None:
     assert "gives a different tree" in result.to_text()
 
 
+@pytest.mark.full
 def test_rpart_by_squares_and_by_losses() -> None:
     data = noisy()
     schema = Schema((*data.schema.attributes, Column("y", Kind.NUMERIC)), target="y")

@@ -222,6 +222,7 @@ def test_equal_cases_are_grouped() -> None:
     assert engine.distinct_rows({0: []}, 4) is None
 
 
+@pytest.mark.full
 def test_deep_paths_are_written_flat() -> None:
     _keep, relation = _relation("SELECT i::DOUBLE AS x, (i % 2)::VARCHAR AS y FROM range(200) t(i)")
     engine = SqlEngine.over(relation, "y")
