@@ -78,7 +78,7 @@ class Option(click.Option):
         Values that the library accepts. They are only shown: the library checks them and words the error.
     default_text : str, function that returns one, dict of str by algorithm, or None
         What holds if the option is not given, where Click does not know it.
-    choices : dict of sequences of str by algorithm
+    choices : dict of sequences of str, or of functions that return one, by algorithm
         Values that each algorithm accepts.
     notes : dict of str by algorithm
         Help that replaces the general one.
@@ -96,7 +96,7 @@ class Option(click.Option):
         group: Group,
         bounds: Range | None = None,
         default_text: str | Callable[[], str] | Mapping[str, str] | None = None,
-        choices: Mapping[str, Sequence[str]] | None = None,
+        choices: Mapping[str, Sequence[str] | Callable[[], Sequence[str]]] | None = None,
         notes: Mapping[str, str] | None = None,
         same_as: tuple[str, str | None] | None = None,
         list_values: bool = True,
@@ -137,9 +137,14 @@ class Option(click.Option):
         known = "; ".join(part for part in [*parts, "repeatable" if self.multiple else ""] if part)
         return f"{clause} [{known}]" if known else clause
 
+    def choices_of(self, algorithm: str) -> Sequence[str]:
+        """Return the values that an algorithm accepts; empty if they are not listed."""
+        found = self.choices.get(algorithm, ())
+        return found() if callable(found) else found
+
     def _values(self, algorithm: str | None) -> str:
         if algorithm is not None and algorithm in self.choices:
-            return ", ".join(self.choices[algorithm])
+            return ", ".join(self.choices_of(algorithm))
         if not isinstance(self.type, (click.Choice, Name)) or not self.list_values:
             return ""
         return ", ".join(map(str, self.type.names() if isinstance(self.type, Name) else self.type.choices))

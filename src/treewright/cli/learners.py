@@ -90,16 +90,17 @@ def _parameter(one: AlgorithmOption, by_algorithm: dict[str, AlgorithmOption]) -
     flags = one.flags or (f"--{one.name.replace('_', '-')}",)
     notes = {key: own.help for key, own in by_algorithm.items() if own.help != one.help}
     defaults = {key: own.default for key, own in by_algorithm.items() if own.default is not None}
-    values = {key: own.values() if callable(own.values) else own.values for key, own in by_algorithm.items()}
+    values = {key: own.values for key, own in by_algorithm.items() if own.values}
     how: dict[str, Any] = {"group": one.group, "help": one.help, "known_to": tuple(by_algorithm)}
     if one.type is bool:
         return Option([*flags, one.name], is_flag=True, flag_value=one.flag_value, default=None, **how)
     how |= {"default_text": defaults, "notes": notes, "metavar": one.placeholder}
-    if len(set(values.values())) == 1 and any(values.values()):
-        return Option([*flags, one.name], type=click.Choice(next(iter(values.values()))), **how)
+    common = next(iter(values.values()), ())
+    if len(values) == len(by_algorithm) and len(set(values.values())) == 1 and not callable(common):
+        return Option([*flags, one.name], type=click.Choice(common), **how)
     if one.low is None and one.high is None:
         read = click.types.FuncParamType(one.type) if one.type not in (int, float, str) else one.type
-        return Option([*flags, one.name], type=read, choices={key: own for key, own in values.items() if own}, **how)
+        return Option([*flags, one.name], type=read, choices=values, **how)
     kind = click.IntRange if one.type is int else click.FloatRange
     bounds = kind(one.low, one.high, min_open=one.above_low, max_open=one.below_high)  # type: ignore[arg-type]
     return Option([*flags, one.name], bounds=bounds, **how)
@@ -148,7 +149,9 @@ def is_known(parameter: click.Parameter, algorithm: str, others: Sequence[click.
         return parameter.known_to is not None and algorithm in parameter.known_to
     name, value = parameter.same_as
     [meant] = [other for other in others if isinstance(other, Option) and other.name == name]
-    return is_known(meant, algorithm, others) and (value is None or value in meant.choices.get(algorithm, (value,)))
+    return is_known(meant, algorithm, others) and (
+        value is None or algorithm not in meant.choices or value in meant.choices_of(algorithm)
+    )
 
 
 class LearnerVerb(Verb):
@@ -216,7 +219,7 @@ def algorithm_page(ctx: click.Context, algorithm: str) -> Page:
     words = [f"Options of {algorithm}. {ctx.command_path} --help lists the options that all algorithms share."]
     sections = in_groups(known, lambda one: one.text(algorithm, ranges=True))
     sections += [
-        Section("Options of the trees, by --base", _names_of_options(parameters, one.choices[algorithm], ()))
+        Section("Options of the trees, by --base", _names_of_options(parameters, one.choices_of(algorithm), ()))
         for one in known
         if isinstance(one, Option) and one.name == "base" and algorithm in one.choices
     ]
