@@ -482,7 +482,7 @@ def grow_tree(
         here = Node(cases_of, first, n_here, summary[0], summary[1], before, max(opt["min_leaf"], 1), opt["least_side"])
         node_codes = NodeCodes(encoded.codes, encoded.values, spans.low[at], spans.high[at])
         evaluate_bucketed(here, node_codes, key, rules, buffers.order, cut_buffers, sets, found)
-        a = choose(found, rules, buffers.scores)
+        a = choose(found, rules, buffers.order, n_attributes, buffers.scores)
         ints[STOP] = stop_after(a, weight, found, opt)
         if ints[STOP] >= 0:
             continue

@@ -73,6 +73,8 @@ class EncodedCases:
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._values: Codes | None = None
         self._by_rank: ByRank | None = None
+        self._codes: Codes | None = None
+        self._codes_by_case: Codes | None = None
         self._nlogn: Floats = np.zeros(2)
         self._entries: dict[int, Entries] = {}
         self._uses: dict[int, int] = {}
@@ -182,6 +184,32 @@ class EncodedCases:
                 greatest = ranks.max(axis=1, initial=0)
                 self._by_rank = ByRank(ranks, numbers[:, : int(greatest.max(initial=0)) + 1].copy(), greatest)
             return self._by_rank
+
+    def codes_by_attribute(self) -> Codes:
+        """Return the codes of all attributes, attributes x cases: ranks of numbers, categories from 1."""
+        ranks = self.by_rank().codes
+        attributes = self.dataset.schema.attributes
+        if len(ranks) == len(attributes):
+            return ranks
+        with self._lock:
+            if self._codes is None:
+                self._codes = np.empty((len(attributes), self.dataset.n_rows), dtype=np.int32)
+                slot = 0
+                for a, column in enumerate(attributes):
+                    if column.is_numeric:
+                        self._codes[a] = ranks[slot]
+                        slot += 1
+                    else:
+                        np.add(self.dataset.columns[a], 1, out=self._codes[a], casting="unsafe")
+            return self._codes
+
+    def codes_by_case(self) -> Codes:
+        """Return the codes of all attributes, cases x attributes: those of a case lie together."""
+        codes = self.codes_by_attribute()
+        with self._lock:
+            if self._codes_by_case is None:
+                self._codes_by_case = np.ascontiguousarray(codes.T)
+            return self._codes_by_case
 
     def nlogn(self, largest: int) -> Floats:
         """Return n log2 n of the integers up to `largest`, or up to the limit of the table."""

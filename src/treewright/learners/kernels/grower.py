@@ -43,6 +43,7 @@ from treewright.learners.kernels.options import (
     options_of,
     tests_of,
 )
+from treewright.learners.kernels.sampled_order import ENTRY_SHIFT
 from treewright.learners.kernels.score import ENTROPY
 from treewright.learners.kernels.sort import gather_cases, gather_codes, gather_numbers, new_sort_buffers, sort_columns
 from treewright.learners.kernels.workspace import MEAN, Block, Rules
@@ -108,8 +109,8 @@ ONE_BLOCK = 1 << 20
 BYTE_CLASSES = 256
 """From this many classes on, class codes need more than a byte."""
 
-KEPT_FROM = 3
-"""Where more than one in this many numeric attributes is sampled at a node, all orders are maintained."""
+KEPT_FROM = 0.75
+"""Where more than this share of the numeric attributes is sampled at a node, all orders are maintained."""
 
 
 class CompiledGrower:
@@ -182,6 +183,8 @@ class CompiledGrower:
         with _Growth(self, recipe, rows, w).running() as growth:
             if growth.bucketed:
                 fragment = growth.bucketed_fragment(grow_bucketed(*growth.bucketed_input()))
+            elif growth.shares_codes:
+                fragment = growth.shared_fragment(growth.root())
             elif (table := growth.histogram_table()) is not None:
                 routed = leaves if len(rows) == data.n_rows else None
                 fragment = HistogramGrowth(table, growth.subtree, progress, routed).grow(growth.root())
@@ -224,11 +227,12 @@ class _Growth:
         self._cuts = np.flatnonzero(self._tests == CUT)
         self._slots = np.full(len(self._tests), -1, dtype=np.int64)
         self._slots[self._cuts] = np.arange(len(self._cuts))
-        # Where few of many attributes are sampled, a node is sorted by these when needed; else all orders are
-        # maintained.
+        # Where attributes are sampled, a node is sorted by these only, and the tree grows from the codes that all trees
+        # share; else all orders are maintained, in blocks.
         sampling = recipe.draw
-        few = sampling is not None and not sampling.per_tree and sampling.attributes * KEPT_FROM <= len(self._cuts)
+        few = sampling is not None and not sampling.per_tree and sampling.attributes <= KEPT_FROM * len(self._cuts)
         self._lazy_sort = few and len(self._cuts) > 1 and not fractional
+        self.shares_codes = self._lazy_sort and (len(rows) <= ONE_BLOCK or owner.n_jobs == 1)
         self._total = total
         self._options = options_of(recipe, total, self._width, whole=self._whole, unit=unit and not fractional)
         self._high_cardinality = high_cardinality_attributes(self.schema, len(rows))
@@ -375,7 +379,14 @@ class _Growth:
             block, numbers = self._block(node, dtype, shift)
             rules = self._rules(numbers, shift)
             root = node.used, np.uint64(node.key), node.depth, node.outcome
-            written = grow_block(block, rules, n, *root, self._cancelled, sort_lazily=self._lazy_sort)
+            written = grow_block(
+                block,
+                rules,
+                np.arange(n, dtype=np.int32),
+                *root,
+                self._cancelled,
+                np.ascontiguousarray(block.codes.T) if self._lazy_sort else None,
+            )
             if written[3] != ENTRIES_TOO_NARROW:
                 break
         raise_if_cancelled(self._cancelled)  # a cancelled kernel leaves an incomplete subtree
@@ -383,6 +394,32 @@ class _Growth:
         if n == 0:
             fragment.doubles[0, MEAN] = node.mean
         return fragment
+
+    def shared_fragment(self, root: GrowthNode) -> Fragment:
+        """Grow the whole tree from the codes that all trees share."""
+        encoded, n_rows = self._owner.encoded, self._data.n_rows
+        numbers = encoded.by_rank().numbers
+        weights = np.ones(n_rows)
+        if len(self._weights):
+            weights[self._rows] = self._weights
+        nothing = np.zeros(1)
+        block = Block(
+            np.empty((0, 1), dtype=np.int64),
+            encoded.codes_by_attribute(),
+            np.zeros(1, dtype=np.uint8) if self._regression else self._class_codes(self._target),
+            self._target.astype(np.float64, copy=False) if self._regression else nothing,
+            weights,
+            np.empty(n_rows) if self._regression else nothing,
+        )
+        rules = self._rules(numbers, ENTRY_SHIFT)
+        key = np.uint64(root.key)
+        written = grow_block(block, rules, self._rows, root.used, key, 0, 0, self._cancelled, encoded.codes_by_case())
+        raise_if_cancelled(self._cancelled)
+        return fragment_of(written, self._slots, numbers)
+
+    def _class_codes(self, target: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return classes in the narrowest dtype of the kernels."""
+        return target.astype(np.uint8 if self._width < BYTE_CLASSES else np.int32, copy=False)
 
     def _rules(self, numbers: Floats, shift: int) -> Rules:
         """Return the rules of a block with these values and this number of bits for a case."""
@@ -395,8 +432,7 @@ class _Growth:
         """Return the possible dtypes of order entries with the bits for the case, the narrowest first."""
         wide: tuple[type[np.integer[Any]], int] = (np.int64, 32)
         if self._lazy_sort:
-            shift = n.bit_length()
-            return [(np.uint32, shift) if self._owner.encoded.by_rank().numbers.shape[1] >> (32 - shift) == 0 else wide]
+            return [wide]  # no order is maintained
         narrow = n < (NARROW // 2 if self._recipe.missing is MissingPolicy.FRACTIONAL else NARROW)
         # Bits that the ranks of n values do not need go to the case number, which grows with fractional cases.
         return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
@@ -429,9 +465,7 @@ class _Growth:
         block = Block(
             order,
             codes,
-            np.zeros(1, dtype=np.uint8)
-            if self._regression
-            else target.astype(np.uint8 if self._width < BYTE_CLASSES else np.int32),
+            np.zeros(1, dtype=np.uint8) if self._regression else self._class_codes(target),
             target.astype(np.float64) if self._regression else nothing,
             node.weights.copy() if len(node.weights) else np.ones(n),
             np.zeros(n) if self._regression else nothing,

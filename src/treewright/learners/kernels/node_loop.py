@@ -22,6 +22,7 @@ import numpy as np
 
 from treewright.arrays import (
     Attributes,
+    Codes,
     Flags,
     FrameFields,
     Integer,
@@ -45,6 +46,7 @@ from treewright.learners.kernels.categorical import (
     evaluate_multiway,
     supports_unit_counts,
 )
+from treewright.learners.kernels.few_cases import are_few, best_of_few, gather_few
 from treewright.learners.kernels.options import (
     CUT,
     GAIN,
@@ -56,6 +58,13 @@ from treewright.learners.kernels.options import (
     RATIO,
 )
 from treewright.learners.kernels.random import child_key, shuffle
+from treewright.learners.kernels.sampled_order import (
+    SampledOrder,
+    gather_codes,
+    gather_codes_together,
+    gather_node,
+    new_sampled_order,
+)
 from treewright.learners.kernels.score import (
     ENTROPY,
     GINI,
@@ -66,7 +75,6 @@ from treewright.learners.kernels.score import (
     impurity,
     weight_of,
 )
-from treewright.learners.kernels.sort import LazySortBuffers, new_lazy_sort_buffers
 from treewright.learners.kernels.sorted_scan import evaluate_thresholds
 from treewright.learners.kernels.workspace import (
     ATTRIBUTE,
@@ -113,7 +121,7 @@ EPSILON = 1e-3
 """C4.5's tolerance, as in `treewright.learners.select`."""
 
 
-@internal
+@inlined_internal
 def evaluate_attributes(
     n_free: Integer,
     visits: Rows,
@@ -126,18 +134,16 @@ def evaluate_attributes(
     found: BestTests,
     by_value: CategoryBuffers | None,
     cuts: Thresholds | None,
-    lazy_sort: LazySortBuffers | None,
-) -> Real:
+    sampled: SampledOrder | None,
+) -> tuple[Integer, Real]:
     """Find the best test of each free attribute, or of those that are sampled among them.
 
-    Returns the score of a perfect test, infinite where it is not known to the last bit. After a perfect test no other
-    attribute is evaluated.
+    Returns the number of evaluated attributes, listed in ``buffers.turn[1]``, and the score of a perfect test,
+    infinite where it is not known to the last bit. After a perfect test no other attribute is evaluated.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
     summary, free, order = buffers.summary, buffers.turn[0], buffers.turn[1]
-    for a in range(len(found.state)):
-        found.state[a] = -1
     limit = n_free
     if 0 < opt["n_sampled"] < n_free:
         shuffle(key, order, n_free)
@@ -146,7 +152,17 @@ def evaluate_attributes(
     else:
         for index in range(n_free):
             order[index] = index
+    for index in range(n_free):
+        order[index] = free[order[index]]
+    together = False
+    if sampled is not None:
+        together = gather_codes_together(order, limit, visits, first, size, sampled)
     weight = weight_of(summary, criterion)
+    few = False
+    if sampled is not None and cuts is None:
+        few = are_few(size, weight, opt)
+        if few:
+            gather_few(sampled.stats, size, opt, sampled.few)
     counts_units = by_value is not None and supports_unit_counts(opt)
     before = impurity(summary, criterion, rules.nlogn)
     # Integers are added without rounding, so the impurity of pure branches is exactly zero.
@@ -162,10 +178,13 @@ def evaluate_attributes(
         enough = decrease(before, 0.0, weight, summary[2] if criterion == VARIANCE else weight) * (1 - 1e-12)
     # Invariant: the attributes before `index` have their best test in `found`, unless none can tie with `score_limit`,
     # the best score of them; none of them has a perfect one.
+    evaluated = np.int64(0)
     for index in range(n_free):
         if index >= limit and considered:
             break
-        a = free[order[index]]
+        a = order[index]
+        found.state[a] = -1
+        evaluated = np.int64(index + 1)
         if rules.tests[a] == NOT_TESTED:
             continue
         if by_value is not None and counts_units and rules.tests[a] == MULTIWAY:
@@ -179,9 +198,43 @@ def evaluate_attributes(
         cut = rules.tests[a] == CUT
         n_missing: Integer = np.int64(-1)
         if cut:
-            n_missing = evaluate_thresholds(
-                a, first, size, key, block, rules, buffers, found, cuts, visits, score_limit, lazy_sort
-            )
+            codes_at = np.int64(index) * size if together and index < limit else np.int64(0)
+            if sampled is not None:
+                sampled.together[index] = together and index < limit
+            if sampled is not None and not sampled.together[index]:
+                gather_codes(a, block.codes, visits, first, size, sampled)
+            if sampled is not None and few:
+                n_missing = best_of_few(
+                    a,
+                    sampled.codes,
+                    codes_at,
+                    size,
+                    weight,
+                    before,
+                    score_limit,
+                    sampled.stats,
+                    rules,
+                    sampled.few,
+                    buffers,
+                    found,
+                )
+            else:
+                n_missing = evaluate_thresholds(
+                    a,
+                    first,
+                    size,
+                    key,
+                    block,
+                    rules,
+                    buffers,
+                    found,
+                    cuts,
+                    weight,
+                    before,
+                    score_limit,
+                    codes_at,
+                    sampled,
+                )
         elif by_value is not None:
             n_missing = evaluate_categories(a, visits, first, size, block, rules, buffers, found, by_value)
         if n_missing < 0:
@@ -199,7 +252,7 @@ def evaluate_attributes(
             score_limit = max(score_limit, found.score[a])
         if found.state[a] == 1 and found.score[a] >= enough:
             break
-    return perfect
+    return evaluated, perfect
 
 
 @internal
@@ -215,34 +268,36 @@ def insertion_sort(order: Attributes, n: Integer) -> None:
         order[at] = moved
 
 
-@internal
-def choose(found: BestTests, rules: Rules, scores: Scores) -> Integer:
-    """Return the attribute that the choice rule selects, -1 if there is none."""
+@inlined_internal
+def choose(found: BestTests, rules: Rules, order: Attributes, n: Integer, scores: Scores) -> Integer:
+    """Return the attribute that the choice rule selects among the first n, -1 if there is none."""
     choice = rules.opt[0]["choice"]
-    n = len(found.state)
     average = np.inf
     if choice == RATIO:
         total = 0.0
         counted = 0
-        for a in range(n):
+        for index in range(n):
+            a = order[index]
             if found.state[a] == 1 and found.score[a] > -EPSILON and not rules.high_cardinality[a]:
                 total += found.score[a]
                 counted += 1
         if counted:
             average = total / counted
-    for a in range(n):
-        scores[a] = -np.inf
+    for index in range(n):
+        a = order[index]
+        scores[index] = -np.inf
         if found.state[a] != 1:
             continue
         if choice == HIGHEST:
-            scores[a] = found.score[a]
+            scores[index] = found.score[a]
         elif found.score[a] > -EPSILON:
             if choice == GAIN:
                 if found.info[a] > 0:
-                    scores[a] = found.score[a]
+                    scores[index] = found.score[a]
             elif found.score[a] >= average - EPSILON and found.info[a] > EPSILON:
-                scores[a] = found.score[a] / found.info[a]
-    return first_tied(scores, n)
+                scores[index] = found.score[a] / found.info[a]
+    best = first_tied(scores, n)
+    return order[best] if best >= 0 else best
 
 
 @internal
@@ -287,6 +342,45 @@ def assign_branches(
         visits.branch_of[i] = branch
         sizes[branch] += 1
     return n_missing
+
+
+@inlined_internal
+def split_gathered(
+    a: Integer,
+    visits: Visits,
+    first: Integer,
+    size: Integer,
+    ints: NodeIntegers,
+    block: Block,
+    order: Attributes,
+    sampled: SampledOrder,
+    starts: Starts,
+) -> None:
+    """Partition the cases of a node stably by a threshold, and write the starts of both branches and the end."""
+    index = np.int64(0)
+    while order[index] != a:
+        index += 1
+    at = np.int64(index) * size
+    if not sampled.together[index]:
+        at = np.int64(0)
+        gather_codes(a, block.codes, visits.cases, first, size, sampled)
+    codes, cases, spare = sampled.codes, visits.cases, visits.spare
+    begin, cut = np.uint64(at), ints[LOW]
+    missing_right = ints[MISSING] == 1
+    here, there = np.uint64(first), np.uint64(0)
+    # Invariant: the cases of the left branch before p end at `here`, those of the right branch are `spare[:there]`.
+    for p in range(np.uint64(size)):
+        # Written to both, and only one index advances: no branch to mispredict.
+        case = cases[np.uint64(first) + p]
+        code = codes[begin + p]
+        right = np.uint64((code > cut) | ((code == 0) & missing_right))
+        cases[here] = case
+        spare[there] = case
+        here += np.uint64(1) - right
+        there += right
+    for p in range(there):
+        cases[here + p] = spare[p]
+    starts[0], starts[1], starts[2] = first, np.int64(here), first + size
 
 
 @internal
@@ -421,7 +515,7 @@ def grow_nodes(
     by_value: CategoryBuffers | None,
     cuts: Thresholds | None,
     copies: Rows | None,
-    lazy_sort: LazySortBuffers | None,
+    sampled: SampledOrder | None,
 ) -> Integer:
     """Grow until the stack is empty or a buffer is full; return `FINISHED`, `MORE_NODES` or `MORE_CASES`.
 
@@ -431,17 +525,18 @@ def grow_nodes(
     state : array of int
         See the names of its columns.
     cancelled : array of bool
-    by_value, cuts, copies, lazy_sort
+    by_value, cuts, copies, sampled
         Buffers for categories, random thresholds, fractional cases (None where there are none) and search without
         maintained orders (None where all orders are maintained).
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
-    n_attributes, most_values = len(rules.tests), len(buffers.starts)
+    most_values = len(buffers.starts)
     size = len(visits.cases)
     summary, starts, cases_of = buffers.summary, buffers.starts, visits.cases
     free = buffers.turn[0]
     waiting, n_nodes, n_sides = state[WAITING], state[NODES], state[SIDES]
+    n_free = _find_free(frames.used[0], free)
     shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     status = FINISHED
@@ -464,21 +559,20 @@ def grow_nodes(
         ints, reals = written.integers[node], written.doubles[node]
         pure, mean, weight = summarise(cases_of, first, n_here, block, regression, summary)
         write_leaf(ints, reals, fields, summary, mean, weight, regression, written.doubles)
-        n_free = np.int64(0)
-        for a in range(n_attributes):
-            if not frames.used[at, a]:
-                free[n_free] = a
-                n_free += 1
+        if opt["once_per_path"]:
+            n_free = _find_free(frames.used[at], free)
         ints[STOP] = stop_of(n_here, pure, level, weight, n_free, opt)
         if ints[STOP] >= 0:
             continue
         if regression:
             for p in range(first, first + n_here):
                 block.deviation[cases_of[p]] = block.values[cases_of[p]] - mean
-        perfect = evaluate_attributes(
-            n_free, cases_of, first, n_here, frames.keys[at], block, rules, buffers, found, by_value, cuts, lazy_sort
+        if sampled is not None:
+            gather_node(cases_of, first, n_here, block, regression, opt["unit_weights"] == 1, sampled)
+        evaluated, perfect = evaluate_attributes(
+            n_free, cases_of, first, n_here, frames.keys[at], block, rules, buffers, found, by_value, cuts, sampled
         )
-        a = choose(found, rules, buffers.scores)
+        a = choose(found, rules, buffers.turn[1], evaluated, buffers.scores)
         ints[STOP] = stop_after(a, weight, found, opt)
         if ints[STOP] >= 0:
             continue
@@ -487,7 +581,11 @@ def grow_nodes(
         n_sides = write_test(ints, a, branches, found, rules, written.sides, n_sides)
         if cuts is not None and rules.tests[a] == CUT:
             reals[RANDOM_CUT] = cuts[a]
-        n_missing = assign_branches(visits, first, n_here, ints, block, rules, written.sides, starts)
+        n_missing: Integer = np.int64(0)
+        if sampled is not None and rules.tests[a] == CUT:
+            split_gathered(a, visits, first, n_here, ints, block, buffers.turn[1], sampled, starts)
+        else:
+            n_missing = assign_branches(visits, first, n_here, ints, block, rules, written.sides, starts)
         if copies is not None and n_missing > 0:
             made = n_missing * _occurring(starts, branches)
             if max(top, cases) + n_here + made > size:
@@ -498,7 +596,7 @@ def grow_nodes(
                 break
             copy_fractional(visits, first, n_here, branches, copies, top, cases, block, rules, buffers)
             top, cases = starts[branches], cases + made
-        else:
+        elif sampled is None or rules.tests[a] != CUT:
             begin = first
             # The sizes of the branches become their starts.
             for branch in range(branches):
@@ -507,7 +605,7 @@ def grow_nodes(
                 begin += here
             starts[branches] = begin
             # After a perfect split all branches are leaves, whose orders are never read.
-            for slot in range(block.order.shape[0] if lazy_sort is None and found.score[a] < perfect else 0):
+            for slot in range(block.order.shape[0] if sampled is None and found.score[a] < perfect else 0):
                 spread(
                     block.order[slot], first, n_here, mask, visits.branch_of, starts[:branches], visits.spare_entries
                 )
@@ -521,11 +619,22 @@ def grow_nodes(
             n_below = starts[branch + 1] - starts[branch]
             set_frame(frames.fields[below], starts[branch], n_below, level + 1, node, ints[OUTCOME], top, cases)
             frames.keys[below] = child_key(key, branch)
-            if below > at:
+            if opt["once_per_path"] and below > at:
                 _copy_flags(frames.used, at, below)
         waiting += branches
     state[WAITING], state[NODES], state[SIDES] = waiting, n_nodes, n_sides
     return status
+
+
+@internal
+def _find_free(used: Flags, free: Attributes) -> Integer:
+    """List the attributes that the path does not exclude; return their number."""
+    n = np.int64(0)
+    for a in range(len(used)):
+        if not used[a]:
+            free[n] = a
+            n += 1
+    return n
 
 
 @internal
@@ -652,30 +761,31 @@ ENTRIES_TOO_NARROW = -1
 def grow_block(
     block: Block,
     rules: Rules,
-    n: int,
+    rows: Rows,
     used: Flags,
     key: np.uint64,
     depth: int,
     outcome: int,
     cancelled: Flags,
-    *,
-    sort_lazily: bool,
+    by_case: Codes | None,
 ) -> tuple[NodeIntegers, NodeDoubles, Sides, int]:
-    """Grow the subtree of the first `n` cases of a block.
+    """Grow the subtree of some cases of a block.
 
     Parameters
     ----------
     block : Block
     rules : Rules
-    n : int
+    rows : array of int
+        The cases; all of the block unless they are sorted lazily.
     used : array of bool
         Attributes that are excluded.
     key, depth, outcome
         Of the root of the subtree: random key, depth, and the outcome of an empty node.
     cancelled : array of bool
         Set by another thread to cancel.
-    sort_lazily : bool
-        Whether cases are sorted when an attribute is sampled; else all orders are given and maintained.
+    by_case : array of int or None
+        Codes of all cases, cases x attributes, where few attributes are sampled, which are sorted at each node; else
+        all orders are given and maintained.
 
     Returns
     -------
@@ -684,10 +794,10 @@ def grow_block(
     """
     n_attributes, width = len(rules.tests), int(rules.opt["width"][0])
     most_values = max(int(rules.n_values.max(initial=0)), 2)
-    size = block.codes.shape[1]
-    buffers, found = new_buffers(size, n_attributes, most_values, width), new_best_tests(n_attributes, most_values)
-    visits = new_visits(size, block.order.dtype)
-    by_value, cuts, copies, lazy_sort = _extras(block, rules, most_values, sort_lazily=sort_lazily)
+    n, size = len(rows), block.codes.shape[1]
+    buffers, found = new_buffers(n, n_attributes, most_values, width), new_best_tests(n_attributes, most_values)
+    visits = new_visits(rows, size, block.order.dtype)
+    by_value, cuts, copies, sampled = _extras(block, rules, most_values, by_case, n)
     written = NodeArrays(
         np.empty((64, 9), dtype=np.int32),
         np.empty((64, COUNTS_AT + width)),
@@ -704,7 +814,7 @@ def grow_block(
     state = np.array([1, 0, 0, 0], dtype=np.int64)
     while True:
         status = grow_nodes(
-            block, rules, visits, buffers, found, written, frames, state, cancelled, by_value, cuts, copies, lazy_sort
+            block, rules, visits, buffers, found, written, frames, state, cancelled, by_value, cuts, copies, sampled
         )
         if status == FINISHED:
             return written.integers, written.doubles, written.sides, int(state[NODES])
@@ -725,23 +835,22 @@ def grow_block(
             return written.integers, written.doubles, written.sides, ENTRIES_TOO_NARROW
         block = with_capacity(block, size)
         buffers = new_buffers(size, n_attributes, most_values, width)
-        more = new_visits(size, block.order.dtype)
-        more.cases[: len(visits.cases)] = visits.cases
-        visits, copies = more, np.empty(size, dtype=np.int32)
+        visits = new_visits(enlarged(visits.cases, size), size, block.order.dtype)
+        copies = np.empty(size, dtype=np.int32)
 
 
 def _extras(
-    block: Block, rules: Rules, most_values: int, *, sort_lazily: bool
-) -> tuple[CategoryBuffers | None, Thresholds | None, Rows | None, LazySortBuffers | None]:
+    block: Block, rules: Rules, most_values: int, by_case: Codes | None, n: int
+) -> tuple[CategoryBuffers | None, Thresholds | None, Rows | None, SampledOrder | None]:
     """Allocate optional buffers; for None the kernel is compiled without the code that uses them."""
     opt = rules.opt[0]
-    by_value = cuts = copies = lazy_sort = None
+    by_value = cuts = copies = sampled = None
     if np.any(rules.tests > CUT):
         by_value = new_category_buffers(most_values, int(opt["width"]))
     if opt["random_cuts"]:
         cuts = np.empty(len(rules.tests))
     if opt["missing"] == MISSING_FRACTIONAL and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
-    if sort_lazily:
-        lazy_sort = new_lazy_sort_buffers(block.codes.shape[1], block.order.dtype)
-    return by_value, cuts, copies, lazy_sort
+    if by_case is not None:
+        sampled = new_sampled_order(n, block, by_case)
+    return by_value, cuts, copies, sampled

@@ -1,15 +1,13 @@
-"""Sorting the cases of a block: once before its subtree grows, or those of a node for a sampled attribute.
+"""Sorting the cases of a block, once before its subtree grows.
 
 The numeric columns of a block are sorted once, before its subtree grows. Values become ranks: code 0 is missing, equal
 values have equal codes from 1 on. `order` lists the cases in ascending order, each entry packed with its code. The sort
 is a radix sort of the bits of the doubles, least significant byte first; bytes that are equal in all keys are skipped.
-
-The cases of a node are sorted by the codes of an attribute where its order is not maintained.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -192,154 +190,3 @@ def sort_columns(
     """
     for slot in range(len(attributes)):
         sort_numbers(values[slot], n, shift, order[slot], codes[attributes[slot]], numbers[slot], buffers)
-
-
-MOST_INSERTED_CASES = 20
-"""Up to this many cases of a node are sorted by insertion."""
-
-DIGIT = 11
-"""Most bits of a digit by which the cases of a node are sorted."""
-
-MOST_NEARLY_SORTED = 1024
-"""Up to this many cases are sorted by one digit and then by insertion."""
-
-MOST_ALIKE = 32
-"""Where more cases share the first digit, all digits are sorted, least significant first."""
-
-
-class LazySortBuffers(NamedTuple):
-    """The cases of a node in the order of a sampled attribute, and buffers.
-
-    Parameters
-    ----------
-    entries, spare : array
-        The order, and a buffer of the same length.
-    counts : array of int
-        Histogram of a digit.
-    """
-
-    entries: Order
-    spare: Order
-    counts: Sizes
-
-
-def new_lazy_sort_buffers(n: int, entry: np.dtype[Any]) -> LazySortBuffers:
-    """Allocate buffers for nodes of n cases and entries of this dtype."""
-    return LazySortBuffers(
-        np.empty(n, dtype=entry),
-        np.empty(n, dtype=entry),
-        np.empty(1 << DIGIT, dtype=np.int64),
-    )
-
-
-@no_alloc_kernel
-def sort_cases(
-    codes: Codes, visits: Rows, first: Integer, size: Integer, shift: Integer, order: Order, counts: Sizes, spare: Order
-) -> None:
-    """Sort the cases of a slice stably by their codes into `order`.
-
-    The codes of a node are mostly distributed evenly, so that one digit nearly sorts them, and insertion does the rest.
-
-    Parameters
-    ----------
-    codes : array of int
-        Of an attribute.
-    visits : array of int
-        Cases; those of the slice ascend.
-    first, size, shift : int
-    order : array
-        To be filled from `first` on.
-    counts, spare : array
-        Scratch space.
-    """
-    if size <= MOST_INSERTED_CASES:
-        for p in range(first, first + size):
-            _insert_entry((np.int64(codes[visits[p]]) << shift) | np.int64(visits[p]), order, first, p)
-        return
-    lowest = highest = np.int64(codes[visits[first]])
-    for p in range(first, first + size):
-        code = np.int64(codes[visits[p]])
-        lowest = min(lowest, code)
-        highest = max(highest, code)
-        order[p] = (code << shift) | np.int64(visits[p])
-    bits = wanted = nowhere = np.int64(0)
-    while highest - lowest >> bits > 0:
-        bits += 1
-    while size >> (wanted + 1) > 0:
-        wanted += 1
-    base = lowest << shift
-    digit: Integer = min(bits, wanted, DIGIT)
-    fullest = size
-    if digit == bits or size <= MOST_NEARLY_SORTED:
-        fullest = _count_digit(order, first, size, base, shift + bits - digit, digit, counts)
-    if digit == bits or fullest <= MOST_ALIKE:
-        _by_digit(order, first, spare, nowhere, size, base, shift + bits - digit, digit, counts)
-        for k in range(size):
-            _insert_entry(np.int64(spare[k]), order, first, first + k)
-        return
-    passes = (bits + DIGIT - 1) // DIGIT
-    digit = (bits + passes - 1) // passes
-    # Invariant: the entries are sorted by the lowest `turn` digits, in `order` if turn is even, else in `spare`.
-    for turn in range(passes):
-        low = shift + turn * digit
-        if turn % 2 == 0:
-            _count_digit(order, first, size, base, low, digit, counts)
-            _by_digit(order, first, spare, nowhere, size, base, low, digit, counts)
-        else:
-            _count_digit(spare, nowhere, size, base, low, digit, counts)
-            _by_digit(spare, nowhere, order, first, size, base, low, digit, counts)
-    if passes % 2 == 1:
-        for k in range(size):
-            order[first + k] = spare[k]
-
-
-@internal
-def _insert_entry(entry: Integer, order: Order, first: Integer, at: Integer) -> None:
-    """Insert an entry into those from `first` to before `at`."""
-    while at > first and np.int64(order[at - 1]) > entry:
-        order[at] = order[at - 1]
-        at -= 1
-    order[at] = entry
-
-
-@internal
-def _count_digit(
-    entries: Order, start: Integer, n: Integer, base: Integer, low: Integer, digit: Integer, counts: Sizes
-) -> Integer:
-    """Write the histogram of a digit of entries minus a base; return its maximum."""
-    mask = (np.int64(1) << digit) - 1
-    for value in range(mask + 1):
-        counts[value] = 0
-    for k in range(n):
-        counts[((np.int64(entries[start + k]) - base) >> low) & mask] += 1
-    fullest = np.int64(0)
-    for value in range(mask + 1):
-        fullest = max(fullest, counts[value])
-    return fullest
-
-
-@internal
-def _by_digit(
-    entries: Order,
-    start: Integer,
-    into: Order,
-    position: Integer,
-    n: Integer,
-    base: Integer,
-    low: Integer,
-    digit: Integer,
-    counts: Sizes,
-) -> None:
-    """Distribute entries stably by a digit whose histogram is in `counts`."""
-    mask = (np.int64(1) << digit) - 1
-    at = np.int64(position)
-    # The histogram becomes the index of the next entry of each digit.
-    for value in range(mask + 1):
-        here = counts[value]
-        counts[value] = at
-        at += here
-    for k in range(n):
-        entry = entries[start + k]
-        own = ((np.int64(entry) - base) >> low) & mask
-        into[counts[own]] = entry
-        counts[own] += 1

@@ -9,12 +9,14 @@ from math import log2
 
 import numpy as np
 
-from treewright.arrays import Boolean, Integer, Numbers, Order, Real, Rows, Statistics, Thresholds
-from treewright.jit import internal
+from treewright.arrays import Boolean, Integer, Logarithms, Numbers, Order, Real, Statistics, Thresholds
+from treewright.intrinsics import bits_of, number_of
+from treewright.jit import inlined_internal, internal
 from treewright.learners.candidates import LARGEST_SIDE, SHORT
 from treewright.learners.criteria import CLEAN, ROUNDING
-from treewright.learners.kernels.options import MISSING_FRACTIONAL, MISSING_LEARNED
+from treewright.learners.kernels.options import HIGHEST, MISSING_FRACTIONAL, MISSING_LEARNED
 from treewright.learners.kernels.random import random_cut
+from treewright.learners.kernels.sampled_order import ENTRY_SHIFT, SampledOrder, sort_node
 from treewright.learners.kernels.score import (
     CHI_SQUARE,
     ENTROPY,
@@ -29,7 +31,6 @@ from treewright.learners.kernels.score import (
     score_of_sides,
     weight_of,
 )
-from treewright.learners.kernels.sort import LazySortBuffers, sort_cases
 from treewright.learners.kernels.workspace import BestTests, Block, Buffers, Rules, add_case
 
 
@@ -42,37 +43,51 @@ def least_relative_side(known: Real, width: Integer, least: Real) -> Real:
     return (least if side <= least else min(side, LARGEST_SIDE)) * SHORT
 
 
-@internal
+@inlined_internal
 def scan_cuts(
     order: Order,
     start: Integer,
     end: Integer,
+    shift: Integer,
     numbers: Numbers,
-    block: Block,
+    stats: Block,
+    whole: Statistics,
+    weight: Real,
+    before: Real,
     rules: Rules,
     buffers: Buffers,
     cases_left: Integer,
     cases_all: Integer,
     last_too: Boolean,
+    gap: Real,
     side: Real,
     least_decrease: Real,
     filled: Integer,
-) -> Integer:
-    """Score the candidate thresholds of a sorted slice; return the number of scores.
+) -> tuple[Integer, Integer]:
+    """Score the thresholds of a sorted slice that may be the best; return the number of scores and of all thresholds.
+
+    The statistics on the left of each admissible threshold are collected first. From these follow the decreases of the
+    impurity up to rounding, without a branch; only thresholds that may tie with the best are scored exactly.
 
     Parameters
     ----------
-    order, numbers : array
+    order, shift, numbers : array, int, array
         Of the attribute.
     start, end : int
         Slice of the cases with a known value.
-    block, rules, buffers
+    stats : Block
+        Of the cases in `order`.
+    whole, weight, before : array, float, float
+        Statistics of all cases that are split, their weight, and their impurity times the weight.
+    rules, buffers
         ``buffers.left`` holds the statistics of what lies on the left before the first case (the missing ones, or
-        nothing), ``buffers.known`` those of all; scores and positions are added.
+        nothing); scores, positions and weights on the left are added.
     cases_left, cases_all : int
         Cases on the left before the first one; all of them.
     last_too : bool
-        Whether the position after the last value is a candidate, too, and the gap is ignored.
+        Whether the position after the last value is a candidate, too.
+    gap : float
+        Greatest difference of two values without a threshold between them.
     side : float
         Least weight of each side.
     least_decrease : float
@@ -82,125 +97,235 @@ def scan_cuts(
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
-    left, whole, scores, positions = buffers.left, buffers.known, buffers.scores, buffers.positions
-    target, weights, deviation = block.target, block.weights, block.deviation
+    left, right = buffers.left, buffers.right
     width = len(left)
-    shift = rules.shift[0]
+    squares = criterion == GINI and opt["integer_weights"] == 1
+    moments = criterion == VARIANCE
+    from_counts = not squares and not moments
+    if from_counts:
+        for k in range(width):
+            buffers.before[k] = left[k]
+    n = collect_thresholds(
+        order,
+        start,
+        end,
+        shift,
+        numbers,
+        stats,
+        whole,
+        weight,
+        rules,
+        buffers,
+        cases_left,
+        cases_all,
+        last_too,
+        gap,
+        max(opt["least_side"], side),
+        filled,
+    )
+    if n == 0:
+        return filled, n
+    limit = np.int64(0)
+    if criterion == CHI_SQUARE:
+        for index in range(filled, filled + n):
+            buffers.gains[index] = 0
+    else:
+        # Invariant: a decrease, times the weight, is between the quick one and that less twice the slack.
+        slack = 2 * (CLEAN * before + ROUNDING * (whole[2] if criterion == VARIANCE else weight))
+        if opt["integer_weights"] == 0:
+            slack += (QUICK_ERROR if criterion == ENTROPY else 4e-16 * (end - start)) * weight
+        elif criterion == ENTROPY:
+            slack += 4e-16 * (end - start) * nlogn_of(weight, rules.nlogn)  # each update of the sums is rounded
+        greatest = quick_decreases(n, filled, whole, weight, before, slack, rules, buffers)
+        best = number_of(greatest) - 2 * slack
+        wanted = max(least_decrease, best * (1 - 4e-9) if best > 0 else best - slack)
+        if number_of(greatest) < wanted:
+            return filled, n
+        limit = bits_of(wanted) if wanted > 0 else np.int64(0)
+    lefts, scores, positions, gains = buffers.lefts, buffers.scores, buffers.positions, buffers.gains
+    first, second = buffers.first, buffers.second
     mask = (np.int64(1) << shift) - 1
-    weight = weight_of(whole, criterion)
-    before = 0.0 if criterion == CHI_SQUARE else impurity(whole, criterion, rules.nlogn)
-    right = buffers.right
-    least = max(opt["least_side"], side)
-    # A case changes the sums of squares, or of n log2 n, in its own class only. Integers are added without rounding.
-    incremental = criterion == GINI and opt["integer_weights"] == 1 and opt["correction"] == 0
-    by_logs = criterion == ENTROPY and opt["integer_weights"] == 0
-    by_table = criterion == ENTROPY and opt["integer_weights"] == 1
-    by_squares = criterion == VARIANCE
-    sums_left = sums_right = 0.0
-    bound: Real = least_decrease
-    if incremental:
-        bound += weight - before
-        for k in range(width):
-            rest = whole[k] - left[k]
-            sums_left += left[k] * left[k]
-            sums_right += rest * rest
-    if by_table:
-        for k in range(width):
-            sums_left += nlogn_of(left[k], rules.nlogn)
-            sums_right += nlogn_of(whole[k] - left[k], rules.nlogn)
-    squares_whole = (weight - before) * weight
-    weight_left = weight_of(left, criterion)
-    gap, min_leaf = opt["gap"], opt["min_leaf"]
     unit = opt["unit_weights"] == 1
-    slack = 2 * (CLEAN * before + ROUNDING * (whole[2] if by_squares else weight))
-    if by_logs:
-        slack += QUICK_ERROR * weight
-    elif by_table:
-        slack += 4e-16 * (end - start) * nlogn_of(weight, rules.nlogn)  # each update of the sums is rounded
+    next_case = start
+    if from_counts:
+        for k in range(width):
+            left[k] = buffers.before[k]
+    kept = filled
+    # Invariant: the thresholds before `index` that may be the best have their scores in `filled` to `kept`. Where the
+    # sums do not suffice for a score, `left` describes the cases before `next_case`.
+    for index in range(np.uint64(filled), np.uint64(filled + n)):
+        if gains[index] < limit:
+            continue
+        position, weight_left = positions[index], lefts[index]
+        if squares:
+            weight_right = weight - weight_left
+            after = (weight_left - first[index] / weight_left) + (
+                weight_right - (second[index] / weight_right if weight_right > 0 else 0.0)
+            )
+            scores[kept] = decrease(before, after, weight, weight)
+        elif moments:
+            weight_right, rest = weight - weight_left, whole[1] - first[index]
+            explained = first[index] * first[index] / weight_left + rest * rest / weight_right
+            scores[kept] = decrease(before, max(whole[2] - explained, 0.0), weight, whole[2])
+        else:
+            while next_case <= position:
+                case = np.int64(order[next_case]) & mask
+                left[stats.target[case]] += 1.0 if unit else stats.weights[case]
+                next_case += 1
+            for k in range(width):
+                right[k] = whole[k] - left[k]
+            scores[kept] = score_of_sides(left, right, before, weight, criterion, rules.nlogn)
+        positions[kept] = position
+        lefts[kept] = weight_left
+        kept += 1
+    return kept, n
+
+
+@inlined_internal
+def collect_thresholds(
+    order: Order,
+    start: Integer,
+    end: Integer,
+    shift: Integer,
+    numbers: Numbers,
+    stats: Block,
+    whole: Statistics,
+    weight: Real,
+    rules: Rules,
+    buffers: Buffers,
+    cases_left: Integer,
+    cases_all: Integer,
+    last_too: Boolean,
+    gap: Real,
+    least: Real,
+    filled: Integer,
+) -> Integer:
+    """Collect position, weight and sums on the left of each admissible threshold; return their number.
+
+    The sums are those from which `quick_decreases` follow: of squares or of n log n of the class weights on both sides,
+    or the sum of the deviations on the left. ``buffers.left`` changes.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    left = buffers.left
+    positions, lefts, firsts, seconds = buffers.positions, buffers.lefts, buffers.first, buffers.second
+    target, weights, deviation, nlogn = stats.target, stats.weights, stats.deviation, rules.nlogn
+    mask = (np.int64(1) << shift) - 1
+    weight_left = weight_of(left, criterion)
+    by_squares, by_logs, by_moments = criterion == GINI, criterion == ENTROPY, criterion == VARIANCE
+    by_table = opt["integer_weights"] == 1
+    unit = opt["unit_weights"] == 1
+    first = second = 0.0
+    if by_moments:
+        first = left[1]
+    elif by_squares:
+        for k in range(len(left)):
+            rest = whole[k] - left[k]
+            first += left[k] * left[k]
+            second += rest * rest
+    elif by_logs:
+        for k in range(len(left)):
+            first += _nlogn(left[k], by_table, nlogn)
+            second += _nlogn(whole[k] - left[k], by_table, nlogn)
+    min_leaf = opt["min_leaf"]
+    checks_sides = min_leaf > 1 or least > 0
     w = 1.0
+    n = np.uint64(filled)
     following = np.int64(order[start]) if start < end else np.int64(0)
-    # Invariant: `left`, `weight_left` and `cases_left` describe the cases before `position` (and what was left of
-    # `start`); no threshold that scores below `bound` can tie with the best.
+    # Invariant: `left`, `first`, `second` and the weights and numbers on the left describe the cases before `position`
+    # (and what was left of `start`).
     for position in range(start, end):
         packed = following
-        case = packed & mask
+        case = np.uint64(packed & mask)
         if not unit:
             w = weights[case]
         cases_left += 1
         weight_left += w
-        if criterion == VARIANCE:
+        if by_moments:
             d = deviation[case]
-            left[0] += w
-            left[1] += w * d
-            left[2] += w * d * d
+            first += w * d
         else:
-            k = target[case]
-            if incremental:
-                sums_left += w * (2.0 * left[k] + w)
-                sums_right -= w * (2.0 * (whole[k] - left[k]) - w)
-            elif by_table:
-                rest = whole[k] - left[k]
-                sums_left += nlogn_of(left[k] + w, rules.nlogn) - nlogn_of(left[k], rules.nlogn)
-                sums_right += nlogn_of(rest - w, rules.nlogn) - nlogn_of(rest, rules.nlogn)
-            left[k] += w
-        if position + 1 < end:
-            following = np.int64(order[position + 1])
-            code, next_code = packed >> shift, following >> shift
-            if next_code == code or (gap > 0 and not last_too and not numbers[next_code] - numbers[code] > gap):
-                continue
-        elif not last_too:
-            continue
-        if cases_left < min_leaf or cases_all - cases_left < min_leaf:
-            continue
-        weight_right = weight - weight_left
-        if weight_left < least or weight_right < least:
-            continue
-        if incremental:
-            # Most thresholds are rejected by multiplications only; the divisions are done for the rest.
-            if sums_left * weight_right + sums_right * weight_left < bound * (weight_left * weight_right):
-                continue
-            after = (weight_left - (sums_left / weight_left if weight_left > 0 else 0.0)) + (
-                weight_right - (sums_right / weight_right if weight_right > 0 else 0.0)
-            )
-            scores[filled] = decrease(before, after, weight, weight)
-            rise = (weight - after) - squares_whole / weight
-            bound = max(bound, (weight - after) - 3e-9 * abs(rise) - 4 * CLEAN * weight)
-        else:
-            for k in range(width):
-                right[k] = whole[k] - left[k]
-            most = np.inf  # what the decrease times the weight can be at most
+            own = np.uint64(target[case])
+            here = left[own]
             if by_squares:
-                # The sums of squares about both means, without a division unless they can be the best.
-                both = weight_left * weight_right
-                explained = left[1] * left[1] * weight_right + right[1] * right[1] * weight_left
-                if explained < (bound - slack - (before - whole[2])) * both:
-                    continue
+                first += w * (2.0 * here + w)
+                second -= w * (2.0 * (whole[own] - here) - w)
             elif by_logs:
-                most = before - _quick_entropy(left, right, weight_left, weight_right) + slack
-            elif by_table:
-                of_sides = nlogn_of(weight_left, rules.nlogn) + nlogn_of(weight_right, rules.nlogn)
-                most = before - (of_sides - sums_left - sums_right) + slack
-            if most < bound:
-                scores[filled] = -np.inf  # C4.5 counts the thresholds that were tried
-            else:
-                scores[filled] = score_of_sides(left, right, before, weight, criterion, rules.nlogn)
-                bound = max(bound, scores[filled] * weight * (1 - 4e-9))
-        positions[filled] = position
-        buffers.lefts[filled] = weight_left
-        filled += 1
-    return filled
+                rest = whole[own] - here
+                first += _nlogn(here + w, by_table, nlogn) - _nlogn(here, by_table, nlogn)
+                second += _nlogn(rest - w, by_table, nlogn) - _nlogn(rest, by_table, nlogn)
+            left[own] = here + w
+        admissible = last_too
+        if position + 1 < end:
+            following = np.int64(order[np.uint64(position + 1)])
+            admissible = (following >> shift) != (packed >> shift)
+            if gap > 0:
+                admissible &= numbers[following >> shift] - numbers[packed >> shift] > gap
+        if checks_sides:
+            admissible &= (cases_left >= min_leaf) & (cases_all - cases_left >= min_leaf)
+            admissible &= (weight_left >= least) & (weight - weight_left >= least)
+        # Always written, and kept only where n advances: no branch to mispredict.
+        positions[n] = position
+        lefts[n] = weight_left
+        firsts[n] = first
+        seconds[n] = second
+        n += np.uint64(admissible)
+    return np.int64(n) - filled
 
 
-@internal
-def _quick_entropy(left: Statistics, right: Statistics, weight_left: Real, weight_right: Real) -> Real:
-    """Return the entropy of two branches times their weight, up to `QUICK_ERROR` of it."""
-    total = quick_nlogn(weight_left) + quick_nlogn(weight_right)
-    for k in range(len(left)):
-        total -= quick_nlogn(left[k]) + quick_nlogn(right[k])
-    return total
+@inlined_internal
+def _nlogn(x: Real, by_table: bool, nlogn: Logarithms) -> Real:
+    """Return n log2 n of a class weight, exact for integers, else as `quick_nlogn`."""
+    return nlogn_of(x, nlogn) if by_table else quick_nlogn(x)
 
 
-@internal
+@inlined_internal
+def quick_decreases(
+    n: Integer,
+    filled: Integer,
+    whole: Statistics,
+    weight: Real,
+    before: Real,
+    slack: Real,
+    rules: Rules,
+    buffers: Buffers,
+) -> Integer:
+    """Compute decreases of the impurity, times the weight, that are too great by at most twice the slack.
+
+    Their bits are written to ``buffers.gains``; returns the greatest. A decrease below zero counts as zero.
+    """
+    lefts, first, second, gains = buffers.lefts, buffers.first, buffers.second, buffers.gains
+    begin, end = np.uint64(filled), np.uint64(filled + n)  # unsigned: a signed index may count from the end
+    greatest = np.int64(0)
+    criterion = rules.opt[0]["criterion"]
+    if criterion == ENTROPY:
+        by_table = rules.opt[0]["integer_weights"] == 1
+        for i in range(begin, end):
+            weight_right = weight - lefts[i]
+            after = _nlogn(lefts[i], by_table, rules.nlogn) + _nlogn(weight_right, by_table, rules.nlogn)
+            gains[i] = bits_of(max(before - (after - first[i] - second[i]) + slack, 0.0))
+            greatest = max(greatest, gains[i])
+        return greatest
+    total, base = 0.0, before - weight
+    if criterion == VARIANCE:
+        total, base = whole[1], before - whole[2]
+    # These loops have no branches, so that they are vectorised.
+    if criterion == VARIANCE:
+        for i in range(begin, end):
+            weight_left, weight_right, rest = lefts[i], weight - lefts[i], total - first[i]
+            explained = first[i] * first[i] * weight_right + rest * rest * weight_left
+            gains[i] = bits_of(max(explained / (weight_left * weight_right) + base + slack, 0.0))
+            greatest = max(greatest, gains[i])
+        return greatest
+    for i in range(begin, end):
+        weight_left, weight_right = lefts[i], weight - lefts[i]
+        squares = first[i] * weight_right + second[i] * weight_left
+        gains[i] = bits_of(max(squares / (weight_left * weight_right) + base + slack, 0.0))
+        greatest = max(greatest, gains[i])
+    return greatest
+
+
+@inlined_internal
 def evaluate_thresholds(
     a: Integer,
     first: Integer,
@@ -211,62 +336,73 @@ def evaluate_thresholds(
     buffers: Buffers,
     found: BestTests,
     cuts: Thresholds | None,
-    visits: Rows,
+    weight: Real,
+    before: Real,
     limit: Real,
-    lazy_sort: LazySortBuffers | None,
+    codes_at: Integer,
+    sampled: SampledOrder | None,
 ) -> Integer:
     """Write the best threshold of an attribute to `found`; return the number of missing values, -1 if there is no test.
 
-    There is none where no score can tie with `limit`, that of another attribute. ``buffers.unknown`` becomes the
-    statistics of the missing cases; the first of ``buffers.rows`` become the weights of both sides.
+    There is none where no score can tie with `limit`, that of another attribute. `weight` and `before` are the weight
+    of the node and its impurity, times the weight. ``buffers.unknown`` becomes the statistics of the missing cases; the
+    first of ``buffers.rows`` become the weights of both sides.
     """
     opt = rules.opt[0]
     criterion = opt["criterion"]
     regression = criterion == VARIANCE
     slot = rules.slots[a]
     numbers = rules.numbers[slot]
-    shift = rules.shift[0]
-    mask = (np.int64(1) << shift) - 1
-    if lazy_sort is not None:
-        order = lazy_sort.entries
-        sort_cases(block.codes[a], visits, first, size, shift, order, lazy_sort.counts, lazy_sort.spare)
+    if sampled is not None:
+        if not sort_node(codes_at, size, sampled):
+            return -1
+        order, stats, shift, first = sampled.entries, sampled.stats, np.int64(ENTRY_SHIFT), np.int64(0)
     else:
-        order = block.order[slot]
-    unknown, known, left, rows, summary = buffers.unknown, buffers.known, buffers.left, buffers.rows, buffers.summary
+        order, stats, shift = block.order[slot], block, rules.shift[0]
+    mask = (np.int64(1) << shift) - 1
+    unknown, left, rows, summary = buffers.unknown, buffers.left, buffers.rows, buffers.summary
     width = len(summary)
     for k in range(width):
-        unknown[k] = 0.0
         left[k] = 0.0
     n_missing = nothing = np.int64(0)
-    # Missing values have code 0, so they come first. Invariant: `unknown` holds the first `n_missing` cases.
-    while n_missing < size and np.int64(order[first + n_missing]) >> shift == 0:
-        add_case(unknown, np.int64(order[first + n_missing]) & mask, block, regression)
-        n_missing += 1
-    begin, end = first + n_missing, first + size
-    if begin == end:
-        return -1
-    learn = opt["missing"] == MISSING_LEARNED and n_missing > 0
+    known, known_weight, known_before = summary, weight, before
+    learn = False
+    begin, end = first, first + size
+    if np.int64(order[first]) >> shift == 0:
+        for k in range(width):
+            unknown[k] = 0.0
+        # Missing values have code 0, so they come first. Invariant: `unknown` holds the first `n_missing` cases.
+        while n_missing < size and np.int64(order[first + n_missing]) >> shift == 0:
+            add_case(unknown, np.int64(order[first + n_missing]) & mask, stats, regression)
+            n_missing += 1
+        begin += n_missing
+        if begin == end:
+            return -1
+        known = buffers.known
+        for k in range(width):
+            known[k] = summary[k] - unknown[k]
+        if not opt["integer_weights"]:
+            # A difference of sums would keep the rounding of the greater ones.
+            for k in range(width):
+                known[k] = 0.0
+            for p in range(begin, end):
+                add_case(known, np.int64(order[p]) & mask, stats, regression)
+        known_weight = weight_of(known, criterion)
+        known_before = 0.0 if criterion == CHI_SQUARE else impurity(known, criterion, rules.nlogn)
+        learn = opt["missing"] == MISSING_LEARNED
     if np.int64(order[begin]) >> shift == np.int64(order[end - 1]) >> shift and not learn:
         return -1
-    for k in range(width):
-        known[k] = summary[k] - unknown[k]
-    if n_missing > 0 and not opt["integer_weights"]:
-        # A difference of sums would keep the rounding of the greater ones.
-        for k in range(width):
-            known[k] = 0.0
-        for p in range(begin, end):
-            add_case(known, np.int64(order[p]) & mask, block, regression)
-    known_weight = weight_of(known, criterion)
     least = -np.inf
     if limit > -np.inf:
         # Without the missing cases the score is multiplied by the share of the known ones afterwards.
-        all_known = impurity(known, criterion, rules.nlogn) if not learn else impurity(summary, criterion, rules.nlogn)
-        rounding = CLEAN * all_known + ROUNDING * (summary[2] if regression else weight_of(summary, criterion))
-        least = limit * weight_of(summary, criterion) * (1 - 4e-9) - 4 * rounding
-    missing_left = False
-    tries = 0
+        rounding = CLEAN * (before if learn else known_before) + ROUNDING * (summary[2] if regression else weight)
+        least = limit * weight * (1 - 4e-9) - 4 * rounding
+    missing_left: Boolean = False
+    tries: Integer = 0
     if cuts is not None:
-        at = random_threshold(a, order, begin, end, key, n_missing, block, rules, buffers, cuts)
+        for k in range(width):
+            buffers.known[k] = summary[k] if learn else known[k]
+        at = random_threshold(a, order, begin, end, shift, key, n_missing, stats, rules, buffers, cuts)
         if at < 0:
             return -1
         missing_left = at >= end
@@ -275,41 +411,42 @@ def evaluate_thresholds(
         found.score[a] = buffers.scores[0]
         tries = 1
     else:
+        side, gap = -np.inf, opt["gap"]
         if learn:
-            for k in range(width):
-                known[k] = summary[k]
-            first_part = scan_cuts(
-                order, begin, end, numbers, block, rules, buffers, nothing, size, learn, -np.inf, least, nothing
-            )
-            for k in range(width):
-                left[k] = unknown[k]
-            tries = scan_cuts(
-                order, begin, end, numbers, block, rules, buffers, n_missing, size, learn, -np.inf, least, first_part
-            )
-            if tries > first_part and buffers.positions[tries - 1] == end - 1:
-                tries -= 1  # all cases are on one side
-            best = first_tied(buffers.scores, tries)
-            missing_left = best >= first_part
-        else:
-            side = -np.inf
-            if opt["relative_side"]:
-                side = least_relative_side(known_weight, width, opt["min_branch"])
-            tries = scan_cuts(
+            gap = -1.0
+        elif opt["relative_side"]:
+            side = least_relative_side(known_weight, width, opt["min_branch"])
+        cases = size if learn else size - n_missing
+        n_scores: Integer = nothing
+        first_part: Integer = nothing
+        # Where the branch of missing values is learned: first they are on the right, then on the left.
+        for turn in range(2 if learn else 1):
+            if turn == 1:
+                first_part = n_scores
+                for k in range(width):
+                    left[k] = unknown[k]
+            n_scores, tries = scan_cuts(
                 order,
                 begin,
                 end,
+                shift,
                 numbers,
-                block,
+                stats,
+                summary if learn else known,
+                weight if learn else known_weight,
+                before if learn else known_before,
                 rules,
                 buffers,
-                nothing,
-                size - n_missing,
-                learn,
+                n_missing if turn == 1 else nothing,
+                cases,
+                learn and turn == 0,
+                gap,
                 side,
                 least,
-                nothing,
+                n_scores,
             )
-            best = first_tied(buffers.scores, tries)
+        best = first_tied(buffers.scores, n_scores)
+        missing_left = learn and best >= first_part
         if best < 0:
             return -1
         at = buffers.positions[best]
@@ -320,27 +457,28 @@ def evaluate_thresholds(
         found.missing_branch[a] = 0 if missing_left else 1
         return n_missing
     found.missing_branch[a] = -1
-    for k in range(1, width):
-        rows[0, k] = rows[1, k] = 0.0
+    if opt["choice"] != HIGHEST:
+        for k in range(1, width):
+            rows[0, k] = rows[1, k] = 0.0
     rows[0, 0] = buffers.lefts[best]
     rows[1, 0] = known_weight - buffers.lefts[best]
     if opt["missing"] != MISSING_FRACTIONAL:
         found.missing_branch[a] = 0 if rows[0, 0] >= rows[1, 0] * SHORT else 1
     if opt["correction"]:
-        weight = weight_of(summary, criterion)
         found.score[a] = found.score[a] * (known_weight / weight) - log2(tries) / weight
     return n_missing
 
 
-@internal
+@inlined_internal
 def random_threshold(
     a: Integer,
     order: Order,
     begin: Integer,
     end: Integer,
+    shift: Integer,
     key: np.uint64,
     n_missing: Integer,
-    block: Block,
+    stats: Block,
     rules: Rules,
     buffers: Buffers,
     cuts: Thresholds,
@@ -353,7 +491,6 @@ def random_threshold(
     opt = rules.opt[0]
     criterion = opt["criterion"]
     regression = criterion == VARIANCE
-    shift = rules.shift[0]
     mask = (np.int64(1) << shift) - 1
     numbers = rules.numbers[rules.slots[a]]
     lowest, highest = np.int64(order[begin]) >> shift, np.int64(order[end - 1]) >> shift
@@ -368,10 +505,8 @@ def random_threshold(
     right = buffers.right
     for k in range(width):
         left[k] = 0.0
-        if learn:
-            whole[k] += buffers.unknown[k]
     for p in range(begin, at + 1):
-        add_case(left, np.int64(order[p]) & mask, block, regression)
+        add_case(left, np.int64(order[p]) & mask, stats, regression)
     side = -np.inf
     if not learn:
         if not numbers[np.int64(order[at + 1]) >> shift] - numbers[np.int64(order[at]) >> shift] > opt["gap"]:
@@ -396,7 +531,7 @@ def random_threshold(
             for k in range(width):
                 left[k] = buffers.unknown[k]
             for p in range(begin, at + 1):
-                add_case(left, np.int64(order[p]) & mask, block, regression)
+                add_case(left, np.int64(order[p]) & mask, stats, regression)
         if variant != 1 and at < begin:
             continue
         if cases_left < opt["min_leaf"] or cases_all - cases_left < opt["min_leaf"]:

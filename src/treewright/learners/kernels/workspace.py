@@ -20,6 +20,7 @@ from treewright.arrays import (
     Classes,
     Codes,
     Counts,
+    DoubleBits,
     Flags,
     FrameFields,
     Integer,
@@ -43,7 +44,7 @@ from treewright.arrays import (
     UnitCounts,
     Weights,
 )
-from treewright.jit import internal, kernel, no_alloc_kernel
+from treewright.jit import inlined_internal, kernel, no_alloc_kernel
 
 MOST_SUBSETS = 512
 """Most partitions of few categories into two sets that are compared."""
@@ -109,10 +110,14 @@ class Buffers(NamedTuple):
     ----------
     scores, positions, lefts : array
         Of the thresholds of an attribute; `scores` is long enough for its partitions of categories, too.
+    first, second : array
+        Sums of each threshold, see `sorted_scan.collect_thresholds`.
+    gains : array of int
+        Bits of the quick decrease of each threshold.
     rows : array
         Statistics of branches, or by category, missing values last.
-    unknown, known, left, right, whole, summary : array
-        Statistics.
+    unknown, known, left, before, right, whole, summary : array
+        Statistics; `before` are those on the left of the first threshold.
     turn : array of int, 2 x attributes
         Free attributes, and the order in which they are evaluated.
     starts : array of int
@@ -122,10 +127,14 @@ class Buffers(NamedTuple):
     scores: Scores
     positions: Positions
     lefts: Weights
+    first: Scores
+    second: Scores
+    gains: DoubleBits
     rows: Counts
     unknown: Statistics
     known: Statistics
     left: Statistics
+    before: Statistics
     right: Statistics
     whole: Statistics
     summary: Statistics
@@ -197,7 +206,7 @@ class BestTests(NamedTuple):
     sides: Sides
 
 
-@internal
+@inlined_internal
 def add_case(into: Statistics, case: Integer, block: Block, regression: bool) -> None:
     """Add a case to statistics."""
     w = block.weights[case]
@@ -212,16 +221,20 @@ def add_case(into: Statistics, case: Integer, block: Block, regression: bool) ->
 
 def new_buffers(n_cases: int, n_attributes: int, most_values: int, width: int) -> Buffers:
     """Allocate buffers; `most_values` is at least two, as a test has two branches."""
-    unknown, known, left, right, whole, summary = np.empty((6, width))
+    unknown, known, left, before, right, whole, summary = np.empty((7, width))
     n_scores = max(2 * n_cases, n_attributes, width * (most_values + 1), MOST_SUBSETS) + 2
     return Buffers(
         np.empty(n_scores),
         np.empty(2 * n_cases + 2, dtype=np.int64),
         np.empty(2 * n_cases + 2),
+        np.empty(2 * n_cases + 2),
+        np.empty(2 * n_cases + 2),
+        np.empty(2 * n_cases + 2, dtype=np.int64),
         np.empty((most_values + 1, width)),
         unknown,
         known,
         left,
+        before,
         right,
         whole,
         summary,
@@ -241,13 +254,13 @@ def new_category_buffers(most_values: int, width: int) -> CategoryBuffers:
     )
 
 
-def new_visits(n_cases: int, entry: np.dtype[Any]) -> Visits:
-    """Allocate the slices of all cases, for orders with entries of this dtype."""
+def new_visits(rows: Rows, n_cases: int, entry: np.dtype[Any]) -> Visits:
+    """Allocate the slices of these cases of a block of `n_cases`, for orders with entries of this dtype."""
     return Visits(
-        np.arange(n_cases, dtype=np.int32),
+        rows.copy(),
         np.empty(n_cases, dtype=np.int32),
-        np.empty(n_cases, dtype=np.int32),
-        np.empty(n_cases, dtype=entry),
+        np.empty(len(rows), dtype=np.int32),
+        np.empty(len(rows), dtype=entry),
     )
 
 
@@ -280,7 +293,7 @@ def enlarged(array: npt.NDArray[Any], n: int, axis: int = 0) -> npt.NDArray[Any]
     return copy
 
 
-@internal
+@inlined_internal
 def summarise(
     visits: Rows, first: Integer, size: Integer, block: Block, regression: bool, summary: Statistics
 ) -> tuple[bool, Real, Real]:
