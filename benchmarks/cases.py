@@ -1,21 +1,23 @@
 """What a case asks every competitor to grow, in words that each of them can translate.
 
-The cases: which data, what to grow from them, who competes, and how many rows in the full and the quick form.
+The cases: which data, what to grow from them, who competes, and how many rows in the full and the quick form. Most of
+them are a kind of table (`KINDS`) under a learner (`LEARNERS`): a new kind or learner is one line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from benchmarks.made_data import RECIPES
 from treewright.errors import ParameterError
 from treewright.wording import unknown_name
 
 
 @dataclass(frozen=True)
 class Growth:
-    """One tree, a forest or a series of stumps.
+    """One tree, a forest or a boosted series.
 
     Parameters
     ----------
@@ -29,6 +31,9 @@ class Growth:
         Whether C4.5 prunes; no peer does.
     trees : int
         Of a forest or a series.
+    criterion : {"gini", "entropy", "gain_ratio"}
+        What a CART tree is grown by; in regression it is the variance in any case. A forest or a series by the gain
+        ratio has trees of C4.5.
     """
 
     kind: str = "cart"
@@ -36,6 +41,7 @@ class Growth:
     min_leaf: int = 1
     pruned: bool = False
     trees: int = 1
+    criterion: str = "gini"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -43,6 +49,9 @@ class Growth:
 
 
 ALL = ("scikit-learn", "lightgbm", "xgboost", "ydf")
+
+BOOSTERS = ("scikit-learn",)
+"""The only peer with AdaBoost; it takes no missing values."""
 
 _FULL_CART = Growth()
 _FULL_C45 = Growth("c45", min_leaf=2)
@@ -60,7 +69,7 @@ class Case:
     action : str
         See the module.
     maker : str
-        Which data; see `benchmarks.made_data`.
+        Which data, made by every recipe that has them; see `benchmarks.made_data`.
     rows, quick_rows : int
         Of training; of ``predict`` those that are predicted; of growing data the most.
     growth : Growth
@@ -72,9 +81,13 @@ class Case:
     store : bool
         Whether saving, loading and predicting are measured, too.
     command : tuple of str
-        Arguments of the command line.
+        Arguments of the command line; ``{table}`` is a file with the data.
     quick : bool
         Whether the quick form has this case.
+    kind : str
+        The line of the table of costs per visit that this is, if it is one.
+    span : int
+        Of growing rows: how many times the smallest table the largest is.
     """
 
     name: str
@@ -90,6 +103,15 @@ class Case:
     store: bool = False
     command: tuple[str, ...] = ()
     quick: bool = False
+    kind: str = ""
+    span: int = 100
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """The recipes by which its data can be made; without data there is nothing to make."""
+        if self.action == "command" and "{table}" not in self.command:
+            return ("plain",)
+        return tuple(recipe for recipe, makers in RECIPES.items() if self.maker in makers)
 
     def test_rows(self, rows: int) -> int:
         """Return how many cases are kept aside to test on."""
@@ -99,12 +121,10 @@ class Case:
 
     def training_rows(self, rows: int) -> int:
         """Return how many cases are learned from."""
-        return max(rows // 10, 50) if self.action == "predict" else rows
+        return max(rows // 5, 50) if self.action == "predict" else rows
 
 
-CASES = (
-    Case("continuous-8", "numbers x 28, two classes, depth 8", growth=Growth(max_depth=8), quick=True),
-    Case("continuous-full", "numbers x 28, two classes, unlimited depth", quick=True),
+_OTHERS = (
     Case("nominal", "nominal x 20, 10 values, 5 classes, C4.5", maker="nominal", growth=_PRUNED_C45, quick=True),
     Case(
         "nominal-noisy",
@@ -132,10 +152,9 @@ CASES = (
     Case(
         "wide", "numbers x 1,000, two classes, unlimited depth", rows=20_000, quick_rows=1_000, shape={"columns": 1000}
     ),
-    Case("many-classes", "whole numbers x 16, 26 classes, unlimited depth", maker="letters", rows=200_000),
     Case(
         "predict",
-        "probabilities by a fully grown tree from a tenth of the rows",
+        "probabilities by a fully grown tree from a fifth of the rows",
         "predict",
         quick_rows=50_000,
         quick=True,
@@ -172,6 +191,26 @@ CASES = (
         quick=True,
     ),
     Case(
+        "start-cold",
+        "treewright train, a file of 10,000 x 14, nothing compiled before",
+        "cold",
+        "mixed",
+        10_000,
+        1_000,
+        peers=(),
+        command=("train", "{table}"),
+    ),
+    Case(
+        "start-warm",
+        "treewright train, a file of 10,000 x 14",
+        "command",
+        "mixed",
+        10_000,
+        1_000,
+        peers=(),
+        command=("train", "{table}"),
+    ),
+    Case(
         "start-fit",
         "a new process to a fitted tree, numbers x 20",
         "start",
@@ -189,15 +228,7 @@ CASES = (
         engine="compiled",
     ),
     Case(
-        "forest",
-        "forest of 100 trees, numbers x 28, unlimited depth",
-        rows=100_000,
-        quick_rows=5_000,
-        growth=Growth("forest", trees=100),
-        store=True,
-    ),
-    Case(
-        "forest-nominal",
+        "forest-many-values",
         "forest of 100 trees, nominal x 20 of 50 values",
         maker="nominal",
         shape={"values": 50, "classes": 2},
@@ -212,11 +243,19 @@ CASES = (
         rows=100_000,
         quick_rows=5_000,
         growth=Growth("adaboost", max_depth=1, trees=200),
-        peers=("scikit-learn",),
+        peers=BOOSTERS,
     ),
     Case("rows-continuous", "growing rows: numbers x 28, depth 8", "rows", rows=10_000_000, growth=Growth(max_depth=8)),
     Case("rows-nominal", "growing rows: nominal x 20, C4.5", "rows", "nominal", rows=10_000_000, growth=_PRUNED_C45),
-    Case("rows-mixed", "growing rows: mixed with missing, C4.5", "rows", "mixed", rows=10_000_000, growth=_PRUNED_C45),
+    Case(
+        "rows-mixed",
+        "growing rows: mixed with missing, C4.5",
+        "rows",
+        "mixed",
+        rows=3_000_000,
+        growth=_PRUNED_C45,
+        span=30,
+    ),
     Case(
         "columns-nominal",
         "growing columns, 10 to 160: nominal, C4.5 to depth 3",
@@ -230,18 +269,102 @@ CASES = (
 )
 
 
-def chosen_cases(names: Sequence[str], *, full: bool) -> tuple[Case, ...]:
-    """Return the cases of these names, or all of the full or the quick form.
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of table, and what its trees are grown by."""
+
+    words: str
+    maker: str = "continuous"
+    shape: dict[str, Any] = field(default_factory=dict)
+    criterion: str = "gini"
+    boosters: tuple[str, ...] | None = BOOSTERS  # None: boosting does not learn from it
+
+
+KINDS = {
+    "two-classes": _Kind("numbers x 28, two classes"),
+    "five-classes": _Kind("numbers x 28, five classes", shape={"classes": 5}),
+    "26-classes": _Kind("numbers x 16, 26 classes", "letters"),
+    "regression": _Kind("numbers x 28, regression", shape={"classes": 0}, boosters=None),
+    "entropy": _Kind("numbers x 28, two classes by entropy", criterion="entropy"),
+    "gain-ratio": _Kind("numbers x 28, two classes by C4.5", criterion="gain_ratio"),
+    "missing": _Kind("numbers x 28, two classes, 10 % missing", shape={"missing": 0.1}, boosters=()),
+    "nominal": _Kind("nominal x 20 of 10 values, five classes", "nominal"),
+    "mixed": _Kind("6 numbers + 8 nominal, 10 % missing", "mixed", boosters=()),
+}
+
+LEARNERS = {
+    "depth-8": Case("", "a tree of depth 8", growth=Growth(max_depth=8)),
+    "full": Case("", "a tree of unlimited depth"),
+    "forest": Case(
+        "", "a forest of 100", rows=100_000, quick_rows=2_000, growth=Growth("forest", trees=100), store=True
+    ),
+    "boosted": Case(
+        "",
+        "AdaBoost of 50 trees of depth 3",
+        rows=100_000,
+        quick_rows=2_000,
+        growth=Growth("adaboost", max_depth=3, trees=50),
+    ),
+}
+
+BASE = "two-classes"
+"""The kind that the costs of the others are compared with."""
+
+
+def _case_of(learner: str, kind: str) -> Case:
+    base, table = LEARNERS[learner], KINDS[kind]
+    growth = replace(base.growth, criterion=table.criterion)
+    if table.criterion == "gain_ratio" and growth.kind == "cart":
+        growth = replace(growth, kind="c45", min_leaf=2)
+    return replace(
+        base,
+        name=f"{learner}-{kind}",
+        title=f"{base.title}: {table.words}",
+        maker=table.maker,
+        shape=table.shape,
+        growth=growth,
+        peers=ALL if learner != "boosted" else table.boosters or (),
+        store=base.store and kind == BASE,
+        quick=kind == BASE and learner in ("depth-8", "full"),
+        kind=kind,
+    )
+
+
+TABLES = tuple(
+    _case_of(learner, kind)
+    for learner in LEARNERS
+    for kind, table in KINDS.items()
+    if learner != "boosted" or table.boosters is not None
+)
+"""Every kind of table under every learner."""
+
+CASES = (*TABLES, *_OTHERS)
+
+SETS: dict[str, tuple[Case, ...]] = {
+    "tables": TABLES,
+    "kernels": tuple(replace(case, peers=()) for case in TABLES if case.growth.kind != "adaboost"),
+}
+"""Cases that are run together. `kernels` gives the table of costs per visit, without peers."""
+
+
+def chosen_cases(names: Sequence[str], *, full: bool, sets: Sequence[str] = ()) -> tuple[Case, ...]:
+    """Return the cases of these names and sets, or all of the full or the quick form.
 
     Examples
     --------
     >>> [case.name for case in chosen_cases(["predict", "wide"], full=False)]
     ['wide', 'predict']
+    >>> len(chosen_cases([], full=False, sets=["tables"]))
+    35
     """
     known = {case.name: case for case in CASES}
     for name in names:
         if name not in known:
             raise ParameterError(unknown_name("case", name, known))
-    if names:
-        return tuple(case for case in CASES if case.name in names)
+    for name in sets:
+        if name not in SETS:
+            raise ParameterError(unknown_name("set of cases", name, SETS))
+    if names or sets:
+        own = {case.name: case for name in sets for case in SETS[name]}
+        return tuple(own.get(case.name, case) for case in CASES if case.name in own or case.name in names)
     return tuple(case for case in CASES if full or case.quick)

@@ -1,7 +1,13 @@
-"""Data for measuring, made from a seed: the same arrays on every machine and in every process."""
+"""Data for measuring, made from a seed: the same arrays on every machine and in every process.
+
+Every table is made by two recipes. The columns of `plain` tables are independent and evenly spread, those of `skewed`
+tables are skewed, rounded, tied and correlated, and their rare classes and missing cells are unevenly spread. A kernel
+that is quick on one of them only is not quick.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,16 +36,16 @@ class Table:
     codes : array, rows x nominal columns
     values : tuple of int
         How many values each nominal column has.
-    labels : array of int
-        The class of each case.
+    labels : array
+        The class of each case, as a number from 0, or the number that regression predicts.
     classes : int
-        How many classes there are.
+        How many classes there are; 0 for regression.
     """
 
     numbers: Floats
     codes: Codes
     values: tuple[int, ...]
-    labels: Codes
+    labels: npt.NDArray[Any]
     classes: int
 
     @property
@@ -75,14 +81,16 @@ class Table:
         return cls(numbers, codes, tuple(table["values"]), labels, table["classes"])
 
 
-def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) -> Table:
-    """Make numbers whose classes hang on some of them, not linearly and never for sure.
+def continuous(rows: int, columns: int = 28, classes: int = 2, missing: float = 0.0, seed: int = 0) -> Table:
+    """Make numbers whose classes hang on some of them, not linearly and never for sure; no classes mean regression.
 
     Examples
     --------
     >>> table = continuous(1000, columns=5)
     >>> table.numbers.shape, table.classes, bool((table.numbers == table.numbers.astype("f4")).all())
     ((1000, 5), 2, True)
+    >>> continuous(1000, classes=0).labels.dtype
+    dtype('float64')
     """
     rng = np.random.default_rng([1, seed])
     numbers = rng.standard_normal((rows, columns), dtype=np.float32)
@@ -90,8 +98,8 @@ def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) ->
     def column(at: int) -> npt.NDArray[np.float32]:
         return numbers[:, at % columns]
 
-    scores = np.zeros((classes, rows), dtype=np.float32)
-    for score in range(1, classes):
+    scores = np.zeros((classes or 2, rows), dtype=np.float32)
+    for score in range(1, len(scores)):
         first = 5 * (score - 1)
         scores[score] = (
             2.4 * column(first) * column(first + 1)
@@ -100,7 +108,9 @@ def continuous(rows: int, columns: int = 28, classes: int = 2, seed: int = 0) ->
             + 1.2 * (column(first + 4) > 0.5)
             - 1.8
         )
-    labels = _drawn(rng, scores)
+    labels = _drawn(rng, scores) if classes else scores[1] + rng.standard_normal(rows)
+    if missing:
+        numbers[rng.random(numbers.shape, dtype=np.float32) < missing] = np.nan
     return Table(numbers.astype(np.float64), np.empty((rows, 0), np.int32), (), labels, classes)
 
 
@@ -186,22 +196,137 @@ def iris(rows: int) -> Table:
     return Table(numbers[order], np.empty((len(order), 0), np.int32), (), labels[order].astype(np.int32), 3)
 
 
-MAKERS: dict[str, Callable[..., Table]] = {
-    "continuous": continuous,
-    "nominal": nominal,
-    "nominal_noisy": nominal_noisy,
-    "mixed": mixed,
-    "letters": letters,
-    "iris": iris,
+def skewed(
+    rows: int,
+    columns: int = 28,
+    values: tuple[int, ...] = (),
+    classes: int = 2,
+    missing: float = 0.0,
+    seed: int = 0,
+) -> Table:
+    """Make a table by the second recipe: skewed, rounded, tied and correlated columns; no classes mean regression.
+
+    The classes hang on the numbers before they are rounded, by steps and products, and the later a class the rarer it
+    is. Columns lack from no cells to twice the share `missing`.
+
+    Examples
+    --------
+    >>> table = skewed(1000, columns=8, values=(3, 20), missing=0.1)
+    >>> table.numbers.shape, table.codes.shape, table.values
+    ((1000, 8), (1000, 2), (3, 20))
+    >>> [len(np.unique(column[~np.isnan(column)])) > 500 for column in table.numbers.T]
+    [True, False, False, False, False, False, True, False]
+    """
+    rng = np.random.default_rng([7, seed])
+    numbers = rng.standard_normal((rows, columns), dtype=np.float32)
+    for at in range(len(_SHAPES), columns):  # each column after the first few resembles an earlier one
+        numbers[:, at] = 0.8 * numbers[:, at] + 0.6 * numbers[:, at - len(_SHAPES)]
+    codes = np.empty((rows, len(values)), dtype=np.int32)
+    for at, count in enumerate(values):
+        codes[:, at] = _skewed(rng, rows, count)
+    scores = np.zeros((classes or 2, rows), dtype=np.float32)
+    for score in range(1, len(scores)):
+        scores[score] = -0.15 * score
+        if columns:
+            scores[score] += _steps(numbers, 3 * score)
+        for at in range(min(4, len(values))):
+            place = (at + score) % len(values)
+            scores[score] += rng.normal(0, 1.2, values[place]).astype(np.float32)[codes[:, place]]
+    if classes:
+        labels = _drawn(rng, scores)
+        labels[: min(rows, classes)] = np.arange(min(rows, classes))  # no class is left out, however few the rows
+    else:
+        labels = np.round(np.exp(0.5 * (scores[1] + rng.standard_normal(rows))), 2)
+    for at in range(columns):
+        numbers[:, at] = _SHAPES[at % len(_SHAPES)](numbers[:, at])
+    if missing:
+        for cells, gap in ((numbers, np.nan), (codes, -1)):
+            for at, share in enumerate(np.linspace(0, 2 * missing, cells.shape[1])):
+                cells[rng.random(rows, dtype=np.float32) < share, at] = gap
+    return Table(numbers.astype(np.float64), codes, values, labels, classes)
+
+
+def skewed_nominal(rows: int, columns: int = 20, values: int = 10, classes: int = 5, seed: int = 0) -> Table:
+    """Make codes of which the first are frequent and the last are rare."""
+    return skewed(rows, 0, (values,) * columns, classes, seed=seed)
+
+
+def skewed_nominal_noisy(rows: int, seed: int = 0) -> Table:
+    """Make the same in the shape of `nominal_noisy`."""
+    return skewed_nominal(rows, 16, 12, 4, seed)
+
+
+def skewed_mixed(rows: int, missing: float = 0.1, seed: int = 0) -> Table:
+    """Make numbers and codes in the shape of `mixed`."""
+    return skewed(rows, 6, ADULT_VALUES, 2, missing, seed)
+
+
+def skewed_letters(rows: int, columns: int = 16, classes: int = 26, seed: int = 0) -> Table:
+    """Make numbers of 26 classes, most of which are rare."""
+    return skewed(rows, columns, (), classes, seed=seed)
+
+
+Maker = Callable[..., Table]
+
+RECIPES: dict[str, dict[str, Maker]] = {
+    "plain": {
+        "continuous": continuous,
+        "nominal": nominal,
+        "nominal_noisy": nominal_noisy,
+        "mixed": mixed,
+        "letters": letters,
+        "iris": iris,
+    },
+    "skewed": {
+        "continuous": skewed,
+        "nominal": skewed_nominal,
+        "nominal_noisy": skewed_nominal_noisy,
+        "mixed": skewed_mixed,
+        "letters": skewed_letters,
+    },
 }
+"""The makers by recipe and name; they take the same options in both."""
 
 
-def make(name: str, rows: int, test_rows: int, shape: dict[str, Any], folder: Path) -> int:
+def make(name: str, rows: int, test_rows: int, shape: dict[str, Any], folder: Path, recipe: str = "plain") -> int:
     """Make one table, split it, save both parts, ``training`` and ``test``, and return the number of columns."""
-    table = MAKERS[name](rows + test_rows, **shape)
+    table = RECIPES[recipe][name](rows + test_rows, **shape)
     table.head(rows).save(folder / "training")
     table.tail(rows).save(folder / "test")
     return table.n_columns
+
+
+def write_csv(table: Table, path: Path) -> None:
+    """Write a table as people have them: names in the first line, nothing where a cell is missing, the class last."""
+    names = [f"x{at + 1}" for at in range(table.numbers.shape[1])] + [f"a{at + 1}" for at in range(len(table.values))]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*names, "y"])
+        for numbers, codes, label in zip(table.numbers, table.codes, table.labels, strict=True):
+            cells = ["" if np.isnan(number) else f"{number:g}" for number in numbers]
+            writer.writerow([*cells, *("" if code < 0 else f"v{code}" for code in codes), f"c{label}"])
+
+
+_SHAPES: tuple[Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]], ...] = (
+    lambda z: np.round(np.exp(3 + 1.2 * z), 2),  # amounts in cents
+    lambda z: np.clip(np.round(38 + 14 * z), 17, 90),  # years of age
+    lambda z: np.where(z < 0.8, 0, np.round(np.exp(5 + 1.5 * z))),  # most have none
+    lambda z: np.floor(np.exp(0.8 + 0.7 * z)),  # small counts
+    lambda z: np.round(np.sinh(2 * z)),  # heavy tails on both sides
+    lambda z: np.floor(2 * z) / 2,  # coarse classes
+    np.exp,  # hardly any ties
+    lambda z: (z > 1).astype(np.float32),  # a rare flag
+)
+"""What the second recipe makes of numbers of the standard normal distribution: the order stays, ties appear."""
+
+
+def _steps(numbers: npt.NDArray[np.float32], first: int) -> npt.NDArray[np.float32]:
+    """Return a score of five columns, from `first` on, by steps and products."""
+    a, b, c, d, e = (numbers[:, (first + at) % numbers.shape[1]] for at in range(5))
+    found: npt.NDArray[np.float32] = (
+        2.2 * np.where(a > 0.4, b > -0.6, c > 1.1) + 1.4 * np.maximum(c, 0) - 1.6 * (d * e > 0.5) - 0.9
+    ).astype(np.float32)
+    return found
 
 
 def _drawn(rng: np.random.Generator, scores: npt.NDArray[np.float32]) -> Codes:

@@ -43,7 +43,10 @@ def dataset(table: Table) -> Dataset:
         Column(f"a{at + 1}", Kind.NOMINAL, tuple(f"v{code}" for code in range(values)))
         for at, values in enumerate(table.values)
     ]
-    columns.append(Column("y", Kind.NOMINAL, tuple(map(str, range(table.classes))), LabelType.INTEGER))
+    if table.classes:
+        columns.append(Column("y", Kind.NOMINAL, tuple(map(str, range(table.classes))), LabelType.INTEGER))
+    else:
+        columns.append(Column("y", Kind.NUMERIC))
     cells = (*table.numbers.T.copy(), *table.codes.T.copy())
     return Dataset(Schema(tuple(columns), target="y"), cells, table.n_rows, table.labels)
 
@@ -79,12 +82,16 @@ class Treewright:
 
     def grow(self, form: Any, table: Table, growth: Growth, threads: int) -> Any:
         """Fit the estimator that grows this."""
-        return self._estimator(growth, threads).fit(form, table.labels)
+        estimator = self._regressor(growth, threads) if not table.classes else self._classifier(growth, threads)
+        return estimator.fit(form, table.labels)
+
+    def uses_threads(self, growth: Growth, action: str) -> bool:
+        """Return True: trees, forests and predictions all use them."""
+        return True
 
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probability of each class."""
-        found: Floats = model.predict_proba(form)
-        return found
+        """Return the probability of each class, or the predicted numbers."""
+        return _asked(model, form)
 
     def size(self, model: Any) -> int:
         """Return the number of nodes, of all trees together."""
@@ -92,6 +99,20 @@ class Treewright:
         if tree is not None:
             return int(tree.n_nodes)
         return sum(int(one.n_nodes) for one in model.trees_)
+
+    def visits(self, model: Any, growth: Growth, columns: int, classes: int) -> float:
+        """Return the sum, over all nodes that are split, of rows x columns tried.
+
+        Examples
+        --------
+        >>> from benchmarks.made_data import continuous
+        >>> table, ours, stump = continuous(200, columns=4), Treewright("interpreted"), Growth(max_depth=1)
+        >>> ours.visits(ours.grow(table.numbers, table, stump, 1), stump, 4, 2)
+        800.0
+        """
+        tried = columns_tried(columns, classes) if growth.kind == "forest" else columns
+        trees = model.trees_ if hasattr(model, "trees_") else [model.tree_]
+        return tried * sum(float(one.weight[np.diff(one.child_start) > 0].sum()) for one in trees)
 
     def save(self, model: Any, path: Path) -> None:
         """Write the model file."""
@@ -103,19 +124,41 @@ class Treewright:
 
         return treewright.load(path)
 
-    def _estimator(self, growth: Growth, threads: int) -> Any:
+    def _regressor(self, growth: Growth, threads: int) -> Any:
         import treewright
+
+        limits: dict[str, Any] = {"max_depth": growth.max_depth, "min_samples_leaf": growth.min_leaf, "n_jobs": threads}
+        if growth.kind == "forest":
+            return treewright.RandomForestRegressor(growth.trees, random_state=0, **limits)
+        return treewright.CARTRegressor(engine=self.engine, **limits)
+
+    def _classifier(self, growth: Growth, threads: int) -> Any:
+        import treewright
+        from treewright.learners.recipe import Stopping
 
         tree: dict[str, Any] = {"max_depth": growth.max_depth, "n_jobs": threads}
         many: dict[str, Any] = {"n_estimators": growth.trees, "random_state": 0}
+        least = max(growth.min_leaf, 2)
         if growth.kind == "cart":
-            return treewright.CARTClassifier(min_samples_leaf=growth.min_leaf, engine=self.engine, **tree)
+            tree |= {"min_samples_leaf": growth.min_leaf, "criterion": growth.criterion}
+            return treewright.CARTClassifier(engine=self.engine, **tree)
         if growth.kind == "c45":
-            least = max(growth.min_leaf, 2)
             return treewright.C45Classifier(prune=growth.pruned, min_objects=least, engine=self.engine, **tree)
+        if growth.criterion == "gain_ratio":
+            base = treewright.c45(prune=growth.pruned, min_objects=least, max_depth=growth.max_depth)
+        else:
+            stopping = Stopping(max_depth=growth.max_depth, min_leaf=growth.min_leaf)
+            base = treewright.cart(criterion=growth.criterion, stopping=stopping)
         if growth.kind == "forest":
-            return treewright.RandomForestClassifier(min_samples_leaf=growth.min_leaf, **many, **tree)
-        return treewright.AdaBoostClassifier(max_depth=growth.max_depth, **many)
+            return treewright.RandomForestClassifier(tree=base, n_jobs=threads, **many)
+        return treewright.AdaBoostClassifier(tree=base, **many)
+
+
+def _asked(model: Any, form: Any) -> Floats:
+    """Return what an estimator with scikit-learn's methods predicts: probabilities, or the numbers of a regression."""
+    ask = getattr(model, "predict_proba", None) or model.predict
+    found: Floats = ask(form)
+    return found
 
 
 MOST_LEAVES = 131_072
@@ -151,10 +194,16 @@ class Competitor(Protocol):
         """Learn; `table` has the labels, and the number of classes there are."""
 
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probability of each class, or a score that orders the classes alike."""
+        """Return the probability of each class, a score that orders the classes alike, or the predicted numbers.
+
+        Of two classes there may be the probability of the second one only, see `by_class`.
+        """
 
     def size(self, model: Any) -> int:
         """Return the number of nodes of all trees."""
+
+    def uses_threads(self, growth: Growth, action: str) -> bool:
+        """Return True if several threads are of use to it for this."""
 
     def save(self, model: Any, path: Path) -> None:
         """Write the model, where `stores` is true."""
@@ -185,6 +234,10 @@ class _Peer:
         """Return the table as it is predicted."""
         return self.form(table)
 
+    def uses_threads(self, growth: Growth, action: str) -> bool:
+        """Return True unless a peer knows better."""
+        return True
+
     def save(self, model: Any, path: Path) -> None:
         """Refuse: saving is only compared with scikit-learn."""
         raise ParameterError(f"{self.name} is not asked to save its model")
@@ -213,23 +266,32 @@ class ScikitLearn(_Peer):
         return np.hstack(parts)
 
     def grow(self, form: Any, table: Table, growth: Growth, threads: int) -> Any:
-        """Fit the tree, the forest, or the stumps."""
-        from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
-        from sklearn.tree import DecisionTreeClassifier
+        """Fit the tree, the forest, or the series."""
+        from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         limits: dict[str, Any] = {"max_depth": growth.max_depth, "min_samples_leaf": growth.min_leaf, "random_state": 0}
+        if table.classes:
+            by_gini = growth.kind != "c45" and growth.criterion == "gini"
+            limits["criterion"] = "gini" if by_gini else "entropy"  # it has no gain ratio
         if growth.kind == "forest":
-            learner: Any = RandomForestClassifier(growth.trees, n_jobs=threads, **limits)
+            forest = RandomForestClassifier if table.classes else RandomForestRegressor
+            learner: Any = forest(
+                growth.trees, n_jobs=threads, max_features=columns_tried(form.shape[1], table.classes), **limits
+            )
         elif growth.kind == "adaboost":
             learner = AdaBoostClassifier(DecisionTreeClassifier(**limits), n_estimators=growth.trees, random_state=0)
         else:
-            learner = DecisionTreeClassifier(criterion="entropy" if growth.kind == "c45" else "gini", **limits)
+            learner = (DecisionTreeClassifier if table.classes else DecisionTreeRegressor)(**limits)
         return learner.fit(form, table.labels)
 
+    def uses_threads(self, growth: Growth, action: str) -> bool:
+        """Return True for forests; the rest has one thread."""
+        return growth.kind == "forest"
+
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probabilities."""
-        found: Floats = model.predict_proba(form)
-        return found
+        """Return the probabilities, or the numbers."""
+        return _asked(model, form)
 
     def size(self, model: Any) -> int:
         """Return the number of nodes."""
@@ -286,7 +348,6 @@ class LightGBM(_Boosted):
 
         depth = growth.max_depth
         parameters: dict[str, Any] = {
-            "objective": "binary" if table.classes == 2 else "multiclass",
             "num_leaves": max(2, min(table.n_rows, MOST_LEAVES if depth is None else 2**depth)),
             "max_depth": -1 if depth is None else depth,
             "min_data_in_leaf": growth.min_leaf,
@@ -299,11 +360,10 @@ class LightGBM(_Boosted):
             "num_threads": threads,
             "seed": 0,
             "verbosity": -1,
+            **_objective(table, "binary", "multiclass", "regression"),
         }
-        if table.classes > 2:
-            parameters["num_class"] = table.classes
         if growth.kind == "forest":
-            share = _root_share(form.array.shape[1])
+            share = _share_tried(form.array.shape[1], table.classes)
             parameters |= {
                 "boosting": "rf",
                 "bagging_freq": 1,
@@ -314,8 +374,9 @@ class LightGBM(_Boosted):
         return lightgbm.train(parameters, data, num_boost_round=growth.trees)
 
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probabilities."""
-        return _both(model.predict(form.array))
+        """Return the probabilities, or the numbers."""
+        found: Floats = model.predict(form.array)
+        return found
 
     def size(self, model: Any) -> int:
         """Return the number of nodes: two for each leaf, less one a tree."""
@@ -334,21 +395,19 @@ class XGBoost(_Boosted):
         import xgboost
 
         parameters: dict[str, Any] = {
-            "objective": "binary:logistic" if table.classes == 2 else "multi:softprob",
             "tree_method": "hist",
             "max_depth": 0 if growth.max_depth is None else growth.max_depth,
             "max_cat_to_onehot": 1,
-            # The nearest that it has to cases in a leaf is a bound on hessians: 1/4 a case in the beginning.
-            "min_child_weight": growth.min_leaf / 4 if growth.min_leaf > 1 else 0,
+            # The nearest that it has to cases in a leaf is a bound on hessians: of classes 1/4 a case in the beginning.
+            "min_child_weight": growth.min_leaf / (4 if table.classes else 1) if growth.min_leaf > 1 else 0,
             "lambda": 0,
             "eta": 1.0,
             "nthread": threads,
             "seed": 0,
+            **_objective(table, "binary:logistic", "multi:softprob", "reg:squarederror"),
         }
-        if table.classes > 2:
-            parameters["num_class"] = table.classes
         if growth.kind == "forest":
-            share = _root_share(form.array.shape[1])
+            share = _share_tried(form.array.shape[1], table.classes)
             parameters |= {"num_parallel_tree": growth.trees, "subsample": IN_BAG, "colsample_bynode": share}
         data = xgboost.QuantileDMatrix(
             form.array, table.labels, feature_types=form.types, enable_categorical=True, nthread=threads
@@ -356,12 +415,15 @@ class XGBoost(_Boosted):
         return xgboost.train(parameters, data, num_boost_round=1)
 
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probabilities."""
-        if not form.nominal:
-            return _both(model.inplace_predict(form.array))
-        import xgboost
+        """Return the probabilities, or the numbers."""
+        found: Floats
+        if form.nominal:
+            import xgboost
 
-        return _both(model.predict(xgboost.DMatrix(form.array, feature_types=form.types, enable_categorical=True)))
+            found = model.predict(xgboost.DMatrix(form.array, feature_types=form.types, enable_categorical=True))
+        else:
+            found = model.inplace_predict(form.array)
+        return found
 
     def size(self, model: Any) -> int:
         """Return the number of nodes: a line for each in its dump."""
@@ -379,11 +441,13 @@ class YDF(_Peer):
         import ydf
 
         whole = {"max_vocab_count": -1, "min_vocab_frequency": 1}
-        columns = [ydf.Column("y", ydf.Semantic.CATEGORICAL, **whole)]
+        label = ("y", ydf.Semantic.CATEGORICAL) if table.classes else ("y", ydf.Semantic.NUMERICAL)
+        columns = [ydf.Column(*label, **(whole if table.classes else {}))]
         columns += [ydf.Column(f"x{at + 1}", ydf.Semantic.NUMERICAL) for at in range(table.numbers.shape[1])]
         columns += [ydf.Column(f"a{at + 1}", ydf.Semantic.CATEGORICAL, **whole) for at in range(len(table.values))]
         return ydf.create_vertical_dataset(
-            self.questions(table) | {"y": table.labels.astype(np.int64)}, columns=columns
+            self.questions(table) | {"y": table.labels.astype(np.int64 if table.classes else np.float32)},
+            columns=columns,
         )
 
     def questions(self, table: Table) -> Any:
@@ -400,18 +464,25 @@ class YDF(_Peer):
             "max_depth": -1 if growth.max_depth is None else growth.max_depth + 1,
             "min_examples": growth.min_leaf,
             "num_threads": threads,
+            "task": ydf.Task.CLASSIFICATION if table.classes else ydf.Task.REGRESSION,
         }
-        if growth.kind == "forest":
+        if growth.kind == "forest":  # the columns that a node tries are those of `columns_tried` without being told
+            if table.classes:
+                limits["winner_take_all"] = False
             learner: Any = ydf.RandomForestLearner(
-                "y", num_trees=growth.trees, winner_take_all=False, compute_oob_performances=False, **limits
+                "y", num_trees=growth.trees, compute_oob_performances=False, **limits
             )
         else:
             learner = ydf.CartLearner("y", validation_ratio=0.0, **limits)
         return learner.train(form, verbose=0)
 
     def shares(self, model: Any, form: Any) -> Floats:
-        """Return the probabilities in the order of the class numbers, which is not always the order of YDF."""
-        found = _both(model.predict(form))
+        """Return the numbers, or the probabilities by class number, which is not always the order of YDF."""
+        import ydf
+
+        if model.task() == ydf.Task.REGRESSION:
+            return np.asarray(model.predict(form), dtype=np.float64)
+        found = by_class(model.predict(form), len(model.label_classes()))
         order = np.argsort([int(label) for label in model.label_classes()])
         return found[:, order]
 
@@ -442,12 +513,36 @@ def competitor_named(name: str, engine: str = "auto") -> Competitor:
     return PEERS[name]()
 
 
-def _root_share(columns: int) -> float:
-    """Return the share of the columns that is their square root, rounded down as the others round."""
-    return int(np.sqrt(columns)) / columns
+def columns_tried(columns: int, classes: int) -> int:
+    """Return how many columns a node of a forest tries, whoever grows it: the root of all, in regression a third.
+
+    Examples
+    --------
+    >>> columns_tried(28, 2), columns_tried(28, 0)
+    (5, 9)
+    """
+    return max(1, int(np.sqrt(columns)) if classes else columns // 3)
 
 
-def _both(found: Any) -> Floats:
-    """Return a column for each class, also where only the probability of the second came."""
+def _share_tried(columns: int, classes: int) -> float:
+    """Return the same as a share; the peers round it down to a whole number, so it is a little larger."""
+    return (columns_tried(columns, classes) + 1e-6) / columns
+
+
+def _objective(table: Table, two: str, several: str, regression: str) -> dict[str, Any]:
+    """Return the parameters of LightGBM and XGBoost that depend on the number of classes."""
+    if table.classes > 2:
+        return {"objective": several, "num_class": table.classes}
+    return {"objective": two if table.classes else regression}
+
+
+def by_class(found: Any, classes: int) -> Floats:
+    """Return a column for each class, also where only the probability of the second came; numbers stay as they are.
+
+    Examples
+    --------
+    >>> by_class([0.25, 1.0], 2).tolist(), by_class([0.25, 1.0], 0).tolist()
+    ([[0.75, 0.25], [0.0, 1.0]], [0.25, 1.0])
+    """
     array = np.asarray(found, dtype=np.float64)
-    return np.column_stack([1 - array, array]) if array.ndim == 1 else array
+    return np.column_stack([1 - array, array]) if array.ndim == 1 and classes else array

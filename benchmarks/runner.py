@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import Case
+from benchmarks.made_data import RECIPES
 from benchmarks.peers import PEERS, Treewright, competitor_named
 from benchmarks.results import CaseResult, Measurement
 from treewright.errors import ParameterError, TreewrightError
 
 GROWING_STEPS = 5
-"""Tables of a case with growing rows, from a hundredth of the rows to all of them."""
+"""Tables of a case with growing rows, from the smallest to all rows."""
 
 GROWING_COLUMNS = (10, 20, 40, 80, 160)
 
@@ -31,6 +32,9 @@ PEER_PATIENCE = 60.0
 
 COMMAND_RUNS = 7
 """A command line takes a moment only, so that more runs are affordable and needed."""
+
+COLD_RUNS = 2
+"""Without compiled code it takes longer."""
 
 Progress = Callable[[int, int], None]
 
@@ -49,18 +53,21 @@ class Settings:
         Who is compared with, if installed.
     repeats : int
         Rounds.
-    threads : int
-        For everyone who can use several.
+    threads : tuple of int
+        For everyone who can use several: all of them for fitting and predicting, the largest for everything else.
     time_limit : float
         Seconds for one measurement.
+    recipes : tuple of str
+        By which the data are made.
     """
 
     full: bool = False
     rows: int | None = None
     peers: tuple[str, ...] = tuple(PEERS)
     repeats: int = 3
-    threads: int = 2
+    threads: tuple[int, ...] = (2,)
     time_limit: float = 900.0
+    recipes: tuple[str, ...] = tuple(RECIPES)
 
     def __post_init__(self) -> None:
         for name in self.peers:
@@ -68,9 +75,17 @@ class Settings:
         if self.rows is not None and self.rows < 100:
             raise ParameterError(f"rows must be at least 100, not {self.rows}")
 
+    def threads_of(self, case: Case) -> tuple[int, ...]:
+        """Return the numbers of threads of a case."""
+        return self.threads if case.action in ("fit", "predict") else (max(self.threads),)
+
+    def recipes_of(self, case: Case) -> tuple[str, ...]:
+        """Return the recipes of a case; where it has one only, this is measured whatever was asked for."""
+        return tuple(recipe for recipe in case.recipes if recipe in self.recipes) or case.recipes[:1]
+
     def rows_of(self, case: Case) -> int:
         """Return the rows of a case; iris has what it has."""
-        if case.maker == "iris" or case.action == "command":
+        if case.maker == "iris" or (case.action == "command" and not case.rows):
             return case.rows
         return self.rows or (case.rows if self.full else case.quick_rows)
 
@@ -102,10 +117,10 @@ def run_case(case: Case, settings: Settings, progress: Progress | None = None) -
     names, skipped = _who(case, settings)
     with tempfile.TemporaryDirectory(prefix="treewright-bench-") as folder:
         workspace = _Workspace(Path(folder), settings)
-        if case.action == "command":
-            found = [_command(case, workspace, progress)]
+        if case.action in ("command", "cold"):
+            found = _commands(case, settings, workspace, rows, progress)
         elif case.action == "rows":
-            found = _growing(case, settings, workspace, names, _sizes(rows), progress)
+            found = _growing(case, settings, workspace, names, _sizes(rows, case.span), progress)
         elif case.action == "columns":
             shapes = [(rows, case.shape | {"columns": columns}) for columns in GROWING_COLUMNS]
             found = _growing(case, settings, workspace, names, shapes, progress)
@@ -127,8 +142,8 @@ def _who(case: Case, settings: Settings) -> tuple[list[str], list[str]]:
     return names, skipped
 
 
-def _sizes(rows: int) -> list[tuple[int, dict[str, Any]]]:
-    shares = [10 ** (-2 + 2 * step / (GROWING_STEPS - 1)) for step in range(GROWING_STEPS)]
+def _sizes(rows: int, span: int) -> list[tuple[int, dict[str, Any]]]:
+    shares = [span ** (step / (GROWING_STEPS - 1) - 1) for step in range(GROWING_STEPS)]
     return [(size, {}) for size in sorted({max(round(rows * share), 50) for share in shares})]
 
 
@@ -141,6 +156,7 @@ def _growing(
     progress: Progress | None,
 ) -> list[Measurement]:
     """Measure on one table after the other, without those who have become too slow."""
+    settings = replace(settings, threads=settings.threads_of(case))
     found: list[Measurement] = []
     still = list(names)
     for done, (rows, shape) in enumerate(tables):
@@ -150,11 +166,12 @@ def _growing(
         now = _one_table(fit, settings, workspace, still, (rows, fit.shape), None, accuracy=False)
         found += now
         factor = tables[done + 1][0] / rows if done + 1 < len(tables) and tables[done + 1][0] > rows else 2.0
-        still = [
+        slow = {
             one.competitor
             for one in now
-            if one.seconds is not None and (one.is_ours or one.seconds * factor <= PEER_PATIENCE)
-        ]
+            if one.seconds is None or (not one.is_ours and one.seconds * factor > PEER_PATIENCE)
+        }
+        still = [name for name in still if name not in slow]
     return found
 
 
@@ -168,40 +185,43 @@ def _one_table(
     *,
     accuracy: bool = True,
 ) -> list[Measurement]:
-    """Make the data and let everybody have them in turn."""
+    """Make the data by each recipe and let everybody have them in turn, with each number of threads."""
     rows, shape = table
-    training, test = case.training_rows(rows), case.test_rows(rows)
-    if case.action != "predict":
-        test = min(test, MOST_TEST_ROWS)
-    data = workspace.folder / "data"
-    made = {"action": "make", "maker": case.maker, "rows": training, "test_rows": test, "shape": shape}
-    result, _ = workspace.work(made | {"data": str(data)})
-    if "failed" in result:
-        raise TreewrightError(f"the data of {case.name} could not be made: {result['failed']}")
-    columns = int(result["columns"])
+    shown = rows if case.action == "predict" else case.training_rows(rows)
     rounds = 1 if case.action == "compile" else settings.repeats
-    runs = {name: _Runs() for name in names}
-    for turn in range(rounds):
-        first = turn % len(names) if names else 0
-        for at, name in enumerate((*names[first:], *names[:first])):
-            if progress is not None:
-                progress(turn * len(names) + at, rounds * len(names))
-            if runs[name].failed is None:
-                job = {
-                    "action": case.action,
-                    "competitor": name,
-                    "growth": case.growth.to_dict(),
-                    "data": str(data),
-                    "engine": case.engine,
-                    "threads": settings.threads,
-                    "store": case.store,
-                    "accuracy": accuracy,
-                    "scratch": str(workspace.folder),
-                }
-                _run_once(runs[name], job, workspace, first=turn == 0)
-    shutil.rmtree(data)
-    shown = rows if case.action == "predict" else training
-    return [_best(name, one, shown, columns) for name, one in runs.items()]
+    recipes = settings.recipes_of(case)
+    asked = [(threads, name) for threads in settings.threads_of(case) for name in names if _threaded(name, case)]
+    asked += [(1, name) for name in names if not _threaded(name, case)]
+    found: list[Measurement] = []
+    for at, recipe in enumerate(recipes):
+        columns = workspace.made(case, rows, shape, recipe)
+        runs = {one: _Runs() for one in asked}
+        for turn in range(rounds):
+            first = turn % len(asked) if asked else 0
+            for done, (threads, name) in enumerate((*asked[first:], *asked[:first])):
+                if progress is not None:
+                    progress((at * rounds + turn) * len(asked) + done, len(recipes) * rounds * len(asked))
+                if runs[threads, name].failed is None:
+                    job = {
+                        "action": case.action,
+                        "competitor": name,
+                        "growth": case.growth.to_dict(),
+                        "data": str(workspace.data),
+                        "engine": case.engine,
+                        "threads": threads,
+                        "store": case.store,
+                        "accuracy": accuracy,
+                        "scratch": str(workspace.folder),
+                    }
+                    _run_once(runs[threads, name], job, workspace, first=turn == 0)
+        for (threads, name), one in runs.items():
+            best = _best(name, one, shown, columns)
+            found.append(replace(best, recipe=recipe, threads=threads, threaded=_threaded(name, case)))
+    return found
+
+
+def _threaded(name: str, case: Case) -> bool:
+    return competitor_named(name).uses_threads(case.growth, case.action)
 
 
 def _run_once(runs: _Runs, job: dict[str, Any], workspace: _Workspace, *, first: bool) -> None:
@@ -231,24 +251,37 @@ def _best(name: str, runs: _Runs, rows: int, columns: int) -> Measurement:
     return Measurement(name, version, rows, columns, seconds, every, facts, runs.failed)
 
 
-def _command(case: Case, workspace: _Workspace, progress: Progress | None) -> Measurement:
-    """Time the command line as a process."""
+def _commands(
+    case: Case, settings: Settings, workspace: _Workspace, rows: int, progress: Progress | None
+) -> list[Measurement]:
+    """Time the command line as a process; a cold one finds an empty folder of compiled code each time."""
     beside = Path(sys.executable).with_name("treewright")
-    program = [str(beside)] if beside.exists() else [sys.executable, "-m", "treewright"]
-    times = []
-    for run in range(COMMAND_RUNS):
-        if progress is not None:
-            progress(run, COMMAND_RUNS)
-        start = time.perf_counter()
-        subprocess.run([*program, *case.command], check=True, capture_output=True, cwd=workspace.folder)
-        times.append(time.perf_counter() - start)
-    return Measurement(Treewright.name, Treewright().version, 0, 0, min(times), tuple(times))
+    program = [str(beside)] if beside.exists() else [sys.executable, "-P", "-m", "treewright"]
+    arguments = [argument.format(table=workspace.data / "table.csv") for argument in case.command]
+    needs_data = arguments != list(case.command)
+    count, found = COLD_RUNS if case.action == "cold" else COMMAND_RUNS, []
+    for at, recipe in enumerate(settings.recipes_of(case)):
+        columns = workspace.made(case, rows, case.shape, recipe, file=True) if needs_data else 0
+        times = []
+        for run in range(count):
+            if progress is not None:
+                progress(at * count + run, len(settings.recipes_of(case)) * count)
+            environment = os.environ | {"PYTHONPATH": _python_path()}
+            if case.action == "cold":
+                environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=workspace.folder)
+            start = time.perf_counter()
+            command = [*program, *arguments]
+            subprocess.run(command, check=True, capture_output=True, cwd=workspace.folder, env=environment)
+            times.append(time.perf_counter() - start)
+        point = Measurement(Treewright.name, Treewright().version, rows, columns, min(times), tuple(times))
+        found.append(replace(point, recipe=recipe, threads=max(settings.threads)))
+    return found
 
 
 def _python_path() -> str:
-    """Return where a worker finds this package: the folder above it, then what is set already."""
-    own = str(Path(__file__).resolve().parents[1])
-    return os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])
+    """Return where a process in any folder finds this package: the folder above it, then what is set already."""
+    already = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    return os.pathsep.join([str(Path(__file__).resolve().parents[1]), *map(os.path.abspath, already)])
 
 
 class _Workspace:
@@ -256,7 +289,27 @@ class _Workspace:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.folder = folder
+        self.data = folder / "data"
         self._limit = settings.time_limit
+
+    def made(self, case: Case, rows: int, shape: dict[str, Any], recipe: str, *, file: bool = False) -> int:
+        """Make the data of a case, also as a file if a command is to read them; return the number of columns."""
+        test = case.test_rows(rows)
+        job = {
+            "action": "make",
+            "maker": case.maker,
+            "recipe": recipe,
+            "rows": case.training_rows(rows),
+            "test_rows": test if case.action == "predict" else min(test, MOST_TEST_ROWS),
+            "shape": shape,
+            "data": str(self.data),
+            "file": file,
+        }
+        shutil.rmtree(self.data, ignore_errors=True)  # those before
+        result, _ = self.work(job)
+        if "failed" in result:
+            raise TreewrightError(f"the data of {case.name} could not be made: {result['failed']}")
+        return int(result["columns"])
 
     def work(self, job: dict[str, Any], environment: dict[str, str] | None = None) -> tuple[dict[str, Any], float]:
         """Do a job in a new process; return its result, or why it failed, and the seconds from the start of it.

@@ -11,15 +11,17 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cases import Growth
-from benchmarks.made_data import Table, make
+from benchmarks.made_data import Table, make, write_csv
 from benchmarks.memory import forget_peak, peak
-from benchmarks.peers import Competitor, Treewright, competitor_named
+from benchmarks.peers import Competitor, Treewright, by_class, competitor_named
 from treewright.errors import TreewrightError
 
 WARM_ROWS = 600
@@ -42,7 +44,10 @@ def main(arguments: list[str]) -> None:
     job_file, result_file = map(Path, arguments)
     job = json.loads(job_file.read_text())
     if job["action"] == "make":
-        columns = make(job["maker"], job["rows"], job["test_rows"], job["shape"], Path(job["data"]))
+        folder = Path(job["data"])
+        columns = make(job["maker"], job["rows"], job["test_rows"], job["shape"], folder, job["recipe"])
+        if job["file"]:
+            write_csv(Table.load(folder / "training"), folder / "table.csv")
         result: Result = {"columns": columns}
     else:
         try:
@@ -58,38 +63,63 @@ def measured(job: dict[str, Any]) -> Result:
     growth = Growth(**job["growth"])
     folder = Path(job["data"])
     action = {"fit": _fit, "predict": _predict, "latency": _latency, "start": _start, "compile": _compile}
-    result = action[job["action"]](competitor, growth, folder, job)
+    # Neither predicting nor boosting can be told a number of threads by everybody.
+    kept = job["action"] == "predict" or growth.kind == "adaboost"
+    with _processors(job["threads"]) if kept else nullcontext():
+        result = action[job["action"]](competitor, growth, folder, job)
     return result | {"version": competitor.version, "numba": "numba" in sys.modules}
+
+
+@contextmanager
+def _processors(threads: int) -> Iterator[None]:
+    """Use only as many processors as threads were asked for, where the system lets a process choose.
+
+    They are taken from all over the list: neighbours may be two halves of one core.
+    """
+    if not hasattr(os, "sched_setaffinity"):  # Linux has it
+        yield
+        return
+    allowed = sorted(os.sched_getaffinity(0))
+    few = min(threads, len(allowed))
+    os.sched_setaffinity(0, {allowed[at * len(allowed) // few] for at in range(few)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def _fit(competitor: Competitor, growth: Growth, folder: Path, job: dict[str, Any]) -> Result:
     table = Table.load(folder / "training")
     _warm_up(competitor, growth, table, job["threads"])
+    columns = table.n_columns
     form = competitor.form(table)
     labels_alone = _without_attributes(table) if form is not table.numbers else table
     del table
     gc.collect()
     before = forget_peak()
-    start = time.perf_counter()
+    start, worked = time.perf_counter(), time.process_time()
     model = competitor.grow(form, labels_alone, growth, job["threads"])
-    seconds = time.perf_counter() - start
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
     most = peak()
     del form
     result: Result = {
         "seconds": seconds,
+        "processor_seconds": worked,
         "peak_bytes": most,
         "added_bytes": None if most is None or before is None else most - before,
         "nodes": competitor.size(model),
     }
+    if isinstance(competitor, Treewright):
+        result["visits"] = competitor.visits(model, growth, columns, labels_alone.classes)
     if job["accuracy"]:
         result["training_accuracy"] = _accuracy(competitor, model, Table.load(folder / "training"))
         result["test_accuracy"] = _accuracy(competitor, model, Table.load(folder / "test"))
     if job["store"] and competitor.stores:
-        result |= _stored(competitor, model, Table.load(folder / "training"), Path(job["scratch"]))
+        result |= _stored(competitor, model, Table.load(folder / "training"), Path(job["scratch"]), job["threads"])
     return result
 
 
-def _stored(competitor: Competitor, model: Any, table: Table, scratch: Path) -> Result:
+def _stored(competitor: Competitor, model: Any, table: Table, scratch: Path, threads: int) -> Result:
     """Save, then time loading and predicting together."""
     file = scratch / f"model-{os.getpid()}.json"
     form = competitor.questions(table)
@@ -99,9 +129,10 @@ def _stored(competitor: Competitor, model: Any, table: Table, scratch: Path) -> 
     size = file.stat().st_size
     del model
     gc.collect()
-    start = time.perf_counter()
-    competitor.shares(competitor.load(file), form)
-    loaded = time.perf_counter() - start
+    with _processors(threads):
+        start = time.perf_counter()
+        competitor.shares(competitor.load(file), form)
+        loaded = time.perf_counter() - start
     file.unlink()
     return {"save_seconds": saved, "load_and_predict_seconds": loaded, "file_bytes": size, "stored_rows": table.n_rows}
 
@@ -166,8 +197,10 @@ def _warm_up(competitor: Competitor, growth: Growth, table: Table, threads: int)
     """Load and compile what fitting needs, by a few cases of every class."""
     large = table.n_rows >= COMPILED_CASES
     rows = WARM_ROWS_OF_LARGE if large else WARM_ROWS
-    rows_of_classes = [np.flatnonzero(table.labels == one)[: rows // table.classes + 1] for one in range(table.classes)]
-    few = np.concatenate(rows_of_classes)
+    few = np.arange(min(rows, table.n_rows))
+    if table.classes:
+        each = rows // table.classes + 1
+        few = np.concatenate([np.flatnonzero(table.labels == one)[:each] for one in range(table.classes)])
     small = Table(table.numbers[few], table.codes[few], table.values, table.labels[few], table.classes)
     if large and isinstance(competitor, Treewright) and competitor.engine == "auto":
         competitor = Treewright("compiled")
@@ -185,8 +218,12 @@ def _accuracy(competitor: Competitor, model: Any, table: Table) -> float:
     return _share_right(competitor.shares(model, competitor.questions(table)), table)
 
 
-def _share_right(shares: Any, table: Table) -> float:
-    return float((np.argmax(shares, axis=1) == table.labels).mean())
+def _share_right(found: Any, table: Table) -> float:
+    """Return the share of cases that are predicted right, of numbers the share of the variance that is explained."""
+    found = by_class(found, table.classes)
+    if table.classes:
+        return float((np.argmax(found, axis=1) == table.labels).mean())
+    return 1 - float(((found - table.labels) ** 2).mean() / table.labels.var())
 
 
 if __name__ == "__main__":

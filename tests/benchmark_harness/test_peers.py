@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.cases import Growth
-from benchmarks.made_data import Table, continuous, letters, mixed, nominal
-from benchmarks.peers import PEERS, Competitor, Treewright, competitor_named
+from benchmarks.cases import SETS, Case, Growth
+from benchmarks.made_data import RECIPES, Table, continuous, letters, mixed, nominal
+from benchmarks.peers import PEERS, Competitor, Treewright, by_class, competitor_named
 
 from treewright.errors import ParameterError
 
@@ -21,7 +22,10 @@ EVERYONE = [
 
 def grown(competitor: Competitor, table: Table, growth: Growth) -> tuple[object, float]:
     model = competitor.grow(competitor.form(table), table, growth, 1)
-    shares = competitor.shares(model, competitor.questions(table))
+    shares = by_class(competitor.shares(model, competitor.questions(table)), table.classes)
+    if not table.classes:
+        assert shares.shape == (table.n_rows,)
+        return model, float(np.corrcoef(shares, table.labels)[0, 1])
     assert shares.shape == (table.n_rows, table.classes)
     return model, float((shares.argmax(axis=1) == table.labels).mean())
 
@@ -101,3 +105,43 @@ def test_what_is_not_asked_of_a_peer_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_competitor_gets_the_nearest() -> None:
     with pytest.raises(ParameterError, match="did you mean 'lightgbm'"):
         competitor_named("lihgtgbm")
+
+
+@pytest.mark.parametrize("name", EVERYONE)
+@pytest.mark.parametrize("kind", ["cart", "forest"])
+def test_numbers_are_predicted_in_regression(name: str, kind: str) -> None:
+    _, right = grown(competitor_named(name), continuous(500, columns=6, classes=0), Growth(kind, trees=10))
+    assert right > 0.8
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", EVERYONE)
+@pytest.mark.parametrize("case", SETS["tables"], ids=lambda case: case.name)
+def test_every_kind_of_table_is_grown_by_everyone_who_is_asked(name: str, case: Case) -> None:
+    if name in (*case.peers, "treewright"):
+        table = RECIPES["skewed"][case.maker](300, **case.shape)
+        model, _ = grown(competitor_named(name), table, replace(case.growth, trees=min(case.growth.trees, 3)))
+        assert competitor_named(name).size(model) >= 3
+
+
+def test_the_criterion_changes_the_tree() -> None:
+    table = continuous(600, columns=6)
+    for kind in ("cart", "forest", "adaboost"):
+        for name in ("treewright", "scikit-learn"):
+            competitor, growth = competitor_named(name), Growth(kind, max_depth=4, trees=3)
+            models = [grown(competitor, table, replace(growth, criterion=one))[0] for one in ("gini", "entropy")]
+            by_gini, by_entropy = (competitor.shares(model, table.numbers) for model in models)
+            assert not np.array_equal(by_gini, by_entropy)
+
+
+def test_forests_and_series_by_the_gain_ratio_have_trees_of_c45() -> None:
+    table = continuous(300, columns=6)
+    for kind in ("forest", "adaboost"):
+        model = Treewright().grow(table.numbers, table, Growth(kind, trees=2, criterion="gain_ratio"), 1)
+        assert model.model_.recipe["tree"]["criterion"] == "gain_ratio"
+
+
+def test_one_tree_of_scikit_learn_knows_one_thread_only() -> None:
+    known = {name: competitor_named(name).uses_threads(Growth(), "fit") for name in PEERS}
+    assert known == {"scikit-learn": False, "lightgbm": True, "xgboost": True, "ydf": True}
+    assert competitor_named("scikit-learn").uses_threads(Growth("forest"), "fit")

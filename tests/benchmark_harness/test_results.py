@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from benchmarks.results import CaseResult, Measurement, slope_of
@@ -37,7 +38,8 @@ def test_growing_data_have_a_slope_for_everyone() -> None:
     assert result.slope("ydf") == pytest.approx(2.0)
     assert result.line("ydf")[0] == [100, 1000]
     plain = result.to_dict()
-    assert plain["slopes"] == pytest.approx({"treewright": 1.0, "ydf": 2.0})
+    slopes = {one["competitor"]: one["slope"] for one in plain["slopes"]}
+    assert slopes == pytest.approx({"treewright": 1.0, "ydf": 2.0})
     assert "ratio" not in plain["measurements"][0]
     ours_at_last = result.of("treewright")
     assert ours_at_last is not None
@@ -53,3 +55,37 @@ def test_growing_columns_are_measured_by_columns() -> None:
 
 def test_one_size_has_no_slope() -> None:
     assert slope_of([5, 5], [1.0, 2.0]) is None
+
+
+def test_ratios_are_those_of_the_same_recipe_and_threads() -> None:
+    ours = [
+        replace(point("treewright", 8.0 / threads * slow), threads=threads, recipe=recipe)
+        for threads in (1, 2)
+        for recipe, slow in (("plain", 1.0), ("skewed", 2.0))
+    ]
+    single = replace(point("scikit-learn", 16.0), threaded=False)
+    several = replace(point("ydf", 12.0), threads=2)
+    result = CaseResult("c", "t", "fit", 100, (*ours, single, several))
+    assert (result.recipes, result.threads) == (("plain", "skewed"), (1, 2))
+    assert [result.at("plain", threads).ratio("scikit-learn") for threads in (1, 2)] == [2.0, 4.0]
+    assert [result.at("plain", threads).ratio("ydf") for threads in (1, 2)] == [None, 3.0]
+    assert result.at("skewed", 2).ratio("scikit-learn") is None
+
+
+def test_results_survive_their_plain_form() -> None:
+    result = CaseResult("c", "t", "fit", 100, (point("treewright", 2.0, nodes=3), point("ydf", None)), ("no xgboost",))
+    assert CaseResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_joined_results_have_what_was_measured_last() -> None:
+    first = CaseResult("c", "t", "fit", 100, (point("treewright", 2.0), point("ydf", 3.0)), ("a",))
+    again = CaseResult(
+        "c", "t", "fit", 100, (point("treewright", 1.0), replace(point("treewright", 0.5), threads=2)), ("a",)
+    )
+    both = first.joined(again)
+    assert [(one.competitor, one.threads, one.seconds) for one in both.measurements] == [
+        ("treewright", 1, 1.0),
+        ("ydf", 1, 3.0),
+        ("treewright", 2, 0.5),
+    ]
+    assert both.skipped == ("a",)

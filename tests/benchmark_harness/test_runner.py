@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from benchmarks.runner import Settings, run_case
 
 from treewright.errors import ParameterError, TreewrightError
 
-TINY = Settings(rows=200, peers=("scikit-learn",), repeats=2, threads=1, time_limit=60)
+TINY = Settings(rows=200, peers=("scikit-learn",), repeats=2, threads=(1,), time_limit=60, recipes=("plain",))
 
 
 def one(name: str) -> Case:
@@ -55,7 +56,7 @@ class Workers:
 @pytest.mark.full
 def test_each_competitor_is_measured_in_processes_of_its_own() -> None:
     seen: list[tuple[int, int]] = []
-    result = run_case(one("continuous-8"), TINY, lambda done, total: seen.append((done, total)))
+    result = run_case(one("depth-8-two-classes"), TINY, lambda done, total: seen.append((done, total)))
     assert [point.competitor for point in result.measurements] == ["treewright", "scikit-learn"]
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4)]
     for point in result.measurements:
@@ -122,7 +123,7 @@ def test_the_best_round_counts_with_its_statistics(monkeypatch: pytest.MonkeyPat
         {"seconds": 1.0, "nodes": 7, "load_and_predict_seconds": 4.0},
     ]
     Workers(monkeypatch, {"treewright": ours, "scikit-learn": [{"seconds": 3.0}]})
-    mine = run_case(one("forest"), TINY).of("treewright")
+    mine = run_case(one("forest-two-classes"), TINY).of("treewright")
     assert mine is not None
     assert (mine.seconds, mine.every, mine.version) == (1.0, (2.0, 1.0), "1")
     assert mine.facts == {"nodes": 7, "load_and_predict_seconds": 1.0}
@@ -174,7 +175,7 @@ def test_growing_rows_leave_slow_peers_behind(monkeypatch: pytest.MonkeyPatch) -
     answers = {"treewright": [{"seconds": 500.0}], "scikit-learn": [{"seconds": 20.0}]}
     Workers(monkeypatch, answers)
     seen: list[tuple[int, int]] = []
-    settings = Settings(rows=10_000, peers=("scikit-learn",), repeats=1)
+    settings = Settings(rows=10_000, peers=("scikit-learn",), repeats=1, recipes=("plain",))
     result = run_case(one("rows-nominal"), settings, lambda done, total: seen.append((done, total)))
     assert result.line("treewright")[0] == [100, 316, 1000, 3162, 10_000]
     assert result.line("scikit-learn")[0] == [100]
@@ -196,7 +197,7 @@ def test_growing_stops_where_ours_fails(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_rows_come_from_the_form_or_from_the_user() -> None:
-    case = one("continuous-8")
+    case = one("depth-8-two-classes")
     assert Settings(full=True).rows_of(case) == 1_000_000
     assert Settings().rows_of(case) == 20_000
     assert Settings(rows=123).rows_of(case) == 123
@@ -208,3 +209,66 @@ def test_wrong_settings() -> None:
         Settings(peers=("xgbost",))
     with pytest.raises(ParameterError, match="at least 100"):
         Settings(rows=5)
+
+
+# -- recipes and threads -----------------------------------------------------------------------------------------------
+
+
+def test_every_recipe_is_measured_with_every_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(monkeypatch, {name: [{"seconds": 1.0}] for name in ("treewright", "scikit-learn")})
+    result = run_case(one("forest-two-classes"), replace(TINY, threads=(1, 2), repeats=1, recipes=("plain", "skewed")))
+    assert [(job["competitor"], job["threads"]) for job in workers.jobs] == 2 * [
+        ("treewright", 1),
+        ("scikit-learn", 1),
+        ("treewright", 2),
+        ("scikit-learn", 2),
+    ]
+    assert [(point.recipe, point.threads) for point in result.measurements if point.is_ours] == [
+        ("plain", 1),
+        ("plain", 2),
+        ("skewed", 1),
+        ("skewed", 2),
+    ]
+
+
+def test_who_knows_one_thread_only_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers(monkeypatch, {name: [{"seconds": 1.0}] for name in ("treewright", "scikit-learn")})
+    result = run_case(one("wide"), replace(TINY, threads=(2, 4), repeats=1))
+    assert [(job["competitor"], job["threads"]) for job in workers.jobs] == [
+        ("treewright", 2),
+        ("treewright", 4),
+        ("scikit-learn", 1),
+    ]
+    assert [result.at("plain", threads).ratio("scikit-learn") for threads in (2, 4)] == [1.0, 1.0]
+
+
+def test_what_threads_do_not_change_is_measured_with_the_most() -> None:
+    settings = Settings(threads=(1, 2))
+    assert settings.threads_of(one("wide")) == (1, 2)
+    assert settings.threads_of(one("start-fit")) == settings.threads_of(one("rows-mixed")) == (2,)
+
+
+def test_what_has_one_recipe_only_is_measured_by_it() -> None:
+    settings = Settings(recipes=("skewed",))
+    assert settings.recipes_of(one("wide")) == ("skewed",)
+    assert settings.recipes_of(one("small")) == ("plain",)
+
+
+def test_a_cold_command_reads_a_file_and_finds_nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    original = subprocess.run
+
+    def ran(command: list[str], **options: Any) -> Any:
+        if "benchmarks.worker" in command:
+            return original(command, **options)
+        folder = Path(options["env"]["NUMBA_CACHE_DIR"])
+        seen.append((command[-2], len(Path(command[-1]).read_text().splitlines()), list(folder.iterdir())))
+        return subprocess.CompletedProcess(command, 0, b"", b"")
+
+    monkeypatch.setattr(subprocess, "run", ran)
+    result = run_case(one("start-cold"), replace(TINY, recipes=("plain", "skewed")))
+    assert seen == [("train", 201, [])] * 2 * runner.COLD_RUNS
+    assert [(point.recipe, point.rows, point.columns) for point in result.measurements] == [
+        ("plain", 200, 14),
+        ("skewed", 200, 14),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ def done(folder: Path, **job: Any) -> dict[str, Any]:
         "store": False,
         "accuracy": True,
         "scratch": str(folder),
+        "recipe": "plain",
+        "rows": 200,
+        "file": False,
     }
     (folder / "job.json").write_text(json.dumps(usual | job))
     worker.main([str(folder / "job.json"), str(folder / "result.json")])
@@ -38,7 +42,7 @@ def done(folder: Path, **job: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = done(tmp_path, action="make", maker="continuous", rows=200, test_rows=100, shape={"columns": 5})
+    made = done(tmp_path, action="make", maker="continuous", test_rows=100, shape={"columns": 5})
     assert made == {"columns": 5}
     return tmp_path
 
@@ -114,3 +118,44 @@ def test_the_small_fit_before_has_every_class(tmp_path: Path, monkeypatch: pytes
 
 def test_an_error_of_ours_is_a_result(folder: Path) -> None:
     assert "did you mean 'ydf'" in done(folder, action="fit", competitor="ydff")["failed"]
+
+
+def test_regression_reports_the_share_of_the_variance(tmp_path: Path) -> None:
+    shape = {"columns": 5, "classes": 0}
+    done(tmp_path, action="make", maker="continuous", recipe="skewed", test_rows=200, shape=shape)
+    for competitor in ("treewright", "scikit-learn"):
+        result = done(tmp_path, action="fit", competitor=competitor, growth=Growth(max_depth=2).to_dict())
+        assert 0.05 < result["training_accuracy"] < 0.9
+        assert result["test_accuracy"] < result["training_accuracy"]
+
+
+def test_visits_are_the_rows_of_split_nodes_times_the_columns_tried(folder: Path) -> None:
+    stump = done(folder, action="fit", competitor="treewright", growth=Growth(max_depth=1).to_dict())
+    assert stump["visits"] == 200 * 5
+    forest = done(
+        folder, action="fit", competitor="treewright", growth=Growth("forest", max_depth=1, trees=3).to_dict()
+    )
+    assert forest["visits"] == 3 * 200 * 2
+    assert "visits" not in done(folder, action="fit")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux lets a process choose its processors")
+def test_predicting_uses_as_many_processors_as_threads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, seen = os.sched_getaffinity(0), []
+    original = ScikitLearn.shares
+
+    def shares(self: Any, model: Any, form: Any) -> Any:
+        seen.append(len(os.sched_getaffinity(0)))
+        return original(self, model, form)
+
+    monkeypatch.setattr(ScikitLearn, "shares", shares)
+    done(folder, action="predict", threads=1)
+    assert set(seen) == {1}
+    assert os.sched_getaffinity(0) == before
+
+
+def test_a_table_is_made_as_a_file_where_a_command_reads_it(tmp_path: Path) -> None:
+    done(tmp_path, action="make", maker="mixed", recipe="skewed", test_rows=50, shape={}, file=True)
+    lines = (tmp_path / "data" / "table.csv").read_text().splitlines()
+    assert len(lines) == 201
+    assert lines[0].endswith(",y")
