@@ -198,7 +198,7 @@ _OTHERS = (
         10_000,
         1_000,
         peers=(),
-        command=("train", "{table}"),
+        command=("train", "{table}", "--target", "y"),
     ),
     Case(
         "start-warm",
@@ -208,7 +208,7 @@ _OTHERS = (
         10_000,
         1_000,
         peers=(),
-        command=("train", "{table}"),
+        command=("train", "{table}", "--target", "y"),
     ),
     Case(
         "start-fit",

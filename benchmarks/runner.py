@@ -262,18 +262,20 @@ def _commands(
     count, found = COLD_RUNS if case.action == "cold" else COMMAND_RUNS, []
     for at, recipe in enumerate(settings.recipes_of(case)):
         columns = workspace.made(case, rows, case.shape, recipe, file=True) if needs_data else 0
-        times = []
+        times: list[float] = []
+        failed = None
         for run in range(count):
             if progress is not None:
                 progress(at * count + run, len(settings.recipes_of(case)) * count)
             environment = os.environ | {"PYTHONPATH": _python_path()}
             if case.action == "cold":
                 environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=workspace.folder)
-            start = time.perf_counter()
-            command = [*program, *arguments]
-            subprocess.run(command, check=True, capture_output=True, cwd=workspace.folder, env=environment)
-            times.append(time.perf_counter() - start)
-        point = Measurement(Treewright.name, Treewright().version, rows, columns, min(times), tuple(times))
+            failed, seconds = _timed([*program, *arguments], workspace.folder, environment, settings.time_limit)
+            if failed is not None:
+                break
+            times.append(seconds)
+        best = min(times) if times else None
+        point = Measurement(Treewright.name, Treewright().version, rows, columns, best, tuple(times), failed=failed)
         found.append(replace(point, recipe=recipe, threads=max(settings.threads)))
     return found
 
@@ -282,6 +284,22 @@ def _python_path() -> str:
     """Return where a process in any folder finds this package: the folder above it, then what is set already."""
     already = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     return os.pathsep.join([str(Path(__file__).resolve().parents[1]), *map(os.path.abspath, already)])
+
+
+def _timed(
+    command: list[str], folder: Path | None, environment: dict[str, str], limit: float
+) -> tuple[str | None, float]:
+    """Run a process; return why it failed, or None, and its seconds."""
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, cwd=folder, env=environment, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return f"gave up after {limit:g} s", limit
+    seconds = time.perf_counter() - start
+    if done.returncode == 0:
+        return None, seconds
+    printed = done.stderr.decode(errors="replace").strip().splitlines()
+    return printed[-1] if printed else f"ended with code {done.returncode}", seconds
 
 
 class _Workspace:
@@ -320,21 +338,11 @@ class _Workspace:
         job_file.write_text(json.dumps(job))
         result_file.unlink(missing_ok=True)
         command = [sys.executable, "-P", "-m", "benchmarks.worker", str(job_file), str(result_file)]
-        start, begun_at = time.perf_counter(), time.time()
-        try:
-            done = subprocess.run(
-                command,
-                check=False,
-                capture_output=True,
-                env=os.environ | {"PYTHONPATH": _python_path()} | (environment or {}),
-                timeout=self._limit,
-            )
-        except subprocess.TimeoutExpired:
-            return {"failed": f"gave up after {self._limit:g} s"}, self._limit
-        seconds = time.perf_counter() - start
-        if done.returncode != 0 or not result_file.exists():
-            printed = done.stderr.decode(errors="replace").strip().splitlines()
-            return {"failed": printed[-1] if printed else f"ended with code {done.returncode}"}, seconds
+        begun_at = time.time()
+        environment = os.environ | {"PYTHONPATH": _python_path()} | (environment or {})
+        failed, seconds = _timed(command, None, environment, self._limit)
+        if failed is not None:
+            return {"failed": failed}, seconds
         result: dict[str, Any] = json.loads(result_file.read_text())
         if "done_at" in result:
             seconds = result.pop("done_at") - begun_at

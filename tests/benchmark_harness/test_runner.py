@@ -262,13 +262,19 @@ def test_a_cold_command_reads_a_file_and_finds_nothing_compiled(monkeypatch: pyt
         if "benchmarks.worker" in command:
             return original(command, **options)
         folder = Path(options["env"]["NUMBA_CACHE_DIR"])
-        seen.append((command[-2], len(Path(command[-1]).read_text().splitlines()), list(folder.iterdir())))
+        seen.append((len(Path(command[-3]).read_text().splitlines()), list(folder.iterdir())))
         return subprocess.CompletedProcess(command, 0, b"", b"")
 
     monkeypatch.setattr(subprocess, "run", ran)
     result = run_case(one("start-cold"), replace(TINY, recipes=("plain", "skewed")))
-    assert seen == [("train", 201, [])] * 2 * runner.COLD_RUNS
+    assert seen == [(201, [])] * 2 * runner.COLD_RUNS
     assert [(point.recipe, point.rows, point.columns) for point in result.measurements] == [
         ("plain", 200, 14),
         ("skewed", 200, 14),
     ]
+
+
+def test_a_command_that_fails_is_reported_with_its_last_line() -> None:
+    (point,) = run_case(Case("broken", "no such verb", "command", rows=0, command=("trian",)), TINY).measurements
+    assert point.seconds is None
+    assert "trian" in (point.failed or "")
