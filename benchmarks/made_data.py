@@ -1,8 +1,8 @@
 """Data for measuring, made from a seed: the same arrays on every machine and in every process.
 
-Every table is made by two recipes. The columns of `plain` tables are independent and evenly spread, those of `skewed`
-tables are skewed, rounded, tied and correlated, and their rare classes and missing cells are unevenly spread. A kernel
-that is quick on one of them only is not quick.
+Every table is made by two recipes. The columns of `plain` tables are independent, and most numbers hardly ever tied;
+those of `skewed` tables are skewed, rounded, tied and correlated, with rare classes and categories, and with more
+missing cells in some columns than in others. A kernel that is quick on one of them only is not quick.
 """
 
 from __future__ import annotations

@@ -46,14 +46,16 @@ def case_text(result: CaseResult, *, width: int = 72, braille: bool = False) -> 
 
 
 def costs_text(results: Mapping[str, CaseResult]) -> str:
-    """Return the costs per visit as ratios to those of two classes, a table for each number of threads."""
+    """Return the costs per visit as ratios to those of two classes, tables for each number of threads."""
     counts = sorted({threads for result in results.values() for threads in result.threads})
-    tables = ((threads, cost_table(results, threads)) for threads in counts)
-    return "\n\n".join(
-        "\n".join([f"### Time for a row in a column of a node, {_threads(threads)}", "", *_table(table)])
-        for threads, table in tables
-        if table
-    )
+    parts = []
+    for threads in counts:
+        for words, processor in (("Time", False), ("Processor time", True)):
+            table = cost_table(results, threads, processor=processor)
+            if table:
+                title = f"### {words} for a row in a column of a node, {_threads(threads)}"
+                parts.append("\n".join([title, "", *_table(table)]))
+    return "\n\n".join(parts)
 
 
 def targets_text(statuses: Sequence[TargetStatus]) -> str:

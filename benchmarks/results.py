@@ -272,8 +272,8 @@ def target_statuses(results: Mapping[str, CaseResult]) -> tuple[TargetStatus, ..
 # -- cost per visit ----------------------------------------------------------------------------------------------------
 
 
-def visit_cost(result: CaseResult | None) -> float | None:
-    """Return the seconds that Treewright takes for one row in one column of one node, without idle threads.
+def visit_cost(result: CaseResult | None, *, processor: bool = False) -> float | None:
+    """Return the seconds, of the clock or of all processors, that Treewright takes for a row in a column of a node.
 
     Examples
     --------
@@ -284,10 +284,11 @@ def visit_cost(result: CaseResult | None) -> float | None:
     ours = None if result is None else result.ours
     if ours is None or ours.seconds is None or not ours.facts.get("visits"):
         return None
-    return ours.seconds / float(ours.facts["visits"])
+    seconds = ours.facts.get("processor_seconds") if processor else ours.seconds
+    return None if seconds is None else float(seconds) / float(ours.facts["visits"])
 
 
-def cost_table(results: Mapping[str, CaseResult], threads: int) -> list[list[str]]:
+def cost_table(results: Mapping[str, CaseResult], threads: int, *, processor: bool = False) -> list[list[str]]:
     """Return a row for each kind of table and a pair of columns for each learner: the costs as ratios to the first row.
 
     The list is empty if no two kinds were measured with so many threads.
@@ -298,7 +299,7 @@ def cost_table(results: Mapping[str, CaseResult], threads: int) -> list[list[str
         for kind in KINDS
         if (result := results.get(f"{learner}-{kind}")) is not None
         for recipe in result.recipes
-        if (cost := visit_cost(result.at(recipe, threads))) is not None
+        if (cost := visit_cost(result.at(recipe, threads), processor=processor)) is not None
     }
     columns = list(dict.fromkeys((learner, recipe) for learner, _, recipe in grid))
     kinds = [kind for kind in KINDS if any(kind == measured for _, measured, _ in grid)]

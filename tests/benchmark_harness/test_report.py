@@ -143,16 +143,23 @@ def test_costs_have_a_table_for_each_number_of_threads() -> None:
             "",
             "fit",
             100,
-            tuple(replace(point("treewright", cost / threads, visits=1e9), threads=threads) for threads in (1, 2)),
+            tuple(
+                replace(point("treewright", cost / threads, visits=1e9, processor_seconds=cost), threads=threads)
+                for threads in (1, 2)
+            ),
         )
         for name, cost in (("full-two-classes", 2.0), ("full-entropy", 5.0))
     }
     printed = costs_text(results)
     assert [line for line in printed.splitlines() if line.startswith("#")] == [
-        "### Time for a row in a column of a node, 1 thread",
-        "### Time for a row in a column of a node, 2 threads",
+        f"### {words} for a row in a column of a node, {threads}"
+        for threads in ("1 thread", "2 threads")
+        for words in ("Time", "Processor time")
     ]
-    assert "| entropy        |       2.5 x |" in printed
+    assert [line for line in printed.splitlines() if line.startswith("| two")] == [
+        f"| two-classes    |        {cost} ns |" for cost in (2, 2, 1, 2)
+    ]
+    assert printed.count("| entropy        |       2.5 x |") == 4
     assert costs_text({}) == ""
 
 
