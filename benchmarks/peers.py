@@ -525,8 +525,8 @@ def columns_tried(columns: int, classes: int) -> int:
 
 
 def _share_tried(columns: int, classes: int) -> float:
-    """Return the same as a share; the peers round it down to a whole number, so it is a little larger."""
-    return (columns_tried(columns, classes) + 1e-6) / columns
+    """Return the same as a share; as some round down to a whole number of columns, it is a little larger."""
+    return min(1.0, (columns_tried(columns, classes) + 1e-6) / columns)
 
 
 def _objective(table: Table, two: str, several: str, regression: str) -> dict[str, Any]:
