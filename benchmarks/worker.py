@@ -141,10 +141,10 @@ def _predict(competitor: Competitor, growth: Growth, folder: Path, job: dict[str
     """Learn from the smaller part, untimed, and time the probabilities of the larger."""
     training = Table.load(folder / "training")
     model = competitor.grow(competitor.form(training), training, growth, job["threads"])
-    competitor.shares(model, competitor.questions(training))  # as many as load what many cases need
     del training
     table = Table.load(folder / "test")
     form = competitor.questions(table)
+    competitor.shares(model, form)  # loads what so many cases need
     gc.collect()
     before = forget_peak()
     start = time.perf_counter()
