@@ -30,7 +30,7 @@ def _sorted(codes: list[int], start: int) -> list[int] | None:
         nothing,
         nothing,
     )
-    order = new_sampled_order(max(len(codes), 1), block, np.zeros((1, 1), dtype=np.int32))
+    order = new_sampled_order(max(len(codes), 1), 1, block, np.zeros((1, 1), dtype=np.int32))
     order.codes[start : start + len(codes)] = codes
     if not _sort(start, len(codes), order):
         return None

@@ -1,9 +1,9 @@
 """The best threshold of a numeric attribute among few cases: every case is compared with every other, without sorting.
 
 What lies on the left of a threshold is a sum over the cases whose code is not greater, which sixteen lanes compute at
-once. The summands are the *accumulator*: weight and weighted deviation of a numeric target, or the weights of up to
-`MOST_CLASSES` classes as bit fields of one integer. A missing value has code 0, so the sums hold the missing cases on
-the left; for those on the right they are subtracted.
+once. The summands are the *accumulator*: weight and weighted deviation of a numeric target, or the weights of the
+classes that occur, at most `MOST_CLASSES`, as bit fields of one integer. A missing value has code 0, so the sums hold
+the missing cases on the left; for those on the right they are subtracted.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.arrays import (
-    Boolean,
+    Classes,
     Codes,
     DoubleBits,
     Integer,
     Options,
+    Positions,
     Real,
     Scores,
     Statistics,
@@ -52,6 +53,8 @@ class FewCases(NamedTuple):
         Their sums on the left of the threshold after each case.
     squares, other_squares : array
         Sums over the classes of the squared weights, or of n log2 n, on the left and on the right.
+    fields, classes : array of int
+        Bit field of each class, and the class of each field.
     gains : array of int
         Bits of the decrease of the impurity, times the weight, by each threshold, with the missing cases on the right
         and on the left; -1 where there is no threshold.
@@ -65,11 +68,13 @@ class FewCases(NamedTuple):
     left_packs: WideCounts
     squares: Scores
     other_squares: Scores
+    fields: Positions
+    classes: Classes
     gains: DoubleBits
 
 
-def new_few_cases() -> FewCases:
-    """Allocate the buffers."""
+def new_few_cases(width: int) -> FewCases:
+    """Allocate the buffers; `width` is at least the number of classes."""
     numbers = np.zeros((6, FEW + LANES))
     packs = np.zeros((2, FEW + LANES), dtype=np.int64)
     return FewCases(
@@ -81,34 +86,44 @@ def new_few_cases() -> FewCases:
         packs[1],
         numbers[4],
         numbers[5],
+        np.zeros(width, dtype=np.int64),
+        np.zeros(MOST_CLASSES, dtype=np.int64),
         np.zeros(2 * FEW, dtype=np.int64),
     )
 
 
 @inlined_internal
-def are_few(size: Integer, weight: Real, opt: Options) -> Boolean:
-    """Return True if the cases of a node are compared with each other."""
+def gather_few(stats: Block, size: Integer, summary: Statistics, opt: Options, few: FewCases) -> Integer:
+    """Gather the accumulators of the cases of a node; return the number of classes that occur, 1 for a numeric target.
+
+    Returns 0 where the cases are not compared with each other: there are too many, or too many classes, or the options
+    ask for more than the sums tell.
+    """
     if size > FEW or opt["choice"] != HIGHEST or opt["min_leaf"] > 1 or opt["gap"] > 0:
-        return False
+        return 0
     if opt["correction"] or opt["relative_side"]:
-        return False
-    if opt["criterion"] == VARIANCE:
-        return True
-    counts_classes = opt["criterion"] == GINI or opt["criterion"] == ENTROPY
-    return counts_classes and opt["integer_weights"] == 1 and opt["width"] <= MOST_CLASSES and weight <= _LARGEST
-
-
-@inlined_internal
-def gather_few(stats: Block, size: Integer, opt: Options, few: FewCases) -> None:
-    """Gather the accumulators of the cases of a node."""
+        return 0
     n = np.uint64(size)
     if opt["criterion"] == VARIANCE:
         for p in range(n):
             few.weights[p] = stats.weights[p]
             few.products[p] = stats.weights[p] * stats.deviation[p]
-        return
+        return 1
+    if opt["integer_weights"] == 0 or (opt["criterion"] != GINI and opt["criterion"] != ENTROPY):
+        return 0
+    n_classes = np.int64(0)
+    # Invariant: the classes before k that occur have their fields.
+    for k in range(len(summary)):
+        if summary[k] > 0:
+            if n_classes == MOST_CLASSES or summary[k] > _LARGEST:
+                return 0
+            few.fields[k] = n_classes
+            few.classes[n_classes] = k
+            n_classes += 1
     for p in range(n):
-        few.packs[p] = np.int64(stats.weights[p]) << (_FIELD * np.int64(stats.target[p]))
+        field = few.fields[np.uint64(stats.target[p])]
+        few.packs[p] = np.int64(stats.weights[p]) << (_FIELD * field)
+    return n_classes
 
 
 @inlined_internal
@@ -121,6 +136,7 @@ def best_of_few(
     before: Real,
     limit: Real,
     stats: Block,
+    n_classes: Integer,
     rules: Rules,
     few: FewCases,
     buffers: Buffers,
@@ -172,10 +188,10 @@ def best_of_few(
     nothing = np.uint64(0)
     splits = whole, whole_weight, whole_before
     greatest = _decreases(
-        codes, begin, n, highest if learn else highest - 1, lowest == 0, splits, rules, few, buffers, nothing
+        codes, begin, n, highest if learn else highest - 1, lowest == 0, splits, n_classes, rules, few, buffers, nothing
     )
     if learn:
-        on_left = _decreases(codes, begin, n, highest - 1, False, splits, rules, few, buffers, n)
+        on_left = _decreases(codes, begin, n, highest - 1, False, splits, n_classes, rules, few, buffers, n)
         greatest = max(greatest, on_left)
     if greatest < 0 or number_of(greatest) < least:
         return -1
@@ -257,6 +273,7 @@ def _decreases(
     last: Integer,
     missing_right: bool,
     splits: tuple[Statistics, Real, Real],
+    n_classes: Integer,
     rules: Rules,
     few: FewCases,
     buffers: Buffers,
@@ -289,9 +306,10 @@ def _decreases(
     sums, others = few.squares, few.other_squares
     for p in range(n):
         lefts[p] = sums[p] = others[p] = 0.0
-    for k in range(len(whole)):
-        shift, total = np.int64(_FIELD * k), whole[k]
-        base_count = np.int64(unknown[k]) if missing_right else np.int64(0)
+    for field in range(n_classes):
+        own = np.uint64(few.classes[field])
+        shift, total = np.int64(_FIELD) * np.int64(field), whole[own]
+        base_count = np.int64(unknown[own]) if missing_right else np.int64(0)
         if criterion == GINI:
             for p in range(n):
                 left = np.float64(((few.left_packs[p] >> shift) & _LARGEST) - base_count)

@@ -46,7 +46,7 @@ from treewright.learners.kernels.categorical import (
     evaluate_multiway,
     supports_unit_counts,
 )
-from treewright.learners.kernels.few_cases import are_few, best_of_few, gather_few
+from treewright.learners.kernels.few_cases import best_of_few, gather_few
 from treewright.learners.kernels.options import (
     CUT,
     GAIN,
@@ -158,11 +158,9 @@ def evaluate_attributes(
     if sampled is not None:
         together = gather_codes_together(order, limit, visits, first, size, sampled)
     weight = weight_of(summary, criterion)
-    few = False
+    few_classes: Integer = np.int64(0)
     if sampled is not None and cuts is None:
-        few = are_few(size, weight, opt)
-        if few:
-            gather_few(sampled.stats, size, opt, sampled.few)
+        few_classes = gather_few(sampled.stats, size, summary, opt, sampled.few)
     counts_units = by_value is not None and supports_unit_counts(opt)
     before = impurity(summary, criterion, rules.nlogn)
     # Integers are added without rounding, so the impurity of pure branches is exactly zero.
@@ -203,7 +201,7 @@ def evaluate_attributes(
                 sampled.together[index] = together and index < limit
             if sampled is not None and not sampled.together[index]:
                 gather_codes(a, block.codes, visits, first, size, sampled)
-            if sampled is not None and few:
+            if sampled is not None and few_classes > 0:
                 n_missing = best_of_few(
                     a,
                     sampled.codes,
@@ -213,6 +211,7 @@ def evaluate_attributes(
                     before,
                     score_limit,
                     sampled.stats,
+                    few_classes,
                     rules,
                     sampled.few,
                     buffers,
@@ -852,5 +851,5 @@ def _extras(
     if opt["missing"] == MISSING_FRACTIONAL and not np.all(block.codes):
         copies = np.empty(block.codes.shape[1], dtype=np.int32)
     if by_case is not None:
-        sampled = new_sampled_order(n, block, by_case)
+        sampled = new_sampled_order(n, int(opt["width"]), block, by_case)
     return by_value, cuts, copies, sampled

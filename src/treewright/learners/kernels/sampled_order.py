@@ -71,8 +71,8 @@ class SampledOrder(NamedTuple):
     few: FewCases
 
 
-def new_sampled_order(n: int, block: Block, by_case: Codes) -> SampledOrder:
-    """Allocate the order of nodes of at most n cases of a block."""
+def new_sampled_order(n: int, width: int, block: Block, by_case: Codes) -> SampledOrder:
+    """Allocate the order of nodes of at most n cases of a block, with statistics of this width."""
     stats = block._replace(
         target=np.empty(n if len(block.target) > 1 else 1, dtype=block.target.dtype),
         weights=np.ones(n),  # which stay where every case weighs one
@@ -88,7 +88,7 @@ def new_sampled_order(n: int, block: Block, by_case: Codes) -> SampledOrder:
         by_case,
         np.zeros(max(n, TOGETHER) + LANES, dtype=np.int32),
         np.zeros(len(block.codes), dtype=np.bool_),
-        new_few_cases(),
+        new_few_cases(width),
     )
 
 
