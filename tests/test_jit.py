@@ -42,7 +42,7 @@ def test_the_cache_of_the_user_takes_over_where_the_package_cannot_be_written(
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(jit, "__file__", "/proc/nowhere/flags.py")
-    assert list(jit._cache_roots())[1] == tmp_path / "treewright"
+    assert list(jit.cache_roots())[1] == tmp_path / "treewright"
     jit.cache_folder.cache_clear()
     try:
         assert str(jit.cache_folder()).startswith(str(tmp_path))

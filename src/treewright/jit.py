@@ -102,13 +102,13 @@ def fingerprint() -> str:
     sources = [path.read_bytes() for pattern in _SOURCES for path in sorted(_PACKAGE.glob(pattern))]
     version = f"{__version__} {sys.version_info[0]}.{sys.version_info[1]}"
     entry = f"fingerprint-{_short_hash(version, (hashlib.sha256(source).hexdigest() for source in sources))}"
-    for root in _cache_roots():
+    for root in cache_roots():
         with suppress(OSError, UnicodeDecodeError):
             stored = (root / entry).read_text(encoding="ascii")
             if _FINGERPRINT.fullmatch(stored):
                 return stored
     computed = _short_hash(version, map(syntax_hash, sources))
-    for root in _cache_roots():
+    for root in cache_roots():
         if _store(root / entry, computed):
             break
     return computed
@@ -130,7 +130,7 @@ def _store(path: Path, text: str) -> bool:
     return True
 
 
-def _cache_roots() -> Iterator[Path]:
+def cache_roots() -> Iterator[Path]:
     """Yield the folders that may hold the cache, the preferred one first."""
     configured = os.environ.get("NUMBA_CACHE_DIR")
     if configured:
@@ -156,7 +156,7 @@ def _writable(folder: Path) -> bool:
 @cache
 def cache_folder() -> Path | None:
     """Return the folder of compiled code, None if no folder is writable."""
-    for root in _cache_roots():
+    for root in cache_roots():
         folder = root / f"kernels-{fingerprint()}"
         is_new = not folder.exists()
         if _writable(folder):

@@ -204,5 +204,5 @@ def test_small_training_imports_nothing_heavy(tmp_path: Path, algorithm: str) ->
 
 def test_the_list_of_verbs_has_the_summaries_of_the_verbs() -> None:
     for verb, line in VERBS.items():
-        command = importlib.import_module(f"treewright.cli.{verb}").command
+        command = importlib.import_module(f"treewright.cli.{verb.replace('-', '_')}").command
         assert command.get_short_help_str(limit=200) == line

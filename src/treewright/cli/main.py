@@ -34,6 +34,7 @@ VERBS = {
     "prune": "Prune the tree of MODEL and print the result.",
     "distil": "Approximate FOREST by a single tree; FILE is the training data of the forest.",
     "data": "Show the type, the values and the missing values of each column of FILE.",
+    "warm-up": "Compile the kernels for all usual kinds of tables, once, and store the code.",
 }
 """The verbs in the order of their use, each with its first line of help: `--help` imports none of their modules."""
 
@@ -67,7 +68,7 @@ class Verbs(click.Group):
         """Import the verb that is to be run; suggest the nearest one if there is none of that name."""
         name = args[0]
         if name in VERBS:
-            return name, importlib.import_module(f"treewright.cli.{name}").command, args[1:]
+            return name, importlib.import_module(f"treewright.cli.{name.replace('-', '_')}").command, args[1:]
         if name.startswith("-"):
             return super().resolve_command(ctx, args)
         hint = did_you_mean(name, VERBS) or f"; verbs: {', '.join(VERBS)}"

@@ -134,6 +134,37 @@ def progress_bar(description: str) -> Iterator[Callable[[int, int], None]]:
             bar.stop()
 
 
+@contextmanager
+def compilation_shown(compiles: bool) -> Iterator[Callable[[], None]]:
+    """Show on a terminal how many functions are compiled, until the function that is yielded is called."""
+    if not compiles or not is_terminal(sys.stderr):
+        yield lambda: None
+        return
+    from numba.core import event
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("compiling, once: {task.completed} functions"), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+
+    stop = bar.stop
+
+    class Counter(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            """Functions that others call are compiled within these."""
+
+        def on_end(self, _: Any) -> None:
+            bar.advance(task)
+
+    task = bar.add_task("compiling", total=None)
+    bar.start()
+    try:
+        with event.install_listener("numba:compile", Counter()):
+            yield stop
+    finally:
+        stop()
+
+
 def percent(share: float) -> str:
     """Print a share as a whole percentage, never rounding to a certainty that is not there.
 

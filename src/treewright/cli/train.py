@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +28,7 @@ from treewright.cli.options import (
     target_option,
 )
 from treewright.cli.output import (
+    compilation_shown,
     data_line,
     estimate_line,
     forest_summary,
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from treewright.ensembles.plan import ForestPlan
     from treewright.evaluation.cross_validation import AccuracyEstimate, ErrorEstimate
     from treewright.fitting.algorithms import Learner
+    from treewright.fitting.engine_choice import EngineChoice
     from treewright.fitting.out_of_core import OpenedTable
     from treewright.tree.forest import Forest
     from treewright.tree.model import TreeModel
@@ -252,27 +257,65 @@ def train(
         if not as_json:
             click.echo(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
         class_options = {"smoothing": smooth, "costs": table}
-        model = _grown(data, learner, request, resume, class_options, path)
-        estimate, line, model = _estimate(data, learner, request, class_options, model, folds, seed)
+        with _engines(data, learner, request, folds) as choice:
+            model = _grown(data, learner, request, choice, resume, class_options, path)
+            shown = not as_json and model.kind != "forest"
+            if shown:  # the estimate takes many times as long as the tree; it does not change the tree
+                _print(model, _training(data, model))
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+            estimate, line, model = _estimate(data, learner, request, choice, class_options, model, folds, seed)
     if path is not None:
         model.save(path)
     if request.time_limit is not None:
         _note_time_limit(model)
-    measure = _training(data, model)
     if as_json:
-        write_json(_as_json(model, measure, None if estimate is None else estimate.to_dict(), path))
+        write_json(_as_json(model, _training(data, model), None if estimate is None else estimate.to_dict(), path))
         return
-    _print(model, measure)
+    if not shown:
+        _print(model, _training(data, model))
     if line is not None:
         click.echo(line)
     if path is not None:
         click.echo(f"Model written to {path}")
 
 
+@contextmanager
+def _engines(data: Dataset, learner: Learner, request: Request, folds: int | None) -> Iterator[EngineChoice]:
+    """Choose the engines of all fits of the command; on a terminal, tell of the process that compiles."""
+    from treewright.fitting.engine_choice import VARIABLE, EngineChoice
+
+    def started() -> None:
+        if is_terminal(sys.stderr):
+            note(f"note: a second process compiles kernels for the next time, at low priority ({VARIABLE}=off: never)")
+
+    def left(process: int) -> bool:
+        if is_terminal(sys.stderr):
+            note(f"note: process {process} goes on compiling in the background, for up to a minute")
+        return is_terminal(sys.stderr)
+
+    number, used = _folds(data, learner, folds)
+    fits = 1 + (number if used is None else used)
+    with EngineChoice(data, learner, fits, request.engine, on_start=started).running(leave=left) as choice:
+        yield choice
+
+
+def _folds(data: Dataset, learner: Learner, folds: int | None) -> tuple[int, int | None]:
+    """Return the number of folds of the estimate, 0 for none, and how many of them are made, None for all."""
+    if folds is None and learner.abilities.out_of_bag:
+        return 0, None
+    chosen = min(10, data.n_rows) if folds is None else folds
+    if chosen == 0 or (folds is None and data.n_rows < 4):
+        return 0, None
+    one_fold = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
+    return chosen, 1 if one_fold else None
+
+
 def _grown(
     data: Dataset,
     learner: Learner,
     request: Request,
+    choice: EngineChoice,
     resume: Forest | None,
     class_options: dict[str, Any],
     path: str | None,
@@ -281,10 +324,19 @@ def _grown(
     from treewright.ensembles.running import Interrupted
     from treewright.fitting.learn import fit
 
-    how = {"engine": request.engine, "n_jobs": request.jobs, "time_limit": request.time_limit, "resume": resume}
+    engine = choice.for_model()
+    how = {"engine": engine, "n_jobs": request.jobs, "time_limit": request.time_limit, "resume": resume}
+    start = time.perf_counter()
     try:
-        with progress_bar("growing") as bar:
-            return fit(data, learner, progress=bar, **class_options, **how)
+        with compilation_shown(choice.compiles_here) as compiled, progress_bar("growing") as bar:
+
+            def grown(done: int, total: int) -> None:
+                compiled()
+                bar(done, total)
+
+            model = fit(data, learner, progress=grown, **class_options, **how)
+            choice.fitted(engine, time.perf_counter() - start)
+            return model
     except Interrupted as stop:
         if path is not None:
             stop.forest.save(path)
@@ -329,6 +381,7 @@ def _estimate(
     data: Dataset,
     learner: Learner,
     request: Request,
+    choice: EngineChoice,
     class_options: dict[str, Any],
     model: Model,
     folds: int | None,
@@ -348,16 +401,19 @@ def _estimate(
         line = None if estimate is None else estimate_line(estimate, 10, "Out-of-bag estimate")
         if folds is None:
             return estimate, line, model
-    chosen = min(10, data.n_rows) if folds is None else folds
-    if chosen == 0 or (folds is None and data.n_rows < 4):
+    chosen, used = _folds(data, learner, folds)
+    if chosen == 0:
         return None, None, model
-    one_fold = folds is None and data.n_rows > ALL_FOLDS_UP_TO and not learner.abilities.many_trees
 
     def trained(part: Dataset) -> Any:
-        return fit(part, learner, keep_trace=False, engine=request.engine, n_jobs=request.jobs, **class_options)
+        engine = choice.for_fold()
+        start = time.perf_counter()
+        found = fit(part, learner, keep_trace=False, engine=engine, n_jobs=request.jobs, **class_options)
+        choice.fitted(engine, time.perf_counter() - start)
+        return found
 
     with progress_bar("cross-validating") as bar:
-        estimate = cross_validate(data, trained, chosen, used=1 if one_fold else None, seed=seed, progress=bar)
+        estimate = cross_validate(data, trained, chosen, used=used, seed=seed, progress=bar)
     return estimate, estimate_line(estimate, chosen), model
 
 

@@ -17,7 +17,7 @@ from treewright.ensembles.plan import EnsemblePlan
 from treewright.errors import DataError, DataWarning, ParameterError
 from treewright.fitting.algorithms import Learner, as_learner
 from treewright.learners.base import Progress, Run, TreeLearner
-from treewright.learners.grower import check_engine
+from treewright.learners.grower import CANONICAL, check_engine
 from treewright.plans import Plan, RulePlan
 from treewright.tree.model import Smoothing, TreeModel
 
@@ -148,8 +148,9 @@ def fit(
     keep_trace : bool
         Whether the model keeps what was evaluated at its nodes; without, the same tree is grown sooner.
     engine : str
-        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. For an
-        out-of-core table who counts: "duckdb", "postgresql", "spark" or "dask".
+        Who grows: "interpreted", "compiled", or "auto" to choose by the size of the data. The tree is the same. Where
+        weights are not whole, the last digits of their sums may differ; "canonical" searches splits by kernels and
+        has the sums of "interpreted". For an out-of-core table who counts: "duckdb", "postgresql", "spark" or "dask".
     n_jobs : int or None
         Threads; None and -1 for all processors (a forest: None for one). The result is the same for any number.
     time_limit : float or None
@@ -229,7 +230,8 @@ def _check_abilities(plan: Learner, run: Run, **given: Any) -> None:
     if not abilities.many_trees and (run.time_limit is not None or run.resume is not None):
         raise ParameterError("time_limit and resume are for forests")
     check_engine(run.engine)
-    if run.engine != "auto" and run.engine not in abilities.engines:
+    needed = "compiled" if run.engine == CANONICAL and not abilities.many_trees else run.engine
+    if needed != "auto" and needed not in abilities.engines:
         raise ParameterError(f"{plan.name} cannot be grown by engine={run.engine!r}; leave out the engine")
     if not abilities.probabilities:
         for name, value in given.items():

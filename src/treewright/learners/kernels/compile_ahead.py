@@ -11,10 +11,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ from treewright.learners.recipe import Recipe, recipe_from_dict
 SYNTHETIC_CASES = 64
 """Number of synthetic cases: any few do, since only the compilation matters."""
 
+LAST = "last"
+"""A line on the standard input of a background process: no request follows; it ends when it has done those before."""
+
+LEAVE = "leave"
+"""The same, and it no longer ends with that input."""
+
 TIMEOUT = 120.0
 """Timeout of the second process in seconds."""
 
@@ -40,6 +47,82 @@ POLL_INTERVAL = 0.1
 
 _lock = threading.Lock()
 _started: dict[str, CompileProcess | None] = {}
+
+
+class Helpers:
+    """Whether this process may start others; one that is in the background itself leaves the processors to others."""
+
+    allowed = True
+
+
+class BackgroundProcess:
+    """A process that compiles what it reads, in a session of its own, and ends with its standard input.
+
+    Parameters
+    ----------
+    process : Popen
+        Its standard input is a pipe.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        atexit.register(self.end)
+
+    @property
+    def number(self) -> int:
+        """The number by which the system knows it."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def has_succeeded(self) -> bool:
+        """Whether it has ended without an error."""
+        return self._process.poll() == 0
+
+    def send(self, text: str) -> None:
+        """Send a line; a process that has ended ignores it."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(f"{text}\n".encode())
+                self._process.stdin.flush()
+
+    def answers(self) -> Iterator[str]:
+        """Yield the lines that it prints, until it ends."""
+        if self._process.stdout is not None:
+            for line in self._process.stdout:
+                yield line.decode().rstrip("\n")
+
+    def leave(self) -> None:
+        """Let it go on alone when this process ends."""
+        self.send(LEAVE)
+        self._close()
+        self._process.returncode = 0  # no warning that it still runs: it is meant to
+        atexit.unregister(self.end)
+
+    def end(self) -> None:
+        """End it, with all processes that it has started."""
+        end_session(self._process)
+        self._process.wait()
+        self._close()
+        atexit.unregister(self.end)
+
+    def _close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def end_session(process: subprocess.Popen[bytes]) -> None:
+    """End a process and, where the system has sessions, all others of its session."""
+    if process.poll() is None and hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):  # it may have no session of its own
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 class CompileProcess:
@@ -93,7 +176,7 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> CompileProcess
         Supported by the kernels.
     """
     folder = cache_folder()
-    if folder is None or numba.core.config.DISABLE_JIT or processors() < 2 or not _is_python(sys.executable):
+    if folder is None or not (Helpers.allowed and can_compile_elsewhere()):
         return None
     mark = folder / f"subtrees-{kind}"
     with _lock:
@@ -103,6 +186,11 @@ def compile_ahead(kind: str, dataset: Dataset, recipe: Recipe) -> CompileProcess
         return _started[kind]
 
 
+def can_compile_elsewhere() -> bool:
+    """Return True if there are kernels to compile, a processor for a second process, and a program to start it."""
+    return not numba.core.config.DISABLE_JIT and processors() >= 2 and _is_python(sys.executable)
+
+
 def _is_python(executable: str | None) -> bool:
     """Return True if this is a Python interpreter, not an application that embeds one."""
     return executable is not None and Path(executable).name.lower().startswith("python")
@@ -110,21 +198,28 @@ def _is_python(executable: str | None) -> bool:
 
 def _process(plain: Mapping[str, Any]) -> subprocess.Popen[bytes] | None:
     """Start a silent process with this input; None where the system allows none."""
-    path = os.pathsep.join(folder for folder in sys.path if folder)
-    try:
-        process = subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
-            [sys.executable, "-P", "-m", __name__],
-            env=os.environ | {"PYTHONPATH": path},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return None
-    if process.stdin is not None:
+    process = started(__name__, subprocess.DEVNULL)
+    if process is not None and process.stdin is not None:
         with suppress(BrokenPipeError), process.stdin as given:  # the process may have ended already
             given.write(json.dumps(plain).encode())
     return process
+
+
+def started(module: str, output: int, *arguments: str, own_session: bool = False) -> subprocess.Popen[bytes] | None:
+    """Start a process that runs a module of this package; None where the system allows none."""
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    try:
+        return subprocess.Popen(  # noqa: S603  (nothing of a user's is in it)
+            [sys.executable, "-P", "-m", module, *arguments],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            start_new_session=own_session,  # Ctrl-C at the terminal is for the process that started it
+            creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if own_session else 0,
+        )
+    except OSError:
+        return None
 
 
 def compile_request(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
@@ -139,8 +234,8 @@ def compile_request(dataset: Dataset, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def synthetic_cases(plain: Mapping[str, Any]) -> Dataset:
-    """Return a few synthetic cases with these columns."""
+def synthetic_cases(plain: Mapping[str, Any], rows: int = SYNTHETIC_CASES) -> Dataset:
+    """Return synthetic cases with these columns."""
     columns = tuple(
         Column(str(at), Kind(kind), tuple(map(str, range(values))))
         for at, (kind, values) in enumerate(zip(plain["kinds"], plain["values"], strict=True))
@@ -150,15 +245,16 @@ def synthetic_cases(plain: Mapping[str, Any]) -> Dataset:
     cells: list[npt.NDArray[Any]] = []
     for column in schema.attributes:
         if column.is_numeric:
-            cells.append(rng.normal(size=SYNTHETIC_CASES))
+            cells.append(rng.normal(size=rows))
         else:
-            cells.append(rng.integers(0, len(column.values), SYNTHETIC_CASES).astype(np.int32))
+            cells.append(rng.integers(0, len(column.values), rows).astype(np.int32))
         if plain["missing"]:
             cells[-1][0] = np.nan if column.is_numeric else -1
-    target: npt.NDArray[Any] = np.arange(SYNTHETIC_CASES, dtype=np.int32) % max(1, len(schema.classes))
+    target: npt.NDArray[Any] = np.arange(rows, dtype=np.int32) % max(1, len(schema.classes))
     if schema.task is Task.REGRESSION:
-        target = rng.normal(size=SYNTHETIC_CASES)
-    return Dataset(schema, tuple(cells), SYNTHETIC_CASES, target)
+        target = rng.normal(size=rows)
+    weights = rng.random(rows) + 0.5 if plain.get("weights") else None
+    return Dataset(schema, tuple(cells), rows, target, weights)
 
 
 def main() -> None:
