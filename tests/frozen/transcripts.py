@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent / "transcripts"
 
 VERBS = (
     "train", "predict", "evaluate", "cv", "compare", "tune", "explain", "show", "export", "prune", "report", "rules",
-    "distil", "data",
+    "distil", "data", "warm-up",
 )  # fmt: skip
 
 SESSIONS: dict[str, tuple[str, ...]] = {
