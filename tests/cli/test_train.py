@@ -5,12 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from cli.shell import LINE, WEATHER, Shell
+from fitting.test_engine_choice import Background
 from treewright.cli.train import default_model_path
+from treewright.fitting import warm_up
+from treewright.fitting.engine_choice import EngineChoice
 from treewright.fitting.learn import fit
 
 TREE = """\
@@ -386,3 +391,73 @@ def test_failed_command_leaves_the_old_model(shell: Shell) -> None:
 
 def test_model_file_is_json_and_names_its_format(shell: Shell) -> None:
     assert json.loads(shell.read(shell.model()))["format"] == "treewright-model"
+
+
+# -- engines -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_is_printed_and_the_second_process_ended_when_the_estimate_is_interrupted(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("treewright.evaluation.cross_validation.cross_validate", interrupted)
+    result = shell("train", "weather.csv", "-t", "play")
+    assert result.code == 130
+    assert TREE in result.out
+
+
+class _Choice:
+    """Stands for the choice of engines, and notes the fits that it hears of."""
+
+    compiles_here = False
+
+    def __init__(self) -> None:
+        self.fits: list[str] = []
+
+    def for_model(self) -> str:
+        return "canonical"
+
+    def for_fold(self) -> str:
+        return "interpreted" if len(self.fits) < 3 else "compiled"
+
+    def fitted(self, engine: str, seconds: float) -> None:
+        assert seconds >= 0
+        self.fits.append(engine)
+
+
+def test_engines_may_change_between_folds_and_nothing_else_changes(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = shell.fine("train", "weather.csv", "-t", "play", "--folds", "4", "-o", "a.json")
+    choice = _Choice()
+
+    @contextmanager
+    def engines(*_: object) -> Iterator[_Choice]:
+        yield choice
+
+    monkeypatch.setattr("treewright.cli.train._engines", engines)
+    again = shell.fine("train", "weather.csv", "-t", "play", "--folds", "4", "-o", "b.json")
+    assert choice.fits == ["canonical", "interpreted", "interpreted", "compiled", "compiled"]
+    assert again.out.replace("b.json", "a.json") == printed.out
+    assert (shell.folder / "a.json").read_bytes() == (shell.folder / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize("on_terminal", [False, True])
+def test_a_terminal_is_told_of_the_second_process_that_goes_on_after_the_command(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, on_terminal: bool
+) -> None:
+    process = Background()
+
+    def begins(choice: EngineChoice) -> bool:
+        choice._mark = shell.folder / "ready"
+        return not choice._start()
+
+    monkeypatch.setattr(EngineChoice, "_by_kernels", begins)
+    monkeypatch.setattr(warm_up, "start_background", lambda *_: process)
+    monkeypatch.setattr("treewright.cli.train.is_terminal", lambda _: on_terminal)
+    result = shell.fine("train", "weather.csv", "-t", "play", "--folds", "0", "--no-save")
+    assert process.done == ("left" if on_terminal else "ended")
+    assert ("process 4711 goes on compiling" in result.err) == on_terminal
+    assert ("TREEWRIGHT_COMPILE=off" in result.err) == on_terminal

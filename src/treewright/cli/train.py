@@ -257,7 +257,8 @@ def train(
         if not as_json:
             click.echo(f"{data_line(data)}\n{learner.name}   {learner_line(learner, data)}\n")
         class_options = {"smoothing": smooth, "costs": table}
-        with _engines(data, learner, request, folds) as choice:
+        later: list[str] = []
+        with _engines(data, learner, request, folds, later) as choice:
             model = _grown(data, learner, request, choice, resume, class_options, path)
             shown = not as_json and model.kind != "forest"
             if shown:  # the estimate takes many times as long as the tree; it does not change the tree
@@ -278,11 +279,18 @@ def train(
         click.echo(line)
     if path is not None:
         click.echo(f"Model written to {path}")
+    for text in later:
+        note(text)
 
 
 @contextmanager
-def _engines(data: Dataset, learner: Learner, request: Request, folds: int | None) -> Iterator[EngineChoice]:
-    """Choose the engines of all fits of the command; on a terminal, tell of the process that compiles."""
+def _engines(
+    data: Dataset, learner: Learner, request: Request, folds: int | None, later: list[str]
+) -> Iterator[EngineChoice]:
+    """Choose the engines of all fits of the command; on a terminal, tell of the process that compiles.
+
+    `later` gets the note to be printed at the end: that the process goes on.
+    """
     from treewright.fitting.engine_choice import VARIABLE, EngineChoice
 
     def started() -> None:
@@ -290,9 +298,10 @@ def _engines(data: Dataset, learner: Learner, request: Request, folds: int | Non
             note(f"note: a second process compiles kernels for the next time, at low priority ({VARIABLE}=off: never)")
 
     def left(process: int) -> bool:
-        if is_terminal(sys.stderr):
-            note(f"note: process {process} goes on compiling in the background, for up to a minute")
-        return is_terminal(sys.stderr)
+        if not is_terminal(sys.stderr):
+            return False  # nobody would know
+        later.append(f"note: process {process} goes on compiling in the background, for up to a minute")
+        return True
 
     number, used = _folds(data, learner, folds)
     fits = 1 + (number if used is None else used)
