@@ -13,10 +13,13 @@ import pytest
 
 from treewright import Column, Dataset, Kind, Schema, c45, cart, chaid, forest, sample
 from treewright.errors import ParameterError
+from treewright.evaluation import fold_runs
+from treewright.evaluation.learners import Learn
 from treewright.fitting import engine_choice, warm_up
 from treewright.fitting.engine_choice import VARIABLE, Compile, EngineChoice, kernel_kind, sums_are_exact
 from treewright.fitting.learn import fit
-from treewright.learners.recipe import CART, Stopping
+from treewright.learners.grower import COMPILED_CELLS
+from treewright.learners.recipe import CART, Stopping, for_regression
 
 
 def table(rows: int, *, missing: bool = False, regression: bool = False, seed: int = 0) -> Dataset:
@@ -118,7 +121,7 @@ def test_what_is_kept_has_the_sums_of_the_interpreter_where_sums_depend_on_their
 def test_where_one_tree_takes_longer_than_compiling_kernels_are_compiled_first(
     started: list[Background], tmp_path: Path
 ) -> None:
-    data = table(150_000)
+    data = table(250_000)
     choice = EngineChoice(data, cart(), 2)
     assert (choice.for_model(), choice.compiles_here, started) == ("compiled", True, [])
     choice.fitted("compiled", 30.0)
@@ -140,7 +143,7 @@ def test_where_no_second_process_can_be_started_only_much_work_is_worth_compilin
 ) -> None:
     monkeypatch.setattr(warm_up, "start_background", lambda *_: None)
     assert EngineChoice(table(7_000), cart(), 4).for_model() == "interpreted"
-    assert EngineChoice(table(70_000), cart(), 11).for_model() == "compiled"
+    assert EngineChoice(table(80_000), cart(), 11).for_model() == "compiled"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +159,7 @@ def test_compiling_can_be_switched_off_or_waited_for(
 
 def test_switched_off_means_large_tables_too(started: list[Background], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, Compile.OFF.value)
-    assert EngineChoice(table(150_000), cart(), 2).for_model() == "interpreted"
+    assert EngineChoice(table(250_000), cart(), 2).for_model() == "interpreted"
 
 
 def test_a_setting_that_is_unknown_is_refused_with_the_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,3 +257,41 @@ def test_the_canonical_engine_saves_the_bytes_of_the_interpreter(plan: Any, kind
 def test_the_canonical_engine_grows_single_trees_only() -> None:
     with pytest.raises(ParameterError, match="engine='canonical'"):
         fit(table(50), forest(trees=2), engine="canonical")
+
+
+# -- folds of other commands -------------------------------------------------------------------------------------------
+
+
+def test_folds_of_a_small_table_use_kernels_that_are_there_and_compile_none(
+    started: list[Background], tmp_path: Path
+) -> None:
+    data = table(7_000)
+    assert engine_choice.engine_of_folds(data, cart(), 10) == "auto"
+    (tmp_path / f"ready-{kernel_kind(data, cart())}").touch()
+    assert engine_choice.engine_of_folds(data, cart(), 10) == "compiled"
+    assert engine_choice.engine_of_folds(table(26_000), cart(), 10) == "auto"  # chooses kernels by itself
+    assert engine_choice.engine_of_folds(data, chaid(), 10) == "auto"
+    assert not started
+
+
+def test_a_table_below_the_limit_of_the_automatic_choice_has_the_sums_of_the_interpreter() -> None:
+    rows = COMPILED_CELLS // 4 - 1
+    longest = engine_choice.interpreted_seconds(table(rows, regression=True), for_regression(CART()))
+    assert longest < engine_choice.FOREGROUND
+
+
+def test_cross_validation_asks_once_for_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def engine(dataset: Dataset, learner: object, fits: int) -> str:
+        asked.append(fits)
+        return "canonical"
+
+    monkeypatch.setattr(fold_runs, "engine_of_folds", engine)
+    data = table(200, missing=True)
+    splits = [(fold, (np.arange(fold * 20, 200), np.arange(fold * 20))) for fold in (1, 2, 3)]
+    found, expected = (
+        list(fold_runs.run_splits(data, Learn(c45(), engine=name), splits, 3, 1)) for name in ("auto", "interpreted")
+    )
+    assert asked == [3]
+    assert [run.predicted.tolist() for run in found] == [run.predicted.tolist() for run in expected]

@@ -30,6 +30,7 @@ from treewright.errors import DataWarning, ParameterError
 from treewright.evaluation.cross_validation import Fit, Rows, target_of
 from treewright.evaluation.learners import Learn, LearnByEstimator
 from treewright.fitting.algorithms import as_learner
+from treewright.fitting.engine_choice import engine_of_folds
 from treewright.learners.grower import by_kernels
 from treewright.tree.forest import Forest
 from treewright.tree.model import Predictor, TreeModel
@@ -147,6 +148,8 @@ def run_splits(
     if first is None:
         return
     waiting = chain([first], waiting)
+    if isinstance(fit, Learn) and fit.engine == "auto":
+        fit = replace(fit, engine=engine_of_folds(dataset, as_learner(fit.plan), number))
     if workers > 1 and isinstance(fit, Learn) and _by_kernels(dataset.take(first[1][0]), fit):
         alone = replace(fit, n_jobs=1)
         yield from by_threads(lambda split: run_split(dataset, alone, split[0], *split[1]), waiting, workers)
@@ -170,7 +173,7 @@ def _by_kernels(cases: Dataset, fit: Learn) -> bool:
     """Return True if kernels do most of the training on such cases."""
     plan = as_learner(fit.plan)
     recipe = None if plan.abilities.many_trees else plan.tree.learner.recipe
-    return recipe is not None and by_kernels("auto", cases, recipe)
+    return recipe is not None and by_kernels(fit.engine, cases, recipe)
 
 
 def _pays(fit: Fit, seconds: float, left: int) -> bool:

@@ -38,7 +38,7 @@ class Learn:
     Parameters
     ----------
     plan : Plan, RulePlan, ForestPlan, BoostPlan or recipe
-    class_weights, smoothing, costs, n_jobs
+    class_weights, smoothing, costs, n_jobs, engine
         As in `treewright.fit`; rules take none of the first three.
 
     Examples
@@ -54,6 +54,7 @@ class Learn:
     smoothing: Smoothing = None
     costs: tuple[tuple[float, ...], ...] | None = None
     n_jobs: int | None = None
+    engine: str = "auto"
 
     def __call__(self, part: Dataset) -> TreeModel | RuleModel | Forest:
         """Train on these cases, without the split traces that only explanations need."""
@@ -66,6 +67,7 @@ class Learn:
             smoothing=self.smoothing,
             costs=self.costs,
             keep_trace=False,
+            engine=self.engine,
             n_jobs=self.n_jobs,
         )
 

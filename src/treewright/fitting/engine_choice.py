@@ -37,7 +37,7 @@ from treewright.ensembles.plan import ForestPlan
 from treewright.errors import ParameterError
 from treewright.fitting.algorithms import Learner
 from treewright.lazy_import import garbage_collection_paused
-from treewright.learners.grower import CANONICAL
+from treewright.learners.grower import CANONICAL, is_compiled
 from treewright.learners.recipe import MissingPolicy, NominalTest, Recipe
 from treewright.plans import Plan
 from treewright.wording import did_you_mean
@@ -71,11 +71,10 @@ LOADING = 0.8
 WORTH_COMPILING = 3.0
 """Seconds of interpreted work from which a second process compiles: less is done before a user asks for more."""
 
-FOREGROUND = 10.0
+FOREGROUND = 20.0
 """Seconds of one tree by the interpreter from which kernels are compiled before anything grows. Compiling takes 30 to
-45 seconds of the clock on two processors; the estimate holds for noisy tables and is often two or three times too high,
-and the first tree should not wait for either."""
-
+45 seconds of the clock on two processors; the estimate holds for noisy tables and is two or three times too high for
+others. No table below the limit of `engine="auto"` takes longer, so its sums are always those of the interpreter."""
 
 PATIENCE = 4
 """Where no second process can be started, kernels are compiled for the work of so many times `FOREGROUND` seconds."""
@@ -191,6 +190,24 @@ def ready_mark(kind: str) -> Path | None:
     return None if folder is None else folder / f"ready-{kind}"
 
 
+def engine_of_folds(dataset: Dataset, learner: Learner, fits: int) -> str:
+    """Return the engine for all folds of a table: of a small one the kernels if they are there, otherwise "auto".
+
+    Nothing is compiled for it. Small is what "auto" leaves to the interpreter.
+
+    Examples
+    --------
+    >>> from treewright.data.samples import sample
+    >>> from treewright.plans import c45
+    >>> engine_of_folds(sample("play-tennis"), c45(), 10)
+    'auto'
+    """
+    if dataset.target is None or is_compiled("auto", dataset):
+        return "auto"
+    choice = EngineChoice(dataset, learner, fits)
+    return choice.for_fold() if choice.is_ready else "auto"
+
+
 class EngineChoice:
     """Chooses the engine of each fit of a command.
 
@@ -283,9 +300,9 @@ class EngineChoice:
         """Return the engine of other learners: that of the size of the data, but for small forests without kernels."""
         if self._recipe is None or self._expected > FOREGROUND or compile_setting() is Compile.FOREGROUND:
             return self._engine
-        from treewright.jit import is_compiled
+        from treewright import jit
 
-        return self._engine if is_compiled() else "interpreted"
+        return self._engine if jit.is_compiled() else "interpreted"
 
     def _without_kernels(self) -> str:
         """Return the engine where the kernels do not grow whole trees: they may still count for the interpreter."""
@@ -298,12 +315,12 @@ class EngineChoice:
         if self._background is not None:
             self._ready = self._background.has_succeeded
             return self._ready
+        if self.is_ready:
+            self._ready = True
+            return True
         left = self._seconds * self._left
         if left < LOADING or not self._is_supported:
             return False
-        if self._is_marked():
-            self._ready = True
-            return True
         setting = compile_setting()
         if setting is Compile.OFF or left < WORTH_COMPILING:
             return False
@@ -311,6 +328,11 @@ class EngineChoice:
         if not in_background:
             self.compiles_here = setting is Compile.FOREGROUND or max(self._expected, left / PATIENCE) > FOREGROUND
         return self.compiles_here
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether kernels for these trees are compiled, and there is enough work to load them."""
+        return self._seconds * self._left >= LOADING and self._is_supported and self._is_marked()
 
     @cached_property
     def _is_supported(self) -> bool:

@@ -179,13 +179,15 @@ def main(arguments: Sequence[str]) -> None:
 
 def _read(requests: queue.Queue[Request | None]) -> None:
     """Queue the requests; end this process, and those it has started, with its input, unless it was told to go on."""
-    for line in sys.stdin:
-        if line.strip() in (LAST, LEAVE):
+    with open(0, "rb", buffering=0, closefd=False) as given:  # a buffer would be locked when the process ends
+        for line in given:
+            text = line.decode().strip()
+            if text not in (LAST, LEAVE):
+                requests.put(json.loads(text))
+                continue
             requests.put(None)
-            if line.strip() == LEAVE:
+            if text == LEAVE:
                 return
-        else:
-            requests.put(json.loads(line))
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
