@@ -15,8 +15,8 @@ from treewright.cli.output import progress_bar, write_json
     "warm-up",
     cls=Verb,
     examples=(
-        "treewright warm-up                                # in an image, or before a lesson",
-        "NUMBA_CACHE_DIR=/opt/kernels treewright warm-up   # another folder; set it for later commands, too",
+        "treewright warm-up             # in an image, or before a lesson",
+        "treewright warm-up --jobs 1    # leave the other processors to others",
     ),
 )
 @option("engine", "--jobs", type=int, metavar="N", default_text="all cores", help="Number of processes.")
@@ -26,7 +26,8 @@ def command(jobs: int | None, as_json: bool) -> None:
 
     Without it, large tables wait for their kernels the first time, and tables of some thousand rows are trained by the
     slower interpreter while a second process compiles. TREEWRIGHT_COMPILE=off prevents that process, =foreground waits
-    for its work, =background is the default. The code belongs to this version, this Python and this processor.
+    for its work, =background is the default. The code belongs to this version, this Python and this
+    processor; NUMBA_CACHE_DIR names another folder for it, which later commands need as well.
     """
     from treewright.fitting.warm_up import compile_all
 
