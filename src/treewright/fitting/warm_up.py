@@ -92,7 +92,7 @@ def request_for(dataset: Dataset, plan: Plan) -> Request:
     --------
     >>> from treewright.data.samples import sample
     >>> request_for(sample("play-tennis"), c45())["kinds"]
-    ['nominal', 'nominal', 'nominal', 'nominal', 'nominal']
+    ['nominal', 'ordinal', 'nominal', 'nominal', 'nominal']
     """
     recipe = plan.learner.recipe
     if recipe is None:
@@ -128,7 +128,9 @@ def compile_for(request: Request) -> None:
         options = {"max_features": None, **request.get("forest", {})}
         fit(data, ForestPlan(plan.unpruned(), trees=request["trees"], **options), engine="compiled")
         return
-    fit(data, plan, keep_trace=False, engine="compiled").predict(data.X)
+    model = fit(data, plan, engine="compiled")
+    model.predict(data.X)
+    tuple(model.trace)  # counted again by kernels when a model is saved
     if any(method.name == "error_based" for method in methods):
         _compile_whole_pruning(data, plan)
     for one in (plan, replace(plan, pruning=())):
