@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from treewright.arrays import Integer, NarrowCounts, Ranks, Real
+from treewright.arrays import Integer, Ranks, Real
 
 
 def bits_of(number: Real) -> np.int64:
@@ -83,89 +83,24 @@ LANES = 16
 """SIMD lanes of a vector; LLVM splits it where the processor's registers are narrower."""
 
 
-def add_not_above(
-    keys: Ranks, amounts: NarrowCounts, own: np.uint64, other: np.uint64, sums: NarrowCounts, into: np.uint64
-) -> None:
-    """Add to each of `LANES` sums the amounts of those among `LANES` others whose key is not greater than its own.
-
-    Parameters
-    ----------
-    keys, amounts : array of 32-bit int
-    own, other : int
-        First index of the keys of the sums, and of the keys of the others.
-    sums : array of 32-bit int
-    into : int
-        First index of the sums.
-
-    Examples
-    --------
-    >>> keys, amounts, sums = np.arange(32, dtype=np.int32), np.ones(32, dtype=np.int32), np.zeros(16, dtype=np.int32)
-    >>> add_not_above(keys, amounts, np.uint64(8), np.uint64(0), sums, np.uint64(0))
-    >>> sums.tolist()
-    [9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16]
-    """
-    others = slice(int(other), int(other) + LANES)
-    for lane in range(LANES):
-        counted = keys[others] <= keys[int(own) + lane]
-        sums[int(into) + lane] += amounts[others][counted].sum(dtype=np.int32)
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _vector_add_not_above(typing: Any, keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
-    """Generate one vector comparison and one vector addition for each of the others."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        int32 = ir.IntType(32)
-        vector = ir.VectorType(int32, LANES)
-        zeros, undefined = ir.Constant(vector, [0] * LANES), ir.Constant(vector, ir.Undefined)
-
-        def address(which: int, index: Any) -> Any:
-            array = context.make_array(signature.args[which])(context, builder, arguments[which])
-            return builder.gep(array.data, [index])
-
-        def load_vector(pointer: Any) -> Any:
-            loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
-            loaded.align = 4
-            return loaded
-
-        def broadcast(value: Any) -> Any:
-            return builder.shuffle_vector(builder.insert_element(undefined, value, int32(0)), undefined, zeros)
-
-        own_keys = load_vector(address(0, arguments[2]))
-        totals = address(4, arguments[5])
-        total = load_vector(totals)
-        # Invariant: `total` holds the sums over the first `step` of the others.
-        for step in range(LANES):
-            index = builder.add(arguments[3], ir.IntType(64)(step))
-            key = broadcast(builder.load(address(0, index)))
-            amount = broadcast(builder.load(address(1, index)))
-            total = builder.add(total, builder.select(builder.icmp_signed("<=", key, own_keys), amount, zeros))
-        builder.store(total, builder.bitcast(totals, vector.as_pointer())).align = 4
-        return context.get_dummy_value()
-
-    return types.void(keys, amounts, types.uint64, types.uint64, sums, types.uint64), generate
-
-
-@overload(add_not_above)  # type: ignore[untyped-decorator]  # Numba has no types
-def _overload_add_not_above(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Callable[..., Any]:
-    def add(keys: Any, amounts: Any, own: Any, other: Any, sums: Any, into: Any) -> Any:
-        return _vector_add_not_above(keys, amounts, own, other, sums, into)
-
-    return add
-
-
 def sum_not_above(
-    keys: Ranks, amounts: npt.NDArray[Any], first: np.uint64, own: np.uint64, n: np.uint64, sums: npt.NDArray[Any]
+    keys: Ranks,
+    first: np.uint64,
+    amounts: npt.NDArray[Any],
+    amounts_first: np.uint64,
+    own: np.uint64,
+    n: np.uint64,
+    sums: npt.NDArray[Any],
 ) -> None:
     """Sum for each of `LANES` keys the amounts of those among n keys that are not greater.
 
     Parameters
     ----------
-    keys : array of 32-bit int
-    amounts : array
-        Of the n keys, from index 0 on.
-    first, own : int
-        Index of the first key, and that of the first key of the sums from there on.
+    keys, amounts : array of 32-bit int, array
+    first, amounts_first : int
+        Index of the first of the n keys, and of their amounts.
+    own : int
+        Number of the first key of the sums among the n keys.
     n : int
     sums : array
         Output, from index `own` on; of the dtype of the amounts.
@@ -173,14 +108,15 @@ def sum_not_above(
     Examples
     --------
     >>> keys, sums = np.array([5, 3, 4] + 13 * [9], dtype=np.int32), np.zeros(16)
-    >>> sum_not_above(keys, np.array([1.0, 2.0, 4.0]), np.uint64(0), np.uint64(0), np.uint64(3), sums)
+    >>> zero, three = np.uint64(0), np.uint64(3)
+    >>> sum_not_above(keys, zero, np.array([1.0, 2.0, 4.0]), zero, zero, three, sums)
     >>> sums[:4].tolist()
     [7.0, 2.0, 6.0, 7.0]
     """
     others = keys[int(first) : int(first) + int(n)]
     for lane in range(int(own), int(own) + LANES):
         total = sums.dtype.type(0)
-        for key, amount in zip(others, amounts, strict=False):
+        for key, amount in zip(others, amounts[int(amounts_first) :], strict=False):
             total += amount if key <= keys[int(first) + lane] else sums.dtype.type(0)
         sums[lane] = total
 
@@ -208,14 +144,13 @@ def count_below(keys: Ranks, own: np.uint64, n: np.uint64, counts: Ranks) -> Non
         counts[lane] = np.count_nonzero(keys[: int(n)] < keys[lane])
 
 
-def _compare_with_all(
-    context: Any, builder: Any, keys: Any, own: Any, n: Any, into: Any, element: Any, term: Callable[[Any, Any], Any]
-) -> None:
+def _compare_with_all(builder: Any, own: Any, n: Any, into: Any, element: Any, term: Callable[[Any, Any], Any]) -> None:
     """Generate a loop over n keys; each adds to a vector what `term` returns for its index and the own keys.
 
     Parameters
     ----------
-    keys, own : pointers to the n keys and to the own keys
+    builder
+    own : pointer to the own keys
     n : number of keys
     into : pointer to the sums
     element : type of a sum
@@ -242,35 +177,44 @@ def _broadcast(builder: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def _vector_sum_not_above(typing: Any, keys: Any, amounts: Any, first: Any, own: Any, n: Any, sums: Any) -> Any:
+def _vector_sum_not_above(
+    typing: Any, keys: Any, first: Any, amounts: Any, amounts_first: Any, own: Any, n: Any, sums: Any
+) -> Any:
     """Generate one vector comparison and one vector addition for each of the n keys."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         key, amount, result = (
-            context.make_array(signature.args[at])(context, builder, arguments[at]).data for at in (0, 1, 5)
+            context.make_array(signature.args[at])(context, builder, arguments[at]).data for at in (0, 2, 6)
         )
-        start = builder.gep(key, [arguments[2]])
-        element = context.get_value_type(signature.args[1].dtype)
+        start, given = builder.gep(key, [arguments[1]]), builder.gep(amount, [arguments[3]])
+        element = context.get_value_type(signature.args[2].dtype)
         nothing = ir.Constant(ir.VectorType(element, LANES), [0] * LANES)
 
         def term(index: Any, own_keys: Any) -> Any:
             other = _broadcast(builder, builder.load(builder.gep(start, [index])))
-            added = _broadcast(builder, builder.load(builder.gep(amount, [index])))
+            added = _broadcast(builder, builder.load(builder.gep(given, [index])))
             return builder.select(builder.icmp_signed("<=", other, own_keys), added, nothing)
 
-        into = builder.gep(result, [arguments[3]])
         _compare_with_all(
-            context, builder, start, builder.gep(start, [arguments[3]]), arguments[4], into, element, term
+            builder,
+            builder.gep(start, [arguments[4]]),
+            arguments[5],
+            builder.gep(result, [arguments[4]]),
+            element,
+            term,
         )
         return context.get_dummy_value()
 
-    return types.void(keys, amounts, types.uint64, types.uint64, types.uint64, sums), generate
+    unsigned = types.uint64
+    return types.void(keys, unsigned, amounts, unsigned, unsigned, unsigned, sums), generate
 
 
 @overload(sum_not_above)  # type: ignore[untyped-decorator]  # Numba has no types
-def _overload_sum_not_above(keys: Any, amounts: Any, first: Any, own: Any, n: Any, sums: Any) -> Callable[..., Any]:
-    def total(keys: Any, amounts: Any, first: Any, own: Any, n: Any, sums: Any) -> Any:
-        return _vector_sum_not_above(keys, amounts, first, own, n, sums)
+def _overload_sum_not_above(
+    keys: Any, first: Any, amounts: Any, amounts_first: Any, own: Any, n: Any, sums: Any
+) -> Callable[..., Any]:
+    def total(keys: Any, first: Any, amounts: Any, amounts_first: Any, own: Any, n: Any, sums: Any) -> Any:
+        return _vector_sum_not_above(keys, first, amounts, amounts_first, own, n, sums)
 
     return total
 
@@ -288,7 +232,7 @@ def _vector_count_below(typing: Any, keys: Any, own: Any, n: Any, counts: Any) -
             return builder.zext(builder.icmp_signed("<", other, own_keys), ir.VectorType(int32, LANES))
 
         own_at, into = builder.gep(key, [arguments[1]]), builder.gep(result, [arguments[1]])
-        _compare_with_all(context, builder, key, own_at, arguments[2], into, int32, term)
+        _compare_with_all(builder, own_at, arguments[2], into, int32, term)
         return context.get_dummy_value()
 
     return types.void(keys, types.uint64, types.uint64, counts), generate

@@ -40,7 +40,7 @@ from treewright.arrays import (
     Weights,
     WideCounts,
 )
-from treewright.intrinsics import LANES, add_not_above, bits_of, number_of
+from treewright.intrinsics import LANES, bits_of, number_of, sum_not_above
 from treewright.jit import inlined_internal, internal, no_alloc_kernel
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.score import decrease
@@ -301,12 +301,10 @@ def pairwise_gains(
     buffers : CutBuffers
     """
     lefts, gains = buffers.lefts, buffers.gains
+    begin, n = np.uint64(at), np.uint64(size)
     # Invariant: `lefts[:own]` holds, for each case, the counts of all cases whose code is not greater.
     for own in range(0, size, LANES):
-        for lane in range(LANES):
-            lefts[own + lane] = 0
-        for other in range(0, size, LANES):
-            add_not_above(buffers.codes, packed, np.uint64(at + own), np.uint64(at + other), lefts, np.uint64(own))
+        sum_not_above(buffers.codes, begin, packed, begin, np.uint64(own), n, lefts)
     cases = cases_in(before)
     one, two = weights_in(before)
     greatest = NO_CUT

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.arrays import Codes, DoubleBits, Integer, NarrowCounts, PackedCounts, Positions, Ranks, Real, WideCounts
-from treewright.intrinsics import LANES, add_not_above, bits_of, number_of
+from treewright.intrinsics import LANES, bits_of, number_of, sum_not_above
 from treewright.jit import inlined_internal, internal
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.bucketed import (
@@ -238,11 +238,9 @@ def _compare(n: Integer, narrow: bool, node: Node, sets: SubsetBuffers) -> Integ
     if narrow:
         keys, tally, lefts = sets.keys, sets.tally, sets.lefts
         # Invariant: `lefts[:own]` holds, for each category, the counts of all categories whose key is not greater.
+        zero = np.uint64(0)
         for own in range(0, n, LANES):
-            for lane in range(LANES):
-                lefts[own + lane] = 0
-            for other in range(0, n, LANES):
-                add_not_above(keys, tally, np.uint64(own), np.uint64(other), lefts, np.uint64(own))
+            sum_not_above(keys, zero, tally, zero, np.uint64(own), np.uint64(n), lefts)
         for k in range(n):
             one, two = weights_in_narrow(lefts[k])
             gains[k] = gain_bits(cases_in_narrow(lefts[k]), one, two, node)

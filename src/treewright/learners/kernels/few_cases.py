@@ -148,7 +148,7 @@ def best_of_few(
     """
     opt = rules.opt[0]
     regression = opt["criterion"] == VARIANCE
-    begin, n = np.uint64(codes_at), np.uint64(size)
+    zero, begin, n = np.uint64(0), np.uint64(codes_at), np.uint64(size)
     lowest = highest = codes[begin]
     for p in range(n):
         lowest = min(lowest, codes[begin + p])
@@ -158,10 +158,10 @@ def best_of_few(
     for start in range(0, size, LANES):
         own = np.uint64(start)
         if regression:
-            sum_not_above(codes, few.weights, begin, own, n, few.left_weights)
-            sum_not_above(codes, few.products, begin, own, n, few.left_products)
+            sum_not_above(codes, begin, few.weights, zero, own, n, few.left_weights)
+            sum_not_above(codes, begin, few.products, zero, own, n, few.left_products)
         else:
-            sum_not_above(codes, few.packs, begin, own, n, few.left_packs)
+            sum_not_above(codes, begin, few.packs, zero, own, n, few.left_packs)
     summary, unknown, known = buffers.summary, buffers.unknown, buffers.known
     width = len(summary)
     n_missing: Integer = np.int64(0)
@@ -185,10 +185,9 @@ def best_of_few(
     added_up = whole[2] if regression else whole_weight
     rounding = CLEAN * whole_before + ROUNDING * added_up
     least = limit * weight * (1 - 4e-9) - 4 * rounding if limit > -np.inf else -np.inf
-    nothing = np.uint64(0)
     splits = whole, whole_weight, whole_before
     greatest = _decreases(
-        codes, begin, n, highest if learn else highest - 1, lowest == 0, splits, n_classes, rules, few, buffers, nothing
+        codes, begin, n, highest if learn else highest - 1, lowest == 0, splits, n_classes, rules, few, buffers, zero
     )
     if learn:
         on_left = _decreases(codes, begin, n, highest - 1, False, splits, n_classes, rules, few, buffers, n)
