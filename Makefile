@@ -29,7 +29,8 @@ demo: $(VENV)/installed   ## Install, train C4.5 on a bundled table, print tree,
 # Compiled kernels leave no trace for the coverage tool; their tests run once more with the kernels as plain Python.
 KERNEL_TESTS := tests/learners/kernels tests/test_jit.py tests/test_bits.py \
 	tests/test_lanes.py tests/counting/test_encoding.py tests/counting/test_engine.py \
-	tests/counting/test_histograms.py tests/tree/test_route_kernels.py tests/pruning/test_error_based_compiled.py
+	tests/counting/test_histograms.py tests/ensembles/test_bootstrap.py tests/tree/test_packed_forest.py \
+	tests/tree/test_route_kernels.py tests/pruning/test_error_based_compiled.py
 
 # With COVERAGE=1 the short tier also notes which lines it ran, for the report at the end of `make test-all`.
 COVERAGE ?=

@@ -103,7 +103,12 @@ def is_exact(dataset: Dataset, recipe: Recipe, *, regression: bool) -> bool:
 
 
 def difference(one: Tree, other: Tree, *, exact: bool) -> str | None:
-    """Return the first array in which two trees differ, None if they are the same (to 1e-9 unless exact)."""
+    """Return the first array in which two trees differ, None if they are the same (to 1e-9 unless exact).
+
+    Both are validated: growers do not do so, so the tests of every grower that compare its trees are where it is done.
+    """
+    one.validate()
+    other.validate()
     for name in (
         "attribute", "test", "missing", "child_start", "children", "value_start", "value_branch", "bound_start",
         "bounds", "stop", "cut",

@@ -55,6 +55,7 @@ _PACKAGE = Path(__file__).parent
 _SOURCES = (
     "learners/kernels/*.py",
     "counting/numba.py",
+    "ensembles/bootstrap_kernels.py",
     "intrinsics.py",
     "jit.py",
     "learners/candidates.py",
@@ -62,6 +63,7 @@ _SOURCES = (
     "learners/pessimistic_error.py",
     "pruning/error_based_fractional_kernels.py",
     "pruning/error_based_kernels.py",
+    "tree/pack_kernels.py",
     "tree/route_kernels.py",
     "tree/split.py",
     "tree/tree.py",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from random_tables import datasets
 from treewright.data.columns import RawTable
-from treewright.data.dataset import Dataset, Unseen, encode, labels_of
+from treewright.data.dataset import Dataset, Unseen, as_one_array, encode, labels_of
 from treewright.data.frames import raw_table
 from treewright.data.read import read_raw
 from treewright.data.samples import sample
@@ -290,3 +290,37 @@ def test_booleans_find_the_values_that_the_file_spelled_differently() -> None:
     assert encode(raw_table({"windy": [True, False, None, True]}), schema).columns[0].tolist() == [0, 1, -1, 0]
     with pytest.raises(DataError, match="'True' is not declared"):
         encode(raw_table({"windy": [True]}), Schema((Column("windy", Kind.NOMINAL, ("yes", "no")),)))
+
+
+LAYOUTS: dict[str, Any] = {
+    "row by row": lambda table: tuple(table.copy().T),
+    "column by column": lambda table: tuple(np.asfortranarray(table).T),
+    "part of a wider table": lambda table: tuple(np.hstack([table, np.full((len(table), 2), np.nan)])[:, :3].T),
+    "every second row": lambda table: tuple(np.repeat(table, 2, axis=0)[::2].T),
+    "backwards": lambda table: tuple(table[::-1, ::-1].T),
+    "apart": lambda table: tuple(column.copy() for column in table.T),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("cell", [None, (0, 0), (3, 1), (4, 2)])
+def test_a_missing_number_is_found_in_any_layout_of_the_columns(layout: str, cell: tuple[int, int] | None) -> None:
+    table = np.arange(15.0).reshape(5, 3)
+    if cell is not None:
+        table[cell] = np.nan
+    schema = Schema(tuple(Column(name, Kind.NUMERIC) for name in "abc"))
+    data = Dataset(schema, LAYOUTS[layout](table), 5)
+    assert data.has_missing is (cell is not None)
+    if layout not in ("apart", "backwards"):
+        found = as_one_array(data.columns)
+        assert found is not None
+        assert np.array_equal(found, table, equal_nan=True)
+
+
+def test_missing_categories_are_found_and_no_row_is_nothing_missing() -> None:
+    schema = Schema((Column("x", Kind.NUMERIC), Column("c", Kind.NOMINAL, ("a", "b"))))
+    codes = np.array([0, 1, -1], dtype=np.int32)
+    assert Dataset(schema, (np.zeros(3), codes), 3).has_missing
+    assert not Dataset(schema, (np.zeros(2), codes[:2]), 2).has_missing
+    assert not Dataset(schema, (np.zeros(0), codes[:0]), 0).has_missing
+    assert not Dataset(Schema(()), (), 3).has_missing

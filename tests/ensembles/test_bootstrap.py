@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treewright.ensembles.bootstrap import (
+    COMPILED_SAMPLE,
     balanced_bootstrap,
     bootstrap,
     permutation,
@@ -18,7 +19,10 @@ from treewright.ensembles.bootstrap import (
     stream,
     tree_key,
 )
+from treewright.lazy_import import loaded_kernels
 from treewright.learners.sampling import mix_bits
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
 
 MASK, STEP = 2**64 - 1, 0x9E3779B97F4A7C15
 
@@ -38,6 +42,21 @@ def test_a_bootstrap_draws_as_many_cases_as_requested(key: int, n: int, size: in
     assert len(times) == n
     assert times.sum() == size
     assert np.array_equal(times, np.bincount(sampled_rows(key, n, size), minlength=n))
+
+
+@pytest.mark.parametrize(
+    ("n", "size"), [(COMPILED_SAMPLE, None), (3, COMPILED_SAMPLE), (2 * COMPILED_SAMPLE, COMPILED_SAMPLE)]
+)
+@pytest.mark.parametrize("key", [0, 1, 2**63, MASK])
+def test_large_samples_are_the_same_with_and_without_kernels(
+    key: int, n: int, size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loaded_kernels, "kept", True)
+    drawn = bootstrap(key, n, size)
+    monkeypatch.setattr(loaded_kernels, "kept", False)
+    interpreted = bootstrap(key, n, size)
+    assert drawn.dtype == interpreted.dtype
+    assert np.array_equal(drawn, interpreted)
 
 
 @pytest.mark.parametrize("n", [200, 2000])

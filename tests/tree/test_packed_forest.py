@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ from treewright.data.schema import Task
 from treewright.errors import ParameterError
 from treewright.fitting.learn import fit
 from treewright.learners.recipe import CART, ID3
-from treewright.tree.packed_forest import UNROUTED, blocks, interpreted_leaves, pack_trees
+from treewright.tree.packed_forest import (
+    UNROUTED,
+    blocks,
+    copy_leaves,
+    empty_leaf_statistics,
+    interpreted_copy_leaves,
+    interpreted_leaves,
+    pack_trees,
+)
 from treewright.tree.route import average_leaf_values, leaf_visits
 from treewright.tree.tree import LEAF, Tree
 
@@ -91,6 +100,50 @@ def test_whole_counts_are_kept_for_leaves_only() -> None:
     assert len(packed.statistics.weight) == tree.n_leaves
     assert np.array_equal(packed[0].counts, tree.counts)
     assert np.array_equal(packed[0].outcome, tree.outcome)
+
+
+@st.composite
+def nearly_summing_trees(draw: st.DrawFn) -> Tree:
+    """Draw a tree whose inner statistics follow from its leaves, or nearly do."""
+    tree: Tree = draw(trees_of(draw(schemas())))
+    packed = pack_trees(tree.schema, [tree])
+    leaves = replace(packed, statistics=packed.leaf_statistics, leaves_only=True)
+    found = leaves[0]  # its inner statistics are sums
+    for name in draw(st.lists(st.sampled_from(("weight", "counts", "outcome", "sse")), max_size=1)):
+        values = getattr(found, name)
+        if values is not None and values.size:
+            changed = values.copy()
+            changed.flat[draw(st.integers(0, values.size - 1))] += 1
+            found = replace(found, **{name: changed})
+    return found
+
+
+@given(nearly_summing_trees())
+@settings(max_examples=150, deadline=None)
+def test_kernels_copy_the_leaves_that_the_interpreter_copies(tree: Tree) -> None:
+    interpreted, compiled = empty_leaf_statistics([tree]), empty_leaf_statistics([tree])
+    sums = interpreted_copy_leaves(tree, interpreted)
+    assert copy_leaves(tree, compiled) is sums
+    if sums:
+        for name, values in vars(interpreted).items():
+            assert np.array_equal(getattr(compiled, name), values), name
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, None])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_forest_is_packed_alike_by_any_number_of_threads(
+    n_jobs: int | None, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees = [fit(sample("play-tennis"), ID3()).tree, fit(sample("play-tennis"), CART()).tree] * 3
+    expected = pack_trees(trees[0].schema, trees)
+    monkeypatch.setattr("treewright.tree.packed_forest.PARALLEL_NODES", 1)
+    monkeypatch.setattr("treewright.tree.packed_forest.COMPILED_NODES", 1)
+    monkeypatch.setattr("treewright.tree.packed_forest.loaded_kernels.kept", compiled)
+    packed = pack_trees(trees[0].schema, trees, n_jobs)
+    assert packed.leaves_only is expected.leaves_only
+    for name in ("attribute", "test", "missing", "child_start", "children", "value_start", "value_branch", "stop"):
+        assert np.array_equal(getattr(packed, name), getattr(expected, name)), name
+    assert np.array_equal(packed.statistics.counts, expected.statistics.counts)
 
 
 def test_a_forest_of_no_trees_is_refused() -> None:

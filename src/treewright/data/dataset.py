@@ -86,7 +86,11 @@ class Dataset:
     @cached_property
     def has_missing(self) -> bool:
         """True if an attribute has a missing value."""
-        return any(bool(missing_mask(column).any()) for column in self.columns)
+        if self.n_rows == 0:
+            return False
+        table = as_one_array(self.columns)
+        parts = self.columns if table is None else (table,)
+        return any(_has_missing(part) for part in parts)
 
     @cached_property
     def case_weights(self) -> Floats:
@@ -151,6 +155,38 @@ class Dataset:
         if self.target is not None and self.schema.target is not None:
             table[self.schema.target] = self.y
         return pandas.DataFrame(table)
+
+
+def as_one_array(columns: Sequence[Codes | Floats]) -> Floats | None:
+    """Return columns of doubles as one array, rows x columns, if they are evenly spaced in memory.
+
+    The columns of a row-major table are views of it. A pass over each reads all of its memory, a pass over the table
+    reads it once.
+
+    Examples
+    --------
+    >>> numbers = np.arange(6.0).reshape(3, 2)
+    >>> as_one_array(tuple(numbers.T)).tolist()
+    [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    >>> as_one_array((np.zeros(2), np.zeros(2, dtype=np.int32))) is None
+    True
+    """
+    if not columns or not len(columns[0]):
+        return None
+    strides, n = columns[0].strides, len(columns[0])
+    if not all(column.dtype == np.float64 and column.strides == strides for column in columns):
+        return None
+    addresses = [column.__array_interface__["data"][0] for column in columns]
+    step = addresses[1] - addresses[0] if len(addresses) > 1 else columns[0].itemsize
+    if step % columns[0].itemsize or addresses != [addresses[0] + step * at for at in range(len(columns))]:
+        return None
+    return np.lib.stride_tricks.as_strided(columns[0], (n, len(columns)), (*strides, step), writeable=False)
+
+
+def _has_missing(values: Codes | Floats) -> bool:
+    """Return True if one of at least one encoded values is missing."""
+    with np.errstate(invalid="ignore"):
+        return bool(np.isnan(values.max()) if values.dtype.kind == "f" else values.min() < 0)
 
 
 def missing_mask(column: Codes | Floats) -> npt.NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from treewright.data.schema import Schema
 from treewright.ensembles.bootstrap import ATTRIBUTES, Longs, balanced_bootstrap, bootstrap, tree_key
 from treewright.ensembles.growing import CaseWeights, TreeMaker
 from treewright.ensembles.plan import EnsemblePlan, ForestPlan, number_of_cases
-from treewright.ensembles.running import Interrupted, Progress, run_trees
+from treewright.ensembles.running import Interrupted, Progress, run_trees, threads_for
 from treewright.errors import ParameterError
 from treewright.learners.recipe import Intervals, Recipe
 from treewright.pruning.methods import ErrorBased, ReducedError
@@ -151,7 +151,7 @@ def grow_forest(
     if not trees:
         raise KeyboardInterrupt
     forest = Forest(
-        pack_trees(dataset.schema, trees),
+        pack_trees(dataset.schema, trees, threads_for(n_jobs)),
         np.ones(len(trees)),
         Combining.MEAN,
         fitting.to_dict(),

@@ -82,6 +82,18 @@ def check_time_limit(seconds: float | None) -> None:
         raise ParameterError(f"time_limit must be a positive number of seconds or None, not {seconds!r}")
 
 
+def threads_for(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for in this process, also if trees grow in other processes.
+
+    Examples
+    --------
+    >>> threads_for(2), threads_for(None)
+    (2, 1)
+    """
+    backend, jobs = _configured(n_jobs)
+    return 1 if backend is not None else jobs
+
+
 def _made(job: Job, first: int, last: int, n_jobs: int | None) -> Trees:
     """Return a generator of the trees in order."""
     backend, jobs = _configured(n_jobs)

@@ -14,11 +14,11 @@ inner node, or follow a surrogate. Unrouted cases are routed tree by tree by `tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from treewright.concurrency import processors
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.errors import ParameterError
+from treewright.lazy_import import loaded_kernels
 from treewright.tree.route import average_leaf_values, by_kernel, ends
 from treewright.tree.split import STAY, Surrogate, Test
 from treewright.tree.tree import LEAF, TESTS, Tree, integers_if_exact
@@ -37,14 +38,17 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[Any]
 """Integers (int64) or doubles."""
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+Apply = Callable[..., Iterator[Any]]
+"""`map`, or that of a thread pool."""
 
 PARALLEL_NODES = 200_000
 """From this many nodes on, trees are packed by several threads; most of the time is spent copying memory."""
 
 FEW_COLUMNS = 16
 """Up to this many columns are compared column by column, more of them row by row."""
+
+COMPILED_NODES = 5_000
+"""From this many nodes on, kernels check the statistics of the trees, where kernels are loaded."""
 
 SAME = 1e-9
 """Relative difference of a mean or sum of squares that counts as rounding error."""
@@ -189,50 +193,106 @@ class PackedForest:
         )
 
 
-def pack_trees(schema: Schema, trees: Sequence[Tree]) -> PackedForest:
-    """Pack trees over one schema into one set of arrays."""
+def pack_trees(schema: Schema, trees: Sequence[Tree], n_jobs: int | None = None) -> PackedForest:
+    """Pack trees over one schema into one set of arrays, many of them by `n_jobs` threads (None: one per processor)."""
     if not trees:
         raise ParameterError("a forest needs at least one tree")
     starts = np.concatenate(([0], np.cumsum([tree.n_nodes for tree in trees]))).astype(np.int64)
     if starts[-1] >= 2**31:
         raise ParameterError(f"{starts[-1]:,} nodes are too many for one forest")
-    apply = _apply_in_threads if starts[-1] >= PARALLEL_NODES else map
-    leaves_only = all(apply(_adds_up, trees))
-    parts_of_statistics = list(apply(_leaf_statistics if leaves_only else _all_statistics, trees))
-    parts = list(zip(starts[:-1].tolist(), trees, strict=True))
+    jobs = processors() if n_jobs is None else n_jobs
+    if starts[-1] < PARALLEL_NODES or jobs == 1:
+        return _packed(schema, trees, starts, map)
+    with ThreadPoolExecutor(jobs) as pool:
+        return _packed(schema, trees, starts, pool.map)
+
+
+def _packed(schema: Schema, trees: Sequence[Tree], starts: Longs, apply: Apply) -> PackedForest:
+    statistics = _statistics_of_leaves(trees, apply)
+    leaves_only = statistics is not None
     per_tree: dict[str, list[npt.NDArray[Any]]] = {
         name: [getattr(tree, name) for tree in trees]
         for name in ("attribute", "test", "cut", "missing", "value_branch", "bounds", "stop")
     }
-    per_tree |= {name: [getattr(one, name) for one in parts_of_statistics] for name in ("weight", "counts", "outcome")}
-    if schema.task is Task.REGRESSION:
-        per_tree["sse"] = [one.sse for one in parts_of_statistics if one.sse is not None]
     starting = {name: [getattr(tree, name) for tree in trees] for name in ("child_start", "value_start", "bound_start")}
     joined = dict(zip(per_tree, apply(np.concatenate, per_tree.values()), strict=True))
     joined |= dict(zip(starting, apply(_joined_starts, starting.values()), strict=True))
-    statistics = Statistics(joined.pop("weight"), joined.pop("counts"), joined.pop("outcome"), joined.pop("sse", None))
+    parts = list(zip(starts[:-1].tolist(), trees, strict=True))
     return PackedForest(
         schema=schema,
         starts=starts,
-        children=np.concatenate([tree.children + np.int32(first) for first, tree in parts]),
-        statistics=statistics,
+        children=_joined_children([tree.children for tree in trees], starts),
+        statistics=_joined_statistics(trees) if statistics is None else statistics,
         leaves_only=leaves_only,
         surrogates={first + node: one for first, tree in parts for node, one in tree.surrogates.items()},
         **joined,
     )
 
 
-def _apply_in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    with ThreadPoolExecutor(processors()) as pool:
-        yield from pool.map(work, items)
+def _statistics_of_leaves(trees: Sequence[Tree], apply: Apply) -> Statistics | None:
+    """Return the statistics of the leaves of all trees, None unless those of all inner nodes follow from them."""
+    joined = empty_leaf_statistics(trees)
+    ends = np.cumsum([tree.n_leaves for tree in trees]).tolist()
+    parts = [joined.take(slice(end - tree.n_leaves, end)) for end, tree in zip(ends, trees, strict=True)]
+    by_kernel = loaded_kernels.kept and sum(tree.n_nodes for tree in trees) >= COMPILED_NODES
+    return joined if all(apply(copy_leaves if by_kernel else interpreted_copy_leaves, trees, parts)) else None
+
+
+def empty_leaf_statistics(trees: Sequence[Tree]) -> Statistics:
+    """Return statistics of all leaves of some trees, to be filled."""
+    n = sum(tree.n_leaves for tree in trees)
+    whole = all(tree.counts.dtype == np.int64 for tree in trees)
+    counts = np.empty((n, trees[0].counts.shape[1]), dtype=np.int64 if whole else np.float64)
+    if trees[0].is_regression:
+        return Statistics(np.empty(n), counts, np.empty(n), np.empty(n))
+    return Statistics(np.empty(n), counts, np.empty(n, dtype=np.int32), None)
+
+
+def copy_leaves(tree: Tree, leaves: Statistics) -> bool:
+    """Do the same as `interpreted_copy_leaves` by a kernel."""
+    from treewright.tree.pack_kernels import copy_class_leaves, copy_number_leaves
+
+    nodes = tree.child_start, tree.children
+    outcome: Any = tree.outcome
+    leaf_outcome: Any = leaves.outcome
+    if tree.sse is not None and leaves.sse is not None:
+        into = leaves.weight, leaf_outcome, leaves.sse
+        return bool(copy_number_leaves(*nodes, tree.missing, tree.weight, outcome, tree.sse, *into, SAME))
+    counts = np.ascontiguousarray(tree.counts, dtype=leaves.counts.dtype)
+    return bool(copy_class_leaves(*nodes, tree.weight, counts, outcome, leaves.weight, leaves.counts, leaf_outcome))
+
+
+def interpreted_copy_leaves(tree: Tree, leaves: Statistics) -> bool:
+    """Copy the statistics of the leaves of a tree; return False if they do not determine those of the inner nodes."""
+    if not _adds_up(tree):
+        return False
+    own = _all_statistics(tree).take(np.flatnonzero(tree.attribute == LEAF))
+    leaves.weight[:], leaves.counts[:], leaves.outcome[:] = own.weight, own.counts, own.outcome
+    if leaves.sse is not None:
+        leaves.sse[:] = own.sse
+    return True
+
+
+def _joined_statistics(trees: Sequence[Tree]) -> Statistics:
+    parts = [_all_statistics(tree) for tree in trees]
+    weight, counts, outcome = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("weight", "counts", "outcome")
+    )
+    sums = [part.sse for part in parts if part.sse is not None]
+    return Statistics(weight, counts, outcome, np.concatenate(sums) if sums else None)
 
 
 def _all_statistics(tree: Tree) -> Statistics:
     return Statistics(tree.weight, tree.counts, tree.outcome, tree.sse)
 
 
-def _leaf_statistics(tree: Tree) -> Statistics:
-    return _all_statistics(tree).take(np.flatnonzero(tree.attribute == LEAF))
+def _joined_children(children: list[Ints], starts: Longs) -> Ints:
+    joined = np.empty(sum(map(len, children)), dtype=np.int32)
+    at = 0
+    for first, own in zip(starts.tolist(), children, strict=False):
+        np.add(own, np.int32(first), out=joined[at : at + len(own)])
+        at += len(own)
+    return joined
 
 
 def statistics_from_leaves(

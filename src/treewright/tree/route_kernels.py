@@ -42,7 +42,7 @@ from treewright.arrays import (
     Weights,
 )
 from treewright.concurrency import processors
-from treewright.data.dataset import Dataset
+from treewright.data.dataset import Dataset, as_one_array
 from treewright.jit import internal, no_alloc_kernel
 from treewright.lazy_import import loaded_kernels
 from treewright.tree.split import Test
@@ -411,22 +411,17 @@ def as_one_table(cases: Dataset) -> Table | None:
     >>> as_one_table(sample("play-tennis")) is None
     True
     """
-    columns, n = cases.columns, cases.n_rows
-    if not columns or not n:
+    table = as_one_array(cases.columns)
+    if table is None:
         return None
-    addresses = [column.__array_interface__["data"][0] for column in columns]
-    case_stride, attribute_stride = columns[0].strides[0], addresses[1] - addresses[0] if len(addresses) > 1 else 8
-    row_by_row = attribute_stride == 8 and case_stride >= 8 * len(columns)
+    (n, width), (case_stride, attribute_stride) = table.shape, table.strides
+    row_by_row = attribute_stride == 8 and case_stride >= 8 * width
     column_by_column = case_stride == 8 and attribute_stride >= 8 * n
-    same_layout = all(column.dtype == np.float64 and column.strides == (case_stride,) for column in columns)
-    evenly_spaced = addresses == [addresses[0] + attribute_stride * at for at in range(len(columns))] and not (
-        case_stride % 8 or attribute_stride % 8
-    )
-    if not (same_layout and evenly_spaced and (row_by_row or column_by_column)):
+    if case_stride % 8 or not (row_by_row or column_by_column):
         return None
-    size = ((n - 1) * case_stride + (len(columns) - 1) * attribute_stride) // 8 + 1
-    cells: Floats = np.lib.stride_tricks.as_strided(columns[0], (size,), (8,), writeable=False)
-    return Table(cells, case_stride // 8, attribute_stride // 8, len(columns))
+    size = ((n - 1) * case_stride + (width - 1) * attribute_stride) // 8 + 1
+    cells: Floats = np.lib.stride_tricks.as_strided(table, (size,), (8,), writeable=False)
+    return Table(cells, case_stride // 8, attribute_stride // 8, width)
 
 
 def ends_of(trees: Any, roots: npt.NDArray[Any], cases: Dataset, first: int, last: int) -> Ints:

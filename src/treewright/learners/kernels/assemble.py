@@ -135,7 +135,7 @@ def tree_of(
     bounds: dict[int, tuple[float, ...]],
     move: Callable[[int, Floats], Floats] | None,
 ) -> Tree:
-    """Build the tree.
+    """Build the tree, without `Tree.validate`: that is for trees from elsewhere, and takes as long as all the rest.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def tree_of(
     value_start = _starts(lengths)
     regression = schema.task is Task.REGRESSION
     counts = doubles[:, COUNTS_AT:]
-    tree = Tree(
+    return Tree(
         schema=schema,
         attribute=attribute,
         test=test,
@@ -189,8 +189,6 @@ def tree_of(
         stop=integers[:, STOP].astype(np.int8),
         sse=doubles[:, SSE].copy() if regression else None,
     )
-    tree.validate()
-    return tree
 
 
 def _starts(lengths: npt.NDArray[np.int64]) -> Ints:

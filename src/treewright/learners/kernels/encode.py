@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import Codes, Entries, Numbers, Ranks
+from treewright.arrays import Codes, Entries, Numbers, Order, Ranks
 from treewright.counting.numba import CodedColumn, code_table, count_cases
 from treewright.data.dataset import Dataset
 from treewright.learners.criteria import LARGEST_TABLE
 from treewright.learners.kernels.histogram_search import Ranked
 from treewright.learners.kernels.refine import NO_ENTRIES, entries_of
 from treewright.learners.kernels.score import fill_nlogn
-from treewright.learners.kernels.sort import new_sort_buffers, sort_columns
+from treewright.learners.kernels.sort import SortBuffers, new_sort_buffers, sort_columns
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,6 +52,63 @@ class ByRank(NamedTuple):
     greatest: Ranks
 
 
+class _Ranking:
+    """The ranks of all numeric columns, computed by the threads that wait for them.
+
+    The trees of a forest need the ranks at the same moment, each in its own thread: every thread ranks the next column
+    that no other one has begun.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._columns: list[npt.NDArray[Any]] = [column for column in dataset.columns if column.dtype.kind == "f"]
+        self._n = dataset.n_rows
+        shape = len(self._columns), self._n
+        self._codes, self._greatest = np.empty(shape, dtype=np.int32), np.zeros(shape[0], dtype=np.int32)
+        self._numbers = np.zeros((shape[0], self._n + 1))
+        self._locks = [threading.Lock() for _ in self._columns]
+        self._ranked = [False] * len(self._columns)
+        self._finish = threading.Lock()
+        self._result: ByRank | None = None
+
+    def by_rank(self) -> ByRank:
+        """Return the ranks, and compute those that are missing."""
+        if self._result is None:
+            # The second time, wait for the columns of other threads; one whose thread has failed is ranked here.
+            for wait in (False, True):
+                self._rank_columns(wait=wait)
+            with self._finish:
+                if self._result is None:
+                    self._result = ByRank(self._codes, self._trimmed(), self._greatest)
+        return self._result
+
+    def _rank_columns(self, *, wait: bool) -> None:
+        buffers = None
+        for index, lock in enumerate(self._locks):
+            if self._ranked[index] or not lock.acquire(blocking=wait):
+                continue
+            try:
+                if not self._ranked[index]:
+                    buffers = buffers or (np.empty((1, self._n), dtype=np.int64), new_sort_buffers(self._n))
+                    self._rank(index, *buffers)
+                    self._ranked[index] = True
+            finally:
+                lock.release()
+
+    def _rank(self, index: int, order: Order, buffers: SortBuffers) -> None:
+        values, numbers = self._columns[index].reshape(1, -1), self._numbers[index : index + 1]
+        sort_columns(values, np.array([index]), self._n, 32, order, self._codes, numbers, buffers)
+        self._greatest[index] = self._codes[index].max(initial=0)
+
+    def _trimmed(self) -> Numbers:
+        """Return the values without the codes that no column uses, if codes then fit into fewer bits.
+
+        Else a copy would not pay: unused memory was never touched.
+        """
+        used = int(self._greatest.max(initial=0)) + 1
+        fewer_bits = used.bit_length() < self._numbers.shape[1].bit_length()
+        return self._numbers[:, :used].copy() if fewer_bits else self._numbers
+
+
 class EncodedCases:
     """Codes, ranks and orders of the columns of one dataset.
 
@@ -72,7 +129,7 @@ class EncodedCases:
         self._cases: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._nominal: tuple[Codes, npt.NDArray[np.int64]] | None = None
         self._values: Codes | None = None
-        self._by_rank: ByRank | None = None
+        self._ranking: _Ranking | None = None
         self._codes: Codes | None = None
         self._codes_by_case: Codes | None = None
         self._nlogn: Floats = np.zeros(2)
@@ -171,19 +228,11 @@ class EncodedCases:
             return self._values
 
     def by_rank(self) -> ByRank:
-        """Return the ranks of the values of all cases."""
+        """Return the ranks of the values of all cases; threads that ask for them at the same time share the columns."""
         with self._lock:
-            if self._by_rank is None:
-                numeric: list[npt.NDArray[Any]] = [c for c in self.dataset.columns if c.dtype.kind == "f"]
-                n = self.dataset.n_rows
-                ranks, numbers = np.empty((len(numeric), n), dtype=np.int32), np.zeros((len(numeric), n + 1))
-                order, buffers = np.empty((1, n), dtype=np.int64), new_sort_buffers(n)
-                for index, column in enumerate(numeric):
-                    at = np.array([index])
-                    sort_columns(column.reshape(1, -1), at, n, 32, order, ranks, numbers[index : index + 1], buffers)
-                greatest = ranks.max(axis=1, initial=0)
-                self._by_rank = ByRank(ranks, numbers[:, : int(greatest.max(initial=0)) + 1].copy(), greatest)
-            return self._by_rank
+            if self._ranking is None:
+                self._ranking = _Ranking(self.dataset)
+        return self._ranking.by_rank()
 
     def codes_by_attribute(self) -> Codes:
         """Return the codes of all attributes, attributes x cases: ranks of numbers, categories from 1."""
