@@ -374,14 +374,15 @@ def majority_classes(counts: Counts) -> Ints:
         best = counts.max(axis=1, keepdims=True).astype(np.float64)
         found: Ints = np.argmax(counts >= best * (1 - 1e-12), axis=1).astype(np.int32)
         return found
-    columns = counts.T  # by column: looping over many short rows takes ten times as long
-    most = columns[0].astype(np.float64)
+    # By column: looping over many short rows takes ten times as long.
+    columns = [column.astype(np.float64) for column in counts.T]
+    most = columns[0].copy()
     for column in columns[1:]:
         np.maximum(most, column, out=most)
     most *= 1 - 1e-12
     first: Ints = np.zeros(len(counts), dtype=np.int32)
     for code in range(len(columns) - 1, -1, -1):
-        first[columns[code] >= most] = code
+        np.copyto(first, np.int32(code), where=columns[code] >= most)
     return first
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import binascii
+import re
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,53 @@ def test_the_fewest_bytes_are_taken(values: list[int], type_: str) -> None:
 def test_what_is_no_packed_array_is_refused(value: Any, words: str) -> None:
     with pytest.raises(ModelFormatError, match=words):
         decode_array({"a": value}, "a", UNSIGNED, 1)
+
+
+@pytest.fixture
+def _decoded_by_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decode short arrays by the kernel, in several slices."""
+    monkeypatch.setattr("treewright.tree.io.forest_json.loaded_kernels.kept", True)
+    monkeypatch.setattr("treewright.tree.io.forest_json.COMPILED_CHARACTERS", 4)
+    monkeypatch.setattr("treewright.tree.io.forest_json.CHARACTERS_PER_SLICE", 8)
+
+
+@pytest.mark.usefixtures("_decoded_by_kernel")
+@pytest.mark.parametrize("size", range(1, 30))
+def test_a_kernel_decodes_the_same_bytes(size: int) -> None:
+    values = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
+    assert np.array_equal(decode_array({"a": encode_array(values)}, "a", UNSIGNED, size), values)
+    every = np.arange(256, dtype=np.uint8)
+    assert np.array_equal(decode_array({"a": encode_array(every)}, "a", UNSIGNED, 256), every)
+
+
+@pytest.mark.usefixtures("_decoded_by_kernel")
+@pytest.mark.parametrize("at", [0, 3, 5, 8, 15, 16, 19, 20, 23])
+@pytest.mark.parametrize("character", ["*", "=", " ", "\n", "\x00", "\x80", "\u0101", "-", "_", "\ud800"])
+def test_a_kernel_decodes_and_refuses_as_the_standard_library_does(at: int, character: str) -> None:
+    text = encode_array(np.arange(18, dtype=np.uint8))["data"]
+    assert len(text) == 24
+    for damaged in (text[:at] + character + text[at + 1 :], text[:at], text + "=" * (at % 5), text + character):
+        try:
+            expected: Any = binascii.a2b_base64(damaged, strict_mode=True)
+        except ValueError as error:
+            expected = re.escape(str(error))
+        plain = {"a": {"type": "<u1", "data": damaged}}
+        if isinstance(expected, bytes):
+            assert decode_array(plain, "a", UNSIGNED).tobytes() == expected
+        else:
+            with pytest.raises(ModelFormatError, match=expected):
+                decode_array(plain, "a", UNSIGNED)
+
+
+def test_threads_compute_the_same_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain: dict[str, Any] = {
+        "a": encode_array(np.arange(9)),
+        "b": {"c": encode_array(np.arange(3)), "d": [encode_array(np.arange(4))]},
+    }
+    expected = with_digests(plain)
+    monkeypatch.setattr("treewright.tree.io.model_file.PARALLEL_CHARACTERS", 1)
+    assert with_digests(plain) == expected
+    assert expected["b"]["d"] == plain["b"]["d"]
 
 
 def test_a_digest_stands_for_the_data_and_changes_with_it() -> None:

@@ -12,10 +12,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from treewright.concurrency import processors
 from treewright.data.schema import Schema
 from treewright.errors import ModelFormatError, TreewrightError
 from treewright.tree.io.tree_json import object_at, trace_from_plain, tree_from_plain
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 FORMAT = "treewright-model"
 VERSION = 1
+PARALLEL_CHARACTERS = 1_000_000
+"""From this many characters on, threads compute the digests of packed arrays."""
+
 MAX_BYTES = 2**31
 """A larger file is rejected before it is read."""
 
@@ -154,14 +159,38 @@ def _checksum(document: Mapping[str, Any]) -> str:
 def with_digests(document: Any) -> Any:
     """Return plain data with every packed array replaced by its digest; the checksum is computed from the result.
 
-    Nothing else is changed; only dictionaries are searched.
+    Nothing else is changed; only dictionaries are searched. Threads compute the digests of a large model.
     """
-    if not isinstance(document, dict):
-        return document
-    if set(document) == {"type", "data"} and isinstance(document["data"], str):
-        content = document["data"].encode("utf-8", "surrogatepass")
-        return {"type": document["type"], "sha256": hashlib.sha256(content).hexdigest()}
-    return {key: with_digests(value) for key, value in document.items()}
+    texts = list(_packed_texts(document))
+    if sum(map(len, texts)) < PARALLEL_CHARACTERS:
+        return _replaced(document, map(_digest, texts))
+    with ThreadPoolExecutor(processors()) as pool:
+        return _replaced(document, pool.map(_digest, texts))
+
+
+def _packed_texts(document: Any) -> Iterator[str]:
+    if _is_packed(document):
+        yield document["data"]
+    elif isinstance(document, dict):
+        for value in document.values():
+            yield from _packed_texts(value)
+
+
+def _replaced(document: Any, digests: Iterator[str]) -> Any:
+    """Replace the packed arrays by their digests, in the order of `_packed_texts`."""
+    if _is_packed(document):
+        return {"type": document["type"], "sha256": next(digests)}
+    if isinstance(document, dict):
+        return {key: _replaced(value, digests) for key, value in document.items()}
+    return document
+
+
+def _is_packed(document: Any) -> bool:
+    return isinstance(document, dict) and set(document) == {"type", "data"} and isinstance(document["data"], str)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _no_constant(word: str) -> None:
