@@ -1,11 +1,12 @@
 """Machine operations that Numba does not offer by itself, for kernels.
 
-There are the bits of doubles, and SIMD operations on sixteen 32-bit integers. LLVM does not
+There are the bits of doubles, arrays at an address, and SIMD operations on sixteen 32-bit integers. LLVM does not
 vectorise loops this short, so the vector instructions are generated here.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, lower_builtin, overload, type_callable
+from numba.np.arrayobj import populate_array
 
 from treewright.arrays import Integer, Ranks, Real
 
@@ -77,6 +79,58 @@ def _overload_number_of(bits: Any) -> Callable[..., Any]:
         return _cast_to_float64(bits)
 
     return number
+
+
+def array_at(address: Integer, length: Integer, step: Integer, like: Any) -> Any:
+    """Return an array that is kept elsewhere: a kernel that gets addresses is compiled once for any number of columns.
+
+    Parameters
+    ----------
+    address : int
+        Of the first element.
+    length, step : int
+        Number of elements, and their distance in elements.
+    like : array
+        Has the same dtype.
+
+    Examples
+    --------
+    >>> kept = np.array([0.5, 1.5, 2.5])
+    >>> array_at(kept.ctypes.data, 2, 2, kept).tolist()
+    [0.5, 2.5]
+    """
+    size = int(length * step) * like.dtype.itemsize
+    return np.frombuffer((ctypes.c_char * size).from_address(int(address)), dtype=like.dtype)[:: int(step)]
+
+
+# Not an overload: a function without reference counting returns no array, and this one is generated in its caller.
+@type_callable(array_at)  # type: ignore[untyped-decorator]  # Numba has no types
+def _type_array_at(context: Any) -> Callable[..., Any]:
+    def typed(address: Any, length: Any, step: Any, like: Any) -> Any:
+        return types.Array(like.dtype, 1, "A")
+
+    return typed
+
+
+@lower_builtin(array_at, types.Integer, types.Integer, types.Integer, types.Array)  # type: ignore[untyped-decorator]
+def _lower_array_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Generate the fields of an array that owns no memory."""
+    data_type = context.get_data_type(signature.return_type.dtype)
+    itemsize = context.get_constant(types.intp, context.get_abi_sizeof(data_type))
+    address, length, step = (
+        context.cast(builder, value, given, types.int64)
+        for value, given in zip(arguments[:3], signature.args[:3], strict=True)
+    )
+    array = context.make_array(signature.return_type)(context, builder)
+    populate_array(
+        array,
+        data=builder.inttoptr(address, data_type.as_pointer()),
+        shape=[length],
+        strides=[builder.mul(step, itemsize)],
+        itemsize=itemsize,
+        meminfo=None,
+    )
+    return array._getvalue()
 
 
 LANES = 16

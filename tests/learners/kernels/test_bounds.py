@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log2
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -18,12 +16,11 @@ from treewright.learners.kernels.bounds import (
     find_surviving_bins,
     limit_of,
     score_borders,
-    score_multiway,
     values_beside,
 )
 from treewright.learners.kernels.options import options_of
-from treewright.learners.kernels.refine import NO_ENTRIES, Binned, Cases, entries_of, refine_bins, refine_buffers_for
-from treewright.learners.recipe import C45, CART, MissingPolicy, Recipe, Stopping, for_regression
+from treewright.learners.kernels.refine import NO_ENTRIES, Binned, Cases, entries_of, new_refine_buffers, refine_bins
+from treewright.learners.recipe import CART, MissingPolicy, Recipe, Stopping, for_regression
 
 Floats = npt.NDArray[np.float64]
 NO_TABLE = np.zeros(1)
@@ -136,7 +133,15 @@ def test_a_look_inside_finds_the_best_of_all_cuts(criterion: str, seed: int, cod
     left = np.zeros(node.width)
     cases = Cases(node.rows, node.weights, node.target, node.deviation)
     score, turn, code, low, high, _ = refine_bins(
-        binned, node.codes, node.column, cases, limit, node.opt, NO_TABLE, left, refine_buffers_for(binned)
+        binned,
+        node.codes,
+        node.column,
+        cases,
+        limit,
+        node.opt,
+        NO_TABLE,
+        left,
+        new_refine_buffers(300, 2 * 300 + 2 * 40, node.width),
     )
     scores = node.scores()
     best = max(scores.values())
@@ -172,7 +177,9 @@ def test_thresholds_are_counted_by_the_ranks_of_the_numbers(gap: float) -> None:
     ends = np.concatenate(([0], np.searchsorted(numbers, borders, side="right"), [len(numbers)]))
     rows = np.sort(rng.choice(400, 90, replace=False)).astype(np.int32)
     inner, gaps = np.full(6, 99), np.zeros(6, dtype=bool)
-    count_thresholds(all_ranks, numbers, ends, rows, gap, inner, gaps)
+    words = np.zeros(len(numbers) // 8 + 1, dtype=np.uint64)
+    count_thresholds(all_ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
+    assert not words.any()
     here = np.unique(column[rows][~np.isnan(column[rows])])
     codes = np.searchsorted(borders, here, side="left") + 1
     expected = np.zeros(6, dtype=np.int64)
@@ -182,19 +189,6 @@ def test_thresholds_are_counted_by_the_ranks_of_the_numbers(gap: float) -> None:
         else:
             assert gaps[code] == (high - low > gap)
     assert inner.tolist() == expected.tolist()
-
-
-def test_values_are_scored_by_the_table_of_their_branches() -> None:
-    counts = np.array([[2.0, 0.0], [9.0, 1.0], [0.0, 0.0], [3.0, 5.0], [0.0, 0.0], [4.0, 0.0], [0.0, 0.0]])
-    starts = np.array([0, 4, 7])
-    opt = options_of(C45(), 24.0, 2, whole=True, unit=True)
-    scores = np.empty((2, 2))
-    score_multiway(counts, np.zeros(0, dtype=np.int64), starts, np.array([0, 1]), opt, NO_TABLE, scores)
-    gain = criterion_named("entropy").of_table(counts[1:4])
-    shares = np.array([2, 10, 8]) / 20
-    assert scores[0, 0] == pytest.approx(gain * 18 / 20)
-    assert scores[0, 1] == pytest.approx(-sum(share * log2(share) for share in shares))
-    assert scores[1, 0] == -np.inf
 
 
 def test_cases_without_a_branch_go_to_all_that_are_not_empty_in_proportion() -> None:

@@ -166,6 +166,32 @@ def numbers_only(rows: int, columns: int = 3, seed: int = 0) -> Dataset:
     return Dataset(schema, tuple(X.T), rows, y)
 
 
+def test_columns_of_any_layout_give_the_same_tree() -> None:
+    table = numbers_only(9000)
+    by_row = np.ascontiguousarray(np.stack(table.columns, axis=1))
+    backwards = tuple(column[::-1].copy()[::-1] for column in table.columns)
+    recipe = CART(stopping=Stopping(max_depth=3))
+    expected = CompiledGrower(table).grow(recipe)
+    for columns in (tuple(by_row.T), backwards):
+        assert difference(CompiledGrower(replace(table, columns=columns)).grow(recipe), expected, exact=True) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mean_and_squares_of_a_large_node_are_those_of_numpy(weighted: bool) -> None:
+    table = numbers_only(20_000)
+    target = np.exp(np.random.default_rng(3).normal(size=table.n_rows))
+    w = np.random.default_rng(4).random(table.n_rows) + 0.5 if weighted else np.ones(table.n_rows)
+    schema = Schema((*table.schema.attributes, Column("y", Kind.NUMERIC)), target="y")
+    numbers = Dataset(schema, table.columns, table.n_rows, target, w if weighted else None)
+    tree = CompiledGrower(numbers).grow(for_regression(CART(stopping=Stopping(max_depth=1))))
+    mean = float((w * target).sum()) / float(w.sum())
+    mean += float((w * (target - mean)).sum()) / float(w.sum())
+    assert tree.weight[0] == w.sum()
+    assert tree.outcome[0] == mean
+    assert tree.sse is not None
+    assert tree.sse[0] == (w * (target - mean) ** 2).sum()
+
+
 @pytest.mark.parametrize("rows", [60, 400])
 def test_cases_that_are_sorted_by_need_give_the_interpreted_tree(rows: int) -> None:
     table = numbers_only(rows, columns=7)

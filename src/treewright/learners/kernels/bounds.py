@@ -13,8 +13,7 @@ A surviving bin is one whose bound reaches the best known score; only its cases 
 values is learned, every threshold is tried twice (a turn): first with them on the right, then on the left. An attribute
 is `single` if its codes stand for one value each: it has no thresholds inside bins.
 
-Multiway tests, one branch per category, are scored from the histogram as well. Where the recipe needs it, the candidate
-thresholds inside each bin are counted.
+Where the recipe needs it, the candidate thresholds inside each bin are counted.
 """
 
 from __future__ import annotations
@@ -44,18 +43,15 @@ from treewright.arrays import (
     Statistics,
     Words,
 )
-from treewright.jit import internal, kernel, no_alloc_kernel
-from treewright.learners.candidates import SHORT
-from treewright.learners.kernels.options import HIGHEST, MISSING_LEARNED
+from treewright.jit import internal, no_alloc_kernel
+from treewright.learners.kernels.options import MISSING_LEARNED
 from treewright.learners.kernels.score import (
     CHI_SQUARE,
     GINI,
     VARIANCE,
-    branch_information,
     decrease,
     impurity,
     score_of_sides,
-    score_of_table,
     weight_of,
 )
 from treewright.learners.kernels.sorted_scan import least_relative_side
@@ -434,58 +430,6 @@ def _octagon_bound(left: Statistics, in_bin: Statistics, whole: Statistics, befo
     return bound_from(before, whole[2] - explained, weight, VARIANCE)
 
 
-@kernel
-def score_multiway(
-    counts: Counts,
-    cases: Sizes,
-    starts: Starts,
-    attributes: Attributes,
-    opt: Options,
-    nlogn: Logarithms,
-    scores: Scores,
-) -> None:
-    """Score tests with one branch for each category.
-
-    Parameters
-    ----------
-    counts, cases, starts, attributes, opt, nlogn : array
-        As in `score_borders`.
-    scores : array, attributes x 2
-        Output: the score, -inf where there is no valid test, and the split information.
-    """
-    o = opt[0]
-    whole = np.empty(counts.shape[1])
-    for one in range(len(attributes)):
-        first, end = starts[attributes[one]], starts[attributes[one] + 1]
-        own, own_cases = counts[first:end], cases[first:end]
-        scores[one, 0] = -np.inf
-        scores[one, 1] = 0.0
-        if _is_test(own, own_cases, o["criterion"], o["min_branch"] * SHORT, o["min_leaf"]):
-            n_values = end - first - 1
-            score = score_of_table(own[1:], n_values, o["criterion"], nlogn, whole)
-            unknown = 0.0
-            if cases_of(own, own_cases, 0) > 0:
-                unknown = weight_of(own[0], o["criterion"])
-                known = 0.0
-                for value in range(1, n_values + 1):
-                    known += weight_of(own[value], o["criterion"])
-                score *= known / (known + unknown)
-            scores[one, 0] = score
-            if o["choice"] != HIGHEST:
-                scores[one, 1] = branch_information(own[1:], n_values, unknown, nlogn)
-
-
-@internal
-def _is_test(counts: Counts, cases: Sizes, criterion: Integer, least: Real, min_leaf: Integer) -> bool:
-    """Return True if two categories occur, and two branches have enough cases."""
-    outcomes = enough = 0
-    for code in range(1, len(counts)):
-        here = cases_of(counts, cases, code)
-        outcomes += here > 0
-        enough += here >= min_leaf and weight_of(counts[code], criterion) >= least
-    return outcomes >= 2 and enough >= 2
-
-
 @no_alloc_kernel
 def values_beside(codes: Codes, column: Numbers, rows: Rows, code: Integer, following: Integer) -> tuple[Real, Real]:
     """Return the greatest value of one bin and the least of another, among the cases of a node."""
@@ -500,8 +444,17 @@ def values_beside(codes: Codes, column: Numbers, rows: Rows, code: Integer, foll
     return low, high
 
 
+@no_alloc_kernel
 def count_thresholds(
-    ranks: Ranks, numbers: Numbers, ends: Starts, rows: Rows, gap: float, inner: Sizes, gaps: Flags
+    ranks: Ranks,
+    numbers: Numbers,
+    ends: Starts,
+    rows: Rows,
+    gap: Real,
+    inner: Sizes,
+    gaps: Flags,
+    words: Words,
+    seen: Bytes,
 ) -> None:
     """Count the candidate thresholds inside each bin of an attribute, and flag the borders that are candidates.
 
@@ -519,24 +472,10 @@ def count_thresholds(
         Minimum difference between neighbouring values.
     inner, gaps : array, by codes
         Output.
+    words, seen : array
+        Scratch space: at least eight bytes more than there are ranks, and the same memory as words of eight bytes. They
+        hold zeros before and after.
     """
-    words = np.zeros((len(numbers) + 7) // 8, dtype=np.uint64)
-    _count_thresholds(ranks, numbers, ends, rows, gap, inner, gaps, words, words.view(np.uint8))
-
-
-@no_alloc_kernel
-def _count_thresholds(
-    ranks: Ranks,
-    numbers: Numbers,
-    ends: Starts,
-    rows: Rows,
-    gap: Real,
-    inner: Sizes,
-    gaps: Flags,
-    words: Words,
-    seen: Bytes,
-) -> None:
-    """Count as `count_thresholds`; `words` is `seen`, eight bytes at a time, and holds zeros."""
     for i in range(len(rows)):
         rank = ranks[rows[i]]
         if rank >= 0:
@@ -548,12 +487,13 @@ def _count_thresholds(
         inner[k] = 0
         gaps[k] = True
     # Invariant: ranks below 8 * word are counted; `before` is the greatest of them that occurs, in bin `code_before`.
-    for word in range(len(words)):
+    for word in range(len(numbers) // 8 + 1):
         if words[word] == 0:
             continue
         for rank in range(8 * word, 8 * word + 8):
             if seen[rank] == 0:
                 continue
+            seen[rank] = 0
             while rank >= ends[code]:
                 code += 1
             if before >= 0:

@@ -90,6 +90,22 @@ def evaluate_categories(
             add_case(rows[row], i, block, regression)
         else:
             rows[row, np.uint64(block.target[i])] += block.weights[i]
+    return evaluate_counted(a, rules, buffers, found, by_value)
+
+
+@internal
+def evaluate_counted(
+    a: Integer, rules: Rules, buffers: Buffers, found: BestTests, by_value: CategoryBuffers
+) -> Integer:
+    """Find the best test of a nominal attribute whose categories are counted, as `evaluate_categories`.
+
+    ``buffers.rows`` and ``by_value.cases`` hold the statistics and the numbers of cases by category, missing ones last.
+    """
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    rows, cases = buffers.rows, by_value.cases
+    width = rows.shape[1]
+    n_values = rules.n_values[a]
     n_missing = cases[n_values]
     outcomes = np.int64(0)
     for value in range(n_values):

@@ -11,28 +11,26 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright.arrays import Codes, Flags, NodeDoubles, NodeIntegers, Rows, Sides
 from treewright.concurrency import Cancelled, cancel_flag
-from treewright.counting.engine import Engine
 from treewright.counting.numba import CodedColumn
 from treewright.counting.numpy import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.errors import DataError, ParameterError
 from treewright.learners.base import Progress
-from treewright.learners.candidates import SplitEvaluator
 from treewright.learners.discretise import mdl_bounds
 from treewright.learners.kernels.assemble import Fragment, fragment_of, tree_of
 from treewright.learners.kernels.bucketed_growth import can_grow_bucketed, grow_bucketed
 from treewright.learners.kernels.compile_ahead import CompileProcess, compile_ahead
 from treewright.learners.kernels.encode import ByRank, EncodedCases
-from treewright.learners.kernels.histogram_growth import BLOCK, GrowthNode, HistogramGrowth
-from treewright.learners.kernels.histogram_search import NO_WEIGHTS, Table
+from treewright.learners.kernels.histogram_growth import BLOCK, GrowthNode, HistogramGrowth, Table
+from treewright.learners.kernels.histogram_search import NO_WEIGHTS, EncodedTable
 from treewright.learners.kernels.node_loop import ENTRIES_TOO_NARROW, grow_block
 from treewright.learners.kernels.options import (
     CRITERIA,
@@ -316,33 +314,26 @@ class _Growth:
         codes, coded = self._owner.encoded.coded()
         binned = [attribute for attribute in self._cuts.tolist() if coded[attribute].is_binned]
         needs_thresholds = isinstance(rule, Cuts) and (rule.correction or rule.gap > 0)
-        if binned and bool(self._options["random_cuts"][0]):
+        if len(self._cuts) and bool(self._options["random_cuts"][0]):
             return None
         if needs_thresholds and recipe.missing is MissingPolicy.LEARNED:
             return None
         if self._interval_codes:
             codes, coded = self._with_intervals(codes, coded)
-        data_values = cast(Engine, _DataValues(self))
+        ranked = self._owner.encoded.ranked(binned) if needs_thresholds else {}
+        columns = self._data.columns
+        encoded, kept = EncodedTable.of(codes, coded, columns, ranked, self._target, regression=self._regression)
         return Table(
-            schema=self.schema,
-            recipe=recipe,
-            codes=codes,
-            columns=self._data.columns,
-            coded=coded,
-            ranked=self._owner.encoded.ranked(binned) if needs_thresholds else {},
-            target=self._target,
-            options=self._options,
-            nlogn=self._nlogn,
-            tests=self._tests,
-            examiner=lambda: SplitEvaluator(recipe, data_values, self._bounds, self._total),
-            regression=self._regression,
+            encoded=encoded,
+            kept=kept,
+            rules=self._rules(np.empty((0, 1)), 0),
             whole=self._whole,
             all_cases=lambda: self._owner.encoded.cases_of(codes, coded),
             entries=self._owner.encoded.entries,
             n_cases=len(self._rows),
             n_jobs=self._owner.n_jobs,
             pool=self._pool,
-            helper=self._helper,
+            cancelled=self._cancelled,
         )
 
     def _with_intervals(self, codes: Codes, coded: tuple[CodedColumn, ...]) -> tuple[Codes, tuple[CodedColumn, ...]]:

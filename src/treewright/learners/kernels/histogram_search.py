@@ -1,72 +1,122 @@
-"""The histogram of a large node, and the search for its best test.
+"""The histogram of a large node, and the search for its best test: one kernel from the cases of a node to its test.
 
-Multiway and binary tests of categories are scored by a kernel or by the `SplitEvaluator` of interpreted growth, which
-give the same scores. Thresholds of numeric attributes are scored by the kernels of `bounds` and, inside bins, of
-`refine`. Where the highest score wins, attributes are refined in the order of their upper bounds, until the bound is
-below the best score. Where the choice rule needs the score of every attribute (C4.5 compares with their average), each
-is found exactly.
+Thresholds of numeric attributes are scored by the kernels of `bounds` and, inside bins, of `refine`; tests of
+categories by those of `categorical`, from the histogram. Where the highest score wins, attributes are refined in the
+order of their upper bounds, until the bound is below the best score. Where the choice rule needs the score of every
+attribute (C4.5 compares with their average), each is found exactly.
+
+The kernel allocates nothing and knows nothing of threads: where it needs larger buffers, the sorted cases of a column,
+or a count that several threads share, it returns a status, and continues with the next call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from math import log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from treewright.arrays import (
+    Attributes,
+    AttributeStatistics,
+    Branches,
+    Bytes,
+    Classes,
     Codes,
     Counts,
     Entries,
     Flags,
+    Integer,
     Integers,
-    Logarithms,
+    NodeDoubles,
+    NodeIntegers,
     Numbers,
     Options,
     Ranks,
+    Real,
     Rows,
+    Scores,
+    Sides,
     Sizes,
     Starts,
     Statistics,
+    Thresholds,
+    Weights,
+    Words,
 )
-from treewright.counting.numba import CodedColumn, count_cases, count_classes, count_numbers
-from treewright.counting.table import FrequencyTable
-from treewright.data.schema import Schema
-from treewright.learners.candidates import SHORT, SplitCandidate, SplitEvaluator, midpoint
+from treewright.counting.numba import (
+    CodedColumn,
+    count_cases,
+    count_classes,
+    count_numbers,
+    partition_rows,
+    route_rows,
+    sum_class_weights,
+)
+from treewright.intrinsics import array_at
+from treewright.jit import internal, no_alloc_kernel
+from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.bounds import (
     BEST,
     N_STATISTICS,
     SCALE,
-    STATISTICS_ROWS,
     UPPER_BOUND,
+    cases_of,
     count_thresholds,
     find_surviving_bins,
     limit_of,
     score_borders,
-    score_multiway,
     values_beside,
 )
-from treewright.learners.kernels.options import CUT, HIGHEST, MULTIWAY, NOT_TESTED
-from treewright.learners.kernels.refine import NO_ENTRIES, Binned, Cases, refine_bins, refine_buffers_for
-from treewright.learners.kernels.score import branch_information
-from treewright.learners.recipe import MissingPolicy, Recipe
-from treewright.learners.sampling import shuffled
-from treewright.learners.select import choose
-from treewright.tree.split import FRACTIONAL, KNOWN, Split, SplitStatus
+from treewright.learners.kernels.categorical import evaluate_counted
+from treewright.learners.kernels.node_loop import choose, insertion_sort, stop_after, stop_of, write_test
+from treewright.learners.kernels.options import (
+    CUT,
+    HIGHEST,
+    MISSING_FRACTIONAL,
+    MISSING_LEARNED,
+    MULTIWAY,
+    NOT_TESTED,
+)
+from treewright.learners.kernels.random import shuffle
+from treewright.learners.kernels.refine import (
+    Binned,
+    Cases,
+    RefineBuffers,
+    buffers_needed,
+    refine_bins,
+)
+from treewright.learners.kernels.score import VARIANCE, branch_information, weight_of
+from treewright.learners.kernels.workspace import (
+    ATTRIBUTE,
+    BRANCHES,
+    COUNTS_AT,
+    HIGH,
+    LOW,
+    MEAN,
+    MISSING,
+    OUTCOME,
+    SSE,
+    STOP,
+    WEIGHT,
+    BestTests,
+    Buffers,
+    CategoryBuffers,
+    Rules,
+    new_best_tests,
+    new_buffers,
+)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NO_WEIGHTS: Floats = np.zeros(0)
 NO_CASES: Ints = np.zeros(0, dtype=np.int64)
-NO_CLASSES: npt.NDArray[np.int32] = np.zeros(1, dtype=np.int32)
 
-HALVED_FROM = 32_768
-"""From this many cases on, the attributes of a node are counted by two threads if one is idle."""
+SUM_BLOCK = 128
+"""Up to this many numbers are added by eight running sums, as in NumPy."""
 
 
 @dataclass(frozen=True)
@@ -88,394 +138,831 @@ class Ranked:
     ends: Starts
 
 
-@dataclass(frozen=True)
-class Table:
-    """The encoded table and the options of histogram growth.
+class EncodedTable(NamedTuple):
+    """The encoded table for kernels. Columns and ranks are given by their addresses, see `EncodedTable.of`.
 
     Parameters
     ----------
-    schema : Schema
-    recipe : Recipe
     codes : array, attributes x rows
-    columns : tuple of array
-        The numbers of binned attributes.
-    coded : tuple of CodedColumn
-    ranked : dict of int to Ranked
-        The binned attributes, where the recipe needs their thresholds.
-    target : array
-        Class codes, or numbers to predict.
-    options, nlogn : array
-        For kernels: the options of the recipe, and n log2 n.
-    tests : array of int
-    examiner : callable
-        Makes a `SplitEvaluator`.
-    regression, whole : bool
-    all_cases : callable
-        Returns the number of cases of each code in the whole table.
-    entries : callable
-        Returns the cases of the whole table in the order of an attribute, empty if they are not sorted.
-    n_cases, n_jobs : int
-    pool, helper : ThreadPoolExecutor or None
-        For nodes, and for half of the counting.
+    starts : array of int
+        First bin of each attribute in a histogram.
+    single : array of bool
+        Attributes whose codes stand for one value each.
+    values : array, by bins
+        That value, of a numeric attribute.
+    columns : array of int, attributes x 2
+        Address of the column of a binned attribute, and the distance of its values in doubles.
+    ranked : array of int, attributes x 3
+        Addresses of ranks and of their numbers, and how many these are, see `Ranked`; zeros where not needed.
+    ends : array of int, by bins
+    target, numbers : array
+        Classes or numbers to predict (one of the two is used).
     """
 
-    schema: Schema
-    recipe: Recipe
     codes: Codes
-    columns: tuple[npt.NDArray[Any], ...]
-    coded: tuple[CodedColumn, ...]
-    ranked: dict[int, Ranked]
-    target: npt.NDArray[Any]
-    options: Options
-    nlogn: Logarithms
-    tests: Integers
-    examiner: Callable[[], SplitEvaluator]
-    regression: bool
-    whole: bool
-    all_cases: Callable[[], Sizes]
-    entries: Callable[[int], Entries]
-    n_cases: int
-    n_jobs: int
-    pool: ThreadPoolExecutor | None
-    helper: ThreadPoolExecutor | None
-    sizes: Sizes = field(init=False)
-    single: Flags = field(init=False)
+    starts: Starts
+    single: Flags
+    values: Numbers
+    columns: Integers
+    ranked: Integers
+    ends: Starts
+    target: Classes
+    numbers: Numbers
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", np.array([column.n_codes for column in self.coded], dtype=np.int64))
-        object.__setattr__(self, "single", np.array([not column.is_binned for column in self.coded], dtype=bool))
+    @classmethod
+    def of(
+        cls,
+        codes: Codes,
+        coded: tuple[CodedColumn, ...],
+        columns: tuple[npt.NDArray[Any], ...],
+        ranked: dict[int, Ranked],
+        target: npt.NDArray[Any],
+        *,
+        regression: bool,
+    ) -> tuple[EncodedTable, list[Any]]:
+        """Return the table, and the arrays whose addresses it holds: they must live as long as it is used."""
+        starts = np.concatenate(([0], np.cumsum([column.n_codes for column in coded]))).astype(np.int64)
+        values, ends = np.full(int(starts[-1]), np.nan), np.zeros(int(starts[-1]), dtype=np.int64)
+        where, of_ranks = np.ones((len(coded), 2), dtype=np.int64), np.zeros((len(coded), 3), dtype=np.int64)
+        where[:, 0] = codes.ctypes.data  # of attributes without a column, which is never read
+        kept: list[Any] = []
+        for a, column in enumerate(coded):
+            own = slice(int(starts[a]) + 1, int(starts[a + 1]))
+            if column.numbers is not None:
+                values[own] = column.numbers
+            if column.is_binned:
+                numbers = columns[a]
+                if numbers.dtype != np.float64 or numbers.strides[0] <= 0 or numbers.strides[0] % numbers.itemsize:
+                    numbers = np.ascontiguousarray(numbers, dtype=np.float64)
+                where[a] = numbers.ctypes.data, numbers.strides[0] // numbers.itemsize
+                kept.append(numbers)
+            if a in ranked:
+                ranks = ranked[a]
+                of_ranks[a] = ranks.ranks.ctypes.data, ranks.numbers.ctypes.data, len(ranks.numbers)
+                ends[int(starts[a]) : int(starts[a + 1])] = ranks.ends
+                kept.append(ranks)
+        single = np.array([not column.is_binned for column in coded], dtype=bool)
+        classes = np.zeros(1, dtype=np.int32) if regression else target
+        numbers = np.ascontiguousarray(target, dtype=np.float64) if regression else NO_WEIGHTS
+        return cls(codes, starts, single, values, where, of_ranks, ends, classes, numbers), kept
 
-    @property
-    def width(self) -> int:
-        """Length of the statistics of a set of cases."""
-        return int(self.options["width"][0])
 
-    @property
-    def n_sampled(self) -> int:
-        """Number of attributes sampled at each node, 0 if all are evaluated."""
-        return int(self.options["n_sampled"][0])
+class NodeCases(NamedTuple):
+    """The cases of a node; no weights where each weighs one."""
+
+    rows: Rows
+    weights: Weights
 
 
-@dataclass(frozen=True)
-class Histogram:
+class Histogram(NamedTuple):
     """The histogram of a node.
 
     Parameters
     ----------
-    starts : array of int
-        First bin of each attribute; attributes that were not counted have no bins.
     counts : array, bins x statistics
     cases : array of int
         Numbers of cases, empty where each case weighs one.
     """
 
-    starts: Starts
     counts: Counts
     cases: Sizes
 
-    def of(self, attribute: int) -> slice:
-        """Return the bins of an attribute."""
-        return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
+
+class NodeRecord(NamedTuple):
+    """A node: integers and doubles as in a fragment, the values beside a threshold, the branches of categories.
+
+    ``integers[LOW]`` is the last code on the left of a threshold; ``integers[HIGH]`` is 1 where the next value has the
+    same code, else 0.
+    """
+
+    integers: NodeIntegers
+    doubles: NodeDoubles
+    edges: Thresholds
+    sides: Sides
 
 
-def count_node(table: Table, rows: Rows, weights: Floats, deviation: Floats, attributes: Ints) -> Histogram:
-    """Count attributes at a node, by two threads if it has more than half of all cases."""
-    sizes = np.zeros_like(table.sizes)
-    sizes[attributes] = table.sizes[attributes]
-    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    counts = np.zeros((int(starts[-1]), table.width))
-    unit = len(weights) == 0 and not table.regression
-    cases = NO_CASES if unit else np.zeros(int(starts[-1]), dtype=np.int64)
-    known_cases = unit
-    if not unit and len(rows) == table.codes.shape[1] and len(cases) == int(table.sizes.sum()):
-        cases, known_cases = table.all_cases().copy(), True
-
-    def one_part(part: Ints) -> None:
-        if table.regression:
-            count_numbers(table.codes, rows, deviation, weights, part, starts, counts)
-        else:
-            count_classes(table.codes, rows, table.target, weights, part, starts, counts)
-        if not known_cases:
-            count_cases(table.codes, rows, part, starts, cases)
-
-    if table.helper is None or len(attributes) < 8 or len(rows) < max(HALVED_FROM, table.n_cases // 2):
-        one_part(attributes)
-    else:
-        half = (len(attributes) // 2 + 3) // 4 * 4
-        other = table.helper.submit(one_part, attributes[:half])
-        one_part(attributes[half:])
-        other.result()
-    return Histogram(starts, counts, cases)
+def new_record(width: int, most_values: int, outcome: int, mean: float) -> NodeRecord:
+    """Return a leaf with the outcome of its parent, which an empty node keeps."""
+    record = NodeRecord(
+        np.full(9, -1, dtype=np.int32),
+        np.zeros(COUNTS_AT + width),
+        np.full(2, np.nan),
+        np.empty(most_values, dtype=np.int8),
+    )
+    record.integers[OUTCOME], record.integers[BRANCHES], record.doubles[MEAN] = outcome, 0, mean
+    return record
 
 
-NO_FLAGS: Flags = np.zeros(0, dtype=bool)
+class SumStack(NamedTuple):
+    """Slices that are not added up yet, and the sums of those that are: a stack replaces recursion."""
+
+    pending: Integers
+    totals: Statistics
 
 
-@dataclass(frozen=True)
-class BestThreshold:
-    """The best threshold of an attribute: its bin, the values on both sides, and the statistics on its left."""
-
-    turn: int
-    code: int
-    low: float
-    high: float
-    left: Statistics
-
-
-class Search:
-    """Search the best test of one node.
+class SearchBuffers(NamedTuple):
+    """Buffers for the search of one node at a time.
 
     Parameters
     ----------
-    table : Table
-    rows, weights : array
-        Of the node.
-    deviation : array
-        Of the numbers to predict from their mean; none for classes.
-    key : int
-        Random key of the node.
-    histogram : Histogram or None
-        If it is known already.
+    found : BestTests
+    node : Buffers
+    deviation : array, by cases
+        Of the numbers to predict from their mean.
+    borders, bounds : array, 2 x bins
+    statistics : array, attributes x `bounds.N_STATISTICS`
+    surviving, gaps, inner : array, by bins
+        See `bounds`; the last two are empty where thresholds need not be counted.
+    limits, costs : array, by attributes
+        Least score that matters, and least MDL penalty.
+    edges : array, attributes x 2
+        Values beside the best threshold of each attribute.
+    part, cuts : array of int
+        Attributes that are counted together, and the numeric ones among them.
+    best : array of one float
+        The best score so far.
+    words, seen : array
+        See `bounds.count_thresholds`.
+    branch_of : array of int
+        Branch of each code of the chosen attribute.
+    sizes, sums : array
+        Numbers and weights of the branches.
+    stack : SumStack
     """
 
-    def __init__(
-        self, table: Table, rows: Rows, weights: Floats, deviation: Floats, key: int, histogram: Histogram | None
-    ) -> None:
-        self._t = table
-        self._rows, self._weights, self._deviation, self._key = rows, weights, deviation, key
-        self.histogram = histogram
-        target = NO_CLASSES if table.regression else table.target
-        self._cases = Cases(rows, weights, target, deviation)
-        self._cuts: dict[int, tuple[Histogram, BestThreshold]] = {}
-        opt = table.options[0]
-        self._needs_all = bool(opt["choice"] != HIGHEST or opt["correction"])
+    found: BestTests
+    node: Buffers
+    deviation: Numbers
+    borders: Scores
+    bounds: Scores
+    statistics: AttributeStatistics
+    surviving: Flags
+    gaps: Flags
+    inner: Sizes
+    limits: Scores
+    costs: Scores
+    edges: Thresholds
+    part: Attributes
+    cuts: Attributes
+    best: Scores
+    words: Words
+    seen: Bytes
+    branch_of: Branches
+    sizes: Sizes
+    sums: Weights
+    stack: SumStack
 
-    def best(self, used: Flags) -> SplitCandidate | None:
-        """Return the candidate that is chosen, with its split; None if there is none."""
-        t = self._t
-        free = np.flatnonzero(~used & (t.tests != NOT_TESTED))
-        if t.n_sampled == 0 or t.n_sampled >= len(free):
-            found = self._candidates(free)
+
+def new_search_buffers(table: EncodedTable, rules: Rules, most_values: int, width: int) -> SearchBuffers:
+    """Allocate buffers."""
+    n_attributes, n_bins = len(rules.tests), int(table.starts[-1])
+    opt = rules.opt[0]
+    thresholds = n_bins if opt["correction"] or opt["gap"] > 0 else 0
+    words = np.zeros(int(table.ranked[:, 2].max(initial=0)) // 8 + 1, dtype=np.uint64)
+    codes = int(np.diff(table.starts).max(initial=1))
+    return SearchBuffers(
+        new_best_tests(n_attributes, most_values),
+        new_buffers(0, n_attributes, most_values, width),
+        np.empty(0),
+        np.empty((2, n_bins)),
+        np.empty((2, n_bins)),
+        np.empty((n_attributes, N_STATISTICS)),
+        np.empty(n_bins, dtype=np.bool_),
+        np.empty(thresholds, dtype=np.bool_),
+        np.empty(thresholds, dtype=np.int64),
+        np.empty(n_attributes),
+        np.empty(n_attributes),
+        np.empty((n_attributes, 2)),
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(n_attributes, dtype=np.int64),
+        np.empty(1),
+        words,
+        words.view(np.uint8),
+        np.empty(codes, dtype=np.int32),
+        np.empty(most_values + 1, dtype=np.int64),
+        np.empty(most_values + 1),
+        SumStack(np.empty(128, dtype=np.int64), np.empty(64)),
+    )
+
+
+# State of a search that survives a return. The first five are input.
+DEPTH, IN_BLOCK, COUNTED, KNOWN_CASES, SHARED, STAGE, N_FREE, FROM, UNTIL, N_CUTS, ASKED, SORTED, FOUND = range(13)
+N_STATE = 13
+
+BEGIN, COUNT, REFINE = 0, 1, 2
+FINISHED, COUNT_PART, MORE_BUFFERS, MORE_ENTRIES = 0, 1, 2, 3
+
+
+@no_alloc_kernel
+def search_node(
+    table: EncodedTable,
+    rules: Rules,
+    node: NodeCases,
+    key: np.uint64,
+    used: Flags,
+    histogram: Histogram,
+    entries: Entries,
+    buffers: SearchBuffers,
+    refine_buffers: RefineBuffers,
+    by_value: CategoryBuffers | None,
+    state: Integers,
+    record: NodeRecord,
+) -> Integer:
+    """Find the best test of a node and write it, or the reason to stop.
+
+    Returns
+    -------
+    status : int
+        `FINISHED`. `COUNT_PART`: the first ``state[UNTIL]`` attributes of ``buffers.part`` are to be counted.
+        `MORE_BUFFERS`: for `SORTED` cases and `FOUND` candidates. `MORE_ENTRIES`: those of attribute `ASKED`.
+    """
+    opt = rules.opt[0]
+    free, order = buffers.node.turn[0], buffers.node.turn[1]
+    found, part = buffers.found, buffers.part
+    if state[STAGE] == BEGIN:
+        pure = summarise_node(table, node, opt, buffers, record)
+        n_free = np.int64(0)
+        n_used = 0
+        for a in range(len(used)):
+            n_used += used[a]
+            if not used[a] and rules.tests[a] != NOT_TESTED:
+                free[n_free] = a
+                n_free += 1
+            found.state[a] = -1
+        weight = record.doubles[WEIGHT]
+        record.integers[STOP] = stop_of(len(node.rows), pure, state[DEPTH], weight, len(used) - n_used, opt)
+        if record.integers[STOP] >= 0 or state[IN_BLOCK]:
+            return FINISHED
+        sampled = n_free
+        if 0 < opt["n_sampled"] < n_free:
+            shuffle(key, order, n_free)
+            sampled = opt["n_sampled"]
+            insertion_sort(order, sampled)
         else:
-            order = free[shuffled(self._key, len(free))]
-            found = self._candidates(order[: t.n_sampled])
-            for attribute in order[t.n_sampled :]:
-                if any(one.status is SplitStatus.CONSIDERED for one in found.values()):
-                    break
-                found |= self._candidates(np.array([attribute]))
-        chosen = choose(t.recipe.choice, [found[attribute] for attribute in sorted(found)], t.schema, t.n_cases).best
-        if chosen is None or chosen.split is not None:
-            return chosen
-        if chosen.attribute in self._cuts:
-            return replace(chosen, split=self._split(chosen.attribute))
-        return self._examined(chosen.attribute, self._counted(np.array([chosen.attribute])))
+            for index in range(n_free):
+                order[index] = index
+        state[N_FREE], state[FROM], state[UNTIL], state[STAGE] = n_free, 0, sampled, COUNT
+    # Invariant: the attributes before `FROM` in the order have their best tests in `found`; none of them may be chosen.
+    while True:
+        n_part = state[UNTIL] - state[FROM]
+        if state[STAGE] == COUNT:
+            for index in range(n_part):
+                part[index] = free[order[state[FROM] + index]]
+            if not state[COUNTED]:
+                if state[SHARED]:
+                    return COUNT_PART
+                count_part(table, node, buffers.deviation, part[:n_part], state[KNOWN_CASES] == 1, histogram)
+            state[N_CUTS] = evaluate_part(n_part, table, rules, histogram, buffers, by_value)
+            bound_cuts(state[N_CUTS], table, rules, node, histogram, buffers, refine_buffers)
+            state[STAGE] = REFINE
+        status = refine_cuts(table, rules, node, histogram, entries, buffers, refine_buffers, state)
+        if status != FINISHED:
+            return status
+        considered = False
+        for index in range(n_part):
+            considered = considered or found.state[part[index]] == 1
+        if considered or state[UNTIL] >= state[N_FREE]:
+            break
+        state[FROM], state[UNTIL], state[STAGE] = state[UNTIL], state[UNTIL] + 1, COUNT
+    ints = record.integers
+    a = choose(found, rules, buffers.node.scores)
+    ints[STOP] = stop_after(a, record.doubles[WEIGHT], found, opt)
+    if ints[STOP] < 0:
+        branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
+        write_test(ints, a, branches, found, rules, record.sides, 0)
+        if rules.tests[a] == CUT:
+            write_edges(a, table, node, histogram, buffers, record.edges)
+    return FINISHED
 
-    def _counted(self, attributes: Ints) -> Histogram:
-        """Return a histogram of these attributes; where few are sampled, only these are counted."""
-        if self.histogram is not None:
-            return self.histogram
-        counted = count_node(self._t, self._rows, self._weights, self._deviation, attributes)
-        if self._t.n_sampled == 0:
-            self.histogram = counted
-        return counted
 
-    def _candidates(self, attributes: Ints) -> dict[int, SplitCandidate]:
-        """Return the candidates of attributes; those that cannot win may be left out."""
-        t = self._t
-        histogram = self._counted(attributes)
-        random_cuts = bool(t.options["random_cuts"][0])
-        tests = t.tests[attributes]
-        cuts = attributes[(tests == CUT) & (not random_cuts)]
-        values = attributes[tests == MULTIWAY]
-        found = self._by_values(values, histogram)
-        for attribute in attributes[(tests > MULTIWAY) | ((tests == CUT) & random_cuts)].tolist():
-            found[attribute] = self._examined(attribute, histogram)
-        if len(cuts):
-            known = max((one.score for one in found.values() if one.status is SplitStatus.CONSIDERED), default=-np.inf)
-            found |= self._by_cuts(np.sort(cuts), histogram, known)
-        return found
+@internal
+def pairwise_sum(numbers: Numbers, stack: SumStack) -> Real:
+    """Return the sum, added in the order in which NumPy adds, to the last bit: a half, and the other half to it."""
+    pending, totals = stack
+    pending[0] = len(numbers)
+    waiting, n_totals, first = 1, 0, 0
+    # Invariant: the totals of the slices before `first` wait to be added; `pending` lists lengths of slices, and for
+    # an addition -1.
+    while waiting > 0:
+        waiting -= 1
+        n = pending[waiting]
+        if n < 0:
+            n_totals -= 1
+            totals[n_totals - 1] += totals[n_totals]
+        elif n <= SUM_BLOCK:
+            totals[n_totals] = _block_sum(numbers, first, n)
+            n_totals += 1
+            first += n
+        else:
+            half = n // 2
+            half -= half % 8
+            pending[waiting] = -1
+            pending[waiting + 1] = n - half
+            pending[waiting + 2] = half
+            waiting += 3
+    return totals[0]
 
-    # -- values ------------------------------------------------------------------------------------------------------
 
-    def _by_values(self, attributes: Ints, histogram: Histogram) -> dict[int, SplitCandidate]:
-        """Return the candidates of attributes with one branch per category, without their splits."""
-        if len(attributes) == 0:
-            return {}
-        t = self._t
-        scores = np.empty((len(attributes), 2))
-        score_multiway(histogram.counts, histogram.cases, histogram.starts, attributes, t.options, t.nlogn, scores)
-        return {
-            attribute: _candidate(attribute, score, information)
-            for attribute, (score, information) in zip(attributes.tolist(), scores.tolist(), strict=True)
-            if score > -np.inf
-        }
+@internal
+def _block_sum(numbers: Numbers, first: Integer, n: Integer) -> Real:
+    """Return the sum of a short slice, by eight running sums."""
+    eights = n - n % 8
+    total = 0.0
+    if n >= 8:
+        a, b, c, d = numbers[first], numbers[first + 1], numbers[first + 2], numbers[first + 3]
+        e, f, g, h = numbers[first + 4], numbers[first + 5], numbers[first + 6], numbers[first + 7]
+        for i in range(first + 8, first + eights, 8):
+            a += numbers[i]
+            b += numbers[i + 1]
+            c += numbers[i + 2]
+            d += numbers[i + 3]
+            e += numbers[i + 4]
+            f += numbers[i + 5]
+            g += numbers[i + 6]
+            h += numbers[i + 7]
+        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(first + eights, first + n):
+        total += numbers[i]
+    return total
 
-    def _examined(self, attribute: int, histogram: Histogram) -> SplitCandidate:
-        """Return the candidate of an attribute with a code for every value, by the interpreter."""
-        t = self._t
-        part = histogram.of(attribute)
-        counts = histogram.counts[part]
-        cases = histogram.cases[part] if len(histogram.cases) else counts.sum(axis=1).astype(np.int64)
-        whole = not t.regression and (len(self._weights) == 0 or bool(np.all(self._weights == np.floor(self._weights))))
-        kept = counts.astype(np.int64) if whole else counts
-        numbers = t.coded[attribute].numbers
-        some = slice(None) if numbers is None else cases[1:] > 0
-        values = None if numbers is None else numbers[some]
-        table = FrequencyTable(kept[1:][some], kept[0], cases[1:][some], values, unknown_cases=int(cases[0]))
-        return t.examiner().evaluate(attribute, table, key=self._key)
 
-    # -- cuts --------------------------------------------------------------------------------------------------------
+@internal
+def summarise_node(
+    table: EncodedTable, node: NodeCases, opt: Options, buffers: SearchBuffers, record: NodeRecord
+) -> bool:
+    """Write statistics, weight and outcome of a node, and the deviations of its cases; return True if it is pure."""
+    rows, weights, reals = node.rows, node.weights, record.doubles
+    n = len(rows)
+    if n == 0:
+        return False
+    counts = reals[COUNTS_AT:]
+    if len(table.numbers) == 0:
+        sum_class_weights(rows, table.target, weights, counts)
+        return write_outcome(record, buffers.stack)
+    deviation = buffers.deviation
+    unit = len(weights) == 0
+    lowest = highest = table.numbers[rows[0]]
+    for i in range(n):
+        number = table.numbers[rows[i]]
+        lowest, highest = min(lowest, number), max(highest, number)
+        deviation[i] = number if unit else weights[i] * number
+    weight = np.float64(n) if unit else pairwise_sum(weights, buffers.stack)
+    mean = lowest
+    if lowest < highest:
+        mean = pairwise_sum(deviation[:n], buffers.stack) / weight
+        for i in range(n):
+            off = table.numbers[rows[i]] - mean
+            deviation[i] = off if unit else weights[i] * off
+        mean += pairwise_sum(deviation[:n], buffers.stack) / weight  # corrects the rounding of the mean
+        for i in range(n):
+            off = table.numbers[rows[i]] - mean
+            deviation[i] = off * off if unit else weights[i] * (off * off)
+        reals[SSE] = pairwise_sum(deviation[:n], buffers.stack)
+        for i in range(n):
+            deviation[i] = table.numbers[rows[i]] - mean
+    reals[WEIGHT], reals[MEAN] = weight, mean
+    counts[0], counts[2] = weight, reals[SSE]
+    return bool(lowest == highest)
 
-    def _by_cuts(self, attributes: Ints, histogram: Histogram, known: float) -> dict[int, SplitCandidate]:
-        """Return the candidates of numeric attributes, without their splits.
 
-        `known` is the best score that is known. Unless each must be found, those that cannot reach it are left out.
-        """
-        t = self._t
-        counts, cases, starts = histogram.counts, histogram.cases, histogram.starts
-        borders, bounds = np.full((2, len(counts)), -np.inf), np.full((2, len(counts)), -np.inf)
-        statistics = np.empty((len(attributes), N_STATISTICS))
-        opt = t.options[0]
-        inner, gaps = self._thresholds(attributes, histogram)
-        rules = (t.options, t.nlogn)
-        buffers, classes = np.empty((STATISTICS_ROWS, t.width)), np.empty(t.width, dtype=np.int64)
-        score_borders(counts, cases, starts, attributes, gaps, *rules, borders, bounds, statistics, buffers)
-        scale = statistics[:, SCALE]
-        best = max(known, _scaled(statistics[:, BEST], scale).max())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            aims = statistics[:, BEST] if self._needs_all else np.where(scale > 0, best / scale, np.inf)
-        limits = np.array([limit_of(aim) for aim in aims.tolist()])
-        costs = np.full(len(attributes), -np.inf)
+@no_alloc_kernel
+def write_outcome(record: NodeRecord, stack: SumStack) -> bool:
+    """Write weight and outcome of a node with cases by its class weights; return True if it is pure."""
+    counts = record.doubles[COUNTS_AT:]
+    record.doubles[WEIGHT] = pairwise_sum(counts, stack)
+    greatest = counts[0]
+    occurring = 0
+    for k in range(len(counts)):
+        greatest = max(greatest, counts[k])
+        occurring += counts[k] != 0
+    outcome = 0
+    while counts[outcome] < greatest * (1 - 1e-12):
+        outcome += 1
+    record.integers[OUTCOME] = outcome
+    return occurring <= 1
+
+
+@no_alloc_kernel
+def count_part(
+    table: EncodedTable,
+    node: NodeCases,
+    deviation: Numbers,
+    attributes: Attributes,
+    known_cases: bool,
+    histogram: Histogram,
+) -> None:
+    """Count attributes at a node; with `known_cases` the numbers of cases are in the histogram already."""
+    counts, cases, starts = histogram.counts, histogram.cases, table.starts
+    counts_cases = len(cases) > 0 and not known_cases
+    for index in range(len(attributes)):
+        for code in range(starts[attributes[index]], starts[attributes[index] + 1]):
+            for k in range(counts.shape[1]):
+                counts[code, k] = 0.0
+            if counts_cases:
+                cases[code] = 0
+    if len(table.numbers) == 0:
+        count_classes(table.codes, node.rows, table.target, node.weights, attributes, starts, counts)
+    else:
+        count_numbers(table.codes, node.rows, deviation, node.weights, attributes, starts, counts)
+    if counts_cases:
+        count_cases(table.codes, node.rows, attributes, starts, cases)
+
+
+@no_alloc_kernel
+def subtract_part(table: EncodedTable, histogram: Histogram, counted: Histogram, attributes: Attributes) -> None:
+    """Subtract the counts of attributes from a histogram."""
+    for index in range(len(attributes)):
+        for code in range(table.starts[attributes[index]], table.starts[attributes[index] + 1]):
+            for k in range(histogram.counts.shape[1]):
+                histogram.counts[code, k] -= counted.counts[code, k]
+            if len(histogram.cases) > 0:
+                histogram.cases[code] -= counted.cases[code]
+
+
+@internal
+def evaluate_part(
+    n_part: Integer,
+    table: EncodedTable,
+    rules: Rules,
+    histogram: Histogram,
+    buffers: SearchBuffers,
+    by_value: CategoryBuffers | None,
+) -> Integer:
+    """Find the best tests of the nominal attributes; list the numeric ones, ascending, and return their number."""
+    opt = rules.opt[0]
+    criterion = opt["criterion"]
+    found, rows = buffers.found, buffers.node.rows
+    counts, all_cases, starts = histogram.counts, histogram.cases, table.starts
+    n_cuts = np.int64(0)
+    buffers.best[0] = -np.inf
+    for index in range(n_part):
+        a = buffers.part[index]
+        if rules.tests[a] == CUT:
+            buffers.cuts[n_cuts] = a
+            n_cuts += 1
+        elif by_value is not None:
+            n_values = rules.n_values[a]
+            for code in range(n_values + 1):
+                at = starts[a] + code
+                row = code - 1 if code > 0 else n_values
+                by_value.cases[row] = cases_of(counts, all_cases, at)
+                for k in range(counts.shape[1]):
+                    rows[row, k] = counts[at, k]
+            n_missing = evaluate_counted(a, rules, buffers.node, found, by_value)
+            if n_missing < 0:
+                continue
+            branches = n_values if rules.tests[a] == MULTIWAY else 2
+            unknown = 0.0
+            if n_missing > 0:
+                unknown = weight_of(buffers.node.unknown, criterion)
+                if opt["missing"] != MISSING_LEARNED:
+                    known = 0.0
+                    for branch in range(branches):
+                        known += weight_of(rows[branch], criterion)
+                    found.score[a] *= known / (known + unknown)
+            if opt["choice"] != HIGHEST:
+                found.info[a] = branch_information(rows, branches, unknown, rules.nlogn)
+            found.state[a] = 1
+            buffers.best[0] = max(buffers.best[0], found.score[a])
+    insertion_sort(buffers.cuts, n_cuts)
+    return n_cuts
+
+
+@internal
+def scaled(score: Real, scale: Real) -> Real:
+    """Return a score times the share of known cases; -inf stays, whatever the share."""
+    return score * scale if score > -np.inf else -np.inf
+
+
+@internal
+def needs_all(opt: Options) -> bool:
+    """Return True if the best threshold of every attribute must be found, not only that of the best attribute."""
+    return bool(opt["choice"] != HIGHEST or opt["correction"] == 1)
+
+
+@internal
+def bound_cuts(
+    n_cuts: Integer,
+    table: EncodedTable,
+    rules: Rules,
+    node: NodeCases,
+    histogram: Histogram,
+    buffers: SearchBuffers,
+    refine_buffers: RefineBuffers,
+) -> None:
+    """Score the borders of numeric attributes and flag the bins that may hold a better threshold."""
+    if n_cuts == 0:
+        return
+    opt, cuts = rules.opt[0], buffers.cuts[:n_cuts]
+    counts, cases, starts = histogram.counts, histogram.cases, table.starts
+    inner, gaps, borders, statistics = buffers.inner, buffers.gaps, buffers.borders, buffers.statistics
+    for one in range(n_cuts):
+        a = cuts[one]
+        first, end = starts[a], starts[a + 1]
+        for code in range(first, end):
+            buffers.surviving[code] = False
+            for turn in range(2):
+                borders[turn, code] = buffers.bounds[turn, code] = -np.inf
+        if len(gaps) > 0:
+            find_thresholds(a, table, rules, node, histogram, buffers)
+    rule, nlogn, scratch = rules.opt, rules.nlogn, refine_buffers.statistics
+    score_borders(counts, cases, starts, cuts, gaps, rule, nlogn, borders, buffers.bounds, statistics, scratch)
+    best = buffers.best[0]
+    for one in range(n_cuts):
+        best = max(best, scaled(statistics[one, BEST], statistics[one, SCALE]))
+    for one in range(n_cuts):
+        first, end, scale = starts[cuts[one]], starts[cuts[one] + 1], statistics[one, SCALE]
+        aim = statistics[one, BEST] if needs_all(opt) else (best / scale if scale > 0 else np.inf)
+        buffers.limits[one] = limit_of(aim)
+        buffers.costs[one] = -np.inf
         if opt["correction"]:
-            parts = [histogram.of(attribute) for attribute in attributes.tolist()]
-            costs = np.array([self._least_cost(borders[0, part], inner[part], counts[part]) for part in parts])
-            limits = np.maximum(limits, costs / np.where(scale > 0, scale, 1.0))
-        surviving = np.zeros(len(counts), dtype=bool)
-        find_surviving_bins(
-            counts, cases, starts, attributes, t.single, limits, *rules, bounds, statistics, surviving, buffers, classes
-        )
-        upper_bounds = _scaled(statistics[:, UPPER_BOUND], scale)
-        is_whole_table = len(self._rows) == t.codes.shape[1]
-        refine_buffers = None
-        found = {}
-        for one in np.argsort(-upper_bounds, kind="stable").tolist():
-            if upper_bounds[one] == -np.inf or (not self._needs_all and upper_bounds[one] < limit_of(best)):
-                break
-            attribute = int(attributes[one])
-            part = histogram.of(attribute)
-            if upper_bounds[one] < costs[one]:
-                continue
-            entries = t.entries(attribute) if is_whole_table and not t.single[attribute] else NO_ENTRIES
+            weight = 0.0
+            for code in range(first, end):
+                weight += weight_of(counts[code], opt["criterion"])
+            buffers.costs[one] = least_cost(borders[0, first:end], inner[first:end], weight)
+            limit = buffers.costs[one] / (scale if scale > 0 else 1.0)
+            buffers.limits[one] = max(buffers.limits[one], limit)
+    find_surviving_bins(
+        counts,
+        cases,
+        starts,
+        cuts,
+        table.single,
+        buffers.limits,
+        rule,
+        nlogn,
+        buffers.bounds,
+        statistics,
+        buffers.surviving,
+        scratch,
+        refine_buffers.classes,
+    )
+    buffers.best[0] = best
+
+
+@internal
+def find_thresholds(
+    a: Integer, table: EncodedTable, rules: Rules, node: NodeCases, histogram: Histogram, buffers: SearchBuffers
+) -> None:
+    """Write the number of thresholds inside each bin of an attribute, and which borders are thresholds."""
+    gap = rules.opt[0]["gap"]
+    first, end = table.starts[a], table.starts[a + 1]
+    inner, gaps = buffers.inner[first:end], buffers.gaps[first:end]
+    if not table.single[a]:
+        n = table.ranked[a, 2]
+        ranks = array_at(table.ranked[a, 0], table.codes.shape[1], 1, node.rows)
+        numbers = array_at(table.ranked[a, 1], n, 1, table.values)
+        ends = table.ends[first:end]
+        count_thresholds(ranks, numbers, ends, node.rows, gap, inner, gaps, buffers.words, buffers.seen)
+        return
+    before = 0
+    for code in range(end - first):
+        inner[code] = 0
+        gaps[code] = True
+        if code > 0 and cases_of(histogram.counts, histogram.cases, first + code) > 0:
+            if before > 0:
+                gaps[before] = table.values[first + code] - table.values[first + before] > gap
+            before = code
+
+
+@internal
+def least_cost(borders: Scores, inner: Sizes, weight: Real) -> Real:
+    """Return a lower bound of the MDL penalty on the number of thresholds: a gain below it is no test.
+
+    At least the admissible borders, and the thresholds in the bins between the first and the last of these, are tried.
+    """
+    tries = between = np.int64(0)
+    # Invariant: `tries` counts up to the last admissible border before `code`, `between` what is inside bins after it.
+    for code in range(len(borders)):
+        if tries > 0:
+            between += inner[code]
+        if borders[code] > -np.inf:
+            tries += 1 + between
+            between = np.int64(0)
+    return log2(np.float64(tries)) / weight * SHORT if tries > 0 else 0.0
+
+
+@internal
+def refine_cuts(
+    table: EncodedTable,
+    rules: Rules,
+    node: NodeCases,
+    histogram: Histogram,
+    entries: Entries,
+    buffers: SearchBuffers,
+    refine_buffers: RefineBuffers,
+    state: Integers,
+) -> Integer:
+    """Find the best thresholds of the numeric attributes; return the status of `search_node`.
+
+    Unless each must be found, those that cannot reach the best score are left out.
+    """
+    opt, every = rules.opt[0], needs_all(rules.opt[0])
+    statistics, found, best = buffers.statistics, buffers.found, buffers.best
+    cases = Cases(node.rows, node.weights, table.target, buffers.deviation)
+    is_whole_table = len(node.rows) == table.codes.shape[1]
+    nothing = refine_buffers.entries[:0]
+    while True:
+        one = -1
+        bound = -np.inf
+        for other in range(state[N_CUTS]):
+            upper = scaled(statistics[other, UPPER_BOUND], statistics[other, SCALE])
+            if upper > bound:
+                one, bound = other, upper
+        if one < 0 or (not every and bound < limit_of(best[0])):
+            return FINISHED
+        a, scale = buffers.cuts[one], statistics[one, SCALE]
+        if bound >= buffers.costs[one]:
+            part = slice(table.starts[a], table.starts[a + 1])
+            has_order = is_whole_table and not table.single[a]
+            if has_order and state[ASKED] != a:
+                state[ASKED] = a
+                return MORE_ENTRIES
             binned = Binned(
-                counts[part], cases[part], borders[:, part], surviving[part], inner[part], statistics[one], entries
+                histogram.counts[part],
+                histogram.cases[part],
+                buffers.borders[:, part],
+                buffers.surviving[part],
+                buffers.inner[part],
+                statistics[one],
+                entries if has_order else nothing,
             )
-            limit = limits[one] if self._needs_all or best == -np.inf else limit_of(best / scale[one])
-            left = np.zeros(t.width)
-            column = NO_WEIGHTS if t.single[attribute] else t.columns[attribute]
-            refine_buffers = refine_buffers_for(binned, refine_buffers)
+            n, candidates = buffers_needed(binned)
+            if n > len(refine_buffers.kept) or candidates > len(refine_buffers.scores):
+                state[SORTED], state[FOUND] = n, candidates
+                return MORE_BUFFERS
+            limit = buffers.limits[one] if every or best[0] == -np.inf else limit_of(best[0] / scale)
+            left = buffers.node.left
             score, turn, code, low, high, tries = refine_bins(
-                binned, t.codes[attribute], column, self._cases, limit, *rules, left, refine_buffers
+                binned,
+                table.codes[a],
+                array_at(table.columns[a, 0], table.codes.shape[1], table.columns[a, 1], table.values),
+                cases,
+                limit,
+                rules.opt,
+                rules.nlogn,
+                left,
+                refine_buffers,
             )
-            if code < 0:
-                continue
-            self._cuts[attribute] = histogram, BestThreshold(int(turn), int(code), float(low), float(high), left)
-            found[attribute] = self._cut_candidate(attribute, histogram, left, float(score) * float(scale[one]), tries)
-            best = max(best, found[attribute].score)
-        return found
+            if code >= 0:
+                found.score[a], found.low[a], found.high[a] = score * scale, code, not np.isnan(low)
+                buffers.edges[a, 0], buffers.edges[a, 1] = low, high
+                rate_threshold(a, turn, tries, opt, rules, binned, left, buffers)
+                best[0] = max(best[0], found.score[a])
+        statistics[one, UPPER_BOUND] = -np.inf
 
-    def _least_cost(self, borders: Floats, inner: Ints, counts: Floats) -> float:
-        """Return a lower bound of the MDL penalty on the number of thresholds: a gain below it is no test.
 
-        At least the admissible borders, and the thresholds in the bins between the first and the last of these, are
-        tried.
-        """
-        tried = np.flatnonzero(borders > -np.inf)
-        if len(tried) == 0:
-            return 0.0
-        tries = len(tried) + int(inner[tried[0] + 1 : tried[-1] + 1].sum())
-        return log2(tries) / float(counts[:, 0].sum() if self._t.regression else counts.sum()) * SHORT
+@internal
+def rate_threshold(
+    a: Integer,
+    turn: Integer,
+    tries: Integer,
+    opt: Options,
+    rules: Rules,
+    binned: Binned,
+    left: Statistics,
+    buffers: SearchBuffers,
+) -> None:
+    """Write state, information and default branch of the best threshold of an attribute, and correct its score."""
+    found, rows, criterion = buffers.found, buffers.node.rows, opt["criterion"]
+    for k in range(len(left)):
+        known = 0.0
+        for code in range(1, len(binned.counts)):
+            known += binned.counts[code, k]
+        rows[0, k] = left[k]
+        rows[1, k] = known - left[k]
+    below, above = weight_of(rows[0], criterion), weight_of(rows[1], criterion)
+    unknown = weight_of(binned.counts[0], criterion)
+    if criterion != VARIANCE and opt["choice"] != HIGHEST:
+        found.info[a] = branch_information(rows, 2, unknown, rules.nlogn)
+    if opt["correction"]:
+        found.score[a] -= log2(np.float64(tries)) / (below + above + unknown)
+    found.state[a] = 0 if opt["correction"] and found.score[a] <= 0 else 1
+    found.missing_branch[a] = -1
+    if opt["missing"] == MISSING_LEARNED and cases_of(binned.counts, binned.cases, 0) > 0:
+        found.missing_branch[a] = turn == 0
+    elif opt["missing"] != MISSING_FRACTIONAL:
+        found.missing_branch[a] = below < above * SHORT
 
-    def _thresholds(self, attributes: Ints, histogram: Histogram) -> tuple[Ints, Flags]:
-        """Return the number of thresholds inside each bin, and which borders are thresholds; empty where not needed."""
-        t = self._t
-        opt = t.options[0]
-        if not opt["correction"] and opt["gap"] == 0:
-            return NO_CASES, NO_FLAGS
-        inner = np.zeros(len(histogram.counts), dtype=np.int64)
-        gaps = np.ones(len(inner), dtype=bool)
-        for attribute in attributes.tolist():
-            part = histogram.of(attribute)
-            ranked = t.ranked.get(attribute)
-            if ranked is not None:
-                count_thresholds(
-                    ranked.ranks, ranked.numbers, ranked.ends, self._rows, opt["gap"], inner[part], gaps[part]
-                )
-                continue
-            numbers = t.coded[attribute].numbers
-            present = np.flatnonzero(self._occurs(part, histogram)[1:])
-            if numbers is not None and len(present) > 1:
-                gaps[part][present[:-1] + 1] = np.diff(numbers[present]) > opt["gap"]
-        return inner, gaps
 
-    def _occurs(self, part: slice, histogram: Histogram) -> Flags:
-        """Flag the codes that occur."""
-        occurs: Flags = histogram.cases[part] > 0 if len(histogram.cases) else histogram.counts[part].sum(axis=1) > 0
-        return occurs
-
-    def _cut_candidate(
-        self, attribute: int, histogram: Histogram, left: Floats, score: float, tries: int
-    ) -> SplitCandidate:
-        t = self._t
-        if not self._needs_all:
-            return _candidate(attribute, score, 0.0)
-        counts = histogram.counts[histogram.of(attribute)]
-        right = counts[1:].sum(axis=0) - left
-        information = 0.0
-        at = slice(0, 1) if t.regression else slice(None)
-        unknown = float(counts[0, at].sum())
-        if not t.regression:
-            information = float(branch_information(np.stack((left, right)), 2, unknown, t.nlogn))
-        if t.options["correction"][0]:
-            score -= log2(tries) / (float(left[at].sum()) + float(right[at].sum()) + unknown)
-            if score <= 0:
-                return _candidate(attribute, score, information, SplitStatus.NO_GAIN)
-        return _candidate(attribute, score, information)
-
-    def _split(self, attribute: int) -> Split:
-        """Return the split of the best threshold of an attribute."""
-        t = self._t
-        histogram, cutting = self._cuts[attribute]
-        part = histogram.of(attribute)
-        low, high = cutting.low, cutting.high
-        if np.isnan(low):
-            later = np.flatnonzero(self._occurs(part, histogram)[cutting.code + 1 :])
-            following = cutting.code + 1 + int(later[0]) if len(later) else -1
-            numbers = t.coded[attribute].numbers
-            if following < 0:
-                high = np.inf
-            elif numbers is not None:
-                low, high = float(numbers[cutting.code - 1]), float(numbers[following - 1])
-            else:
-                low, high = values_beside(t.codes[attribute], t.columns[attribute], self._rows, cutting.code, following)
-        cut = KNOWN if high == np.inf else midpoint(low, high)
-        counts = histogram.counts[part]
-        learn = t.recipe.missing is MissingPolicy.LEARNED and bool(self._occurs(part, histogram)[0])
-        at = slice(0, 1) if t.regression else slice(None)
-        left, right = cutting.left[at].sum(), (counts[1:].sum(axis=0) - cutting.left)[at].sum()
-        missing_branch = int(cutting.turn == 0) if learn else int(left < right * SHORT)
-        return Split.threshold(
-            attribute, cut, FRACTIONAL if t.recipe.missing is MissingPolicy.FRACTIONAL else missing_branch
+@internal
+def write_edges(
+    a: Integer,
+    table: EncodedTable,
+    node: NodeCases,
+    histogram: Histogram,
+    buffers: SearchBuffers,
+    edges: Thresholds,
+) -> None:
+    """Write the values on both sides of the chosen threshold; the higher one is infinite beside missing values only."""
+    edges[0], edges[1] = buffers.edges[a, 0], buffers.edges[a, 1]
+    if buffers.found.high[a]:
+        return
+    first, end = table.starts[a], table.starts[a + 1]
+    code = buffers.found.low[a]
+    following = code + 1
+    while first + following < end and cases_of(histogram.counts, histogram.cases, first + following) == 0:
+        following += 1
+    if first + following == end:
+        edges[1] = np.inf
+    elif table.single[a]:
+        edges[0], edges[1] = table.values[first + code], table.values[first + following]
+    else:
+        edges[0], edges[1] = values_beside(
+            table.codes[a],
+            array_at(table.columns[a, 0], table.codes.shape[1], table.columns[a, 1], table.values),
+            node.rows,
+            code,
+            following,
         )
 
 
-def _scaled(scores: Floats, scale: Floats) -> Floats:
-    """Return scores times the shares of known cases; -inf stays, whatever the share."""
-    with np.errstate(invalid="ignore"):
-        return np.where(scores > -np.inf, scores * scale, -np.inf)
+@no_alloc_kernel
+def cases_below(table: EncodedTable, rules: Rules, histogram: Histogram, n: Integer, record: NodeRecord) -> Integer:
+    """Return the number of cases in all branches of a node of n cases, fractional cases included."""
+    ints = record.integers
+    a = np.int64(ints[ATTRIBUTE])
+    n_missing = cases_of(histogram.counts, histogram.cases, table.starts[a])
+    if ints[MISSING] >= 0 or n_missing == 0:
+        return np.int64(n)
+    occurring = np.int64(2)
+    if rules.tests[a] == MULTIWAY:
+        occurring = np.int64(0)
+        for code in range(table.starts[a] + 1, table.starts[a + 1]):
+            occurring += np.int64(cases_of(histogram.counts, histogram.cases, code) > 0)
+    return n + n_missing * (occurring - 1)
 
 
-def _candidate(
-    attribute: int, score: float, information: float, status: SplitStatus = SplitStatus.CONSIDERED
-) -> SplitCandidate:
-    """Return a candidate without a frequency table."""
-    return SplitCandidate(attribute, status, NO_WEIGHTS, NO_WEIGHTS, None, score, information)
+@no_alloc_kernel
+def partition_node(
+    table: EncodedTable,
+    rules: Rules,
+    node: NodeCases,
+    record: NodeRecord,
+    buffers: SearchBuffers,
+    branches: Branches,
+    starts: Starts,
+    new_rows: Rows,
+    new_weights: Weights,
+    counts: Counts,
+) -> bool:
+    """Partition the cases of a node by its test.
+
+    Parameters
+    ----------
+    table, rules, node, record, buffers
+    branches : array
+        Output: the branch of each case.
+    starts : array of int
+        Output: the first case of each branch, and the end of the last one.
+    new_rows, new_weights : array
+        Output.
+    counts : array, branches x classes
+        Zeros. Empty if all branches are open; else, where there are no fractional cases, the class weights of the
+        branches are added and nothing else is written. `starts` holds the sums of their sizes.
+
+    Returns
+    -------
+    counted : bool
+    """
+    ints = record.integers
+    a, n_branches = np.int64(ints[ATTRIBUTE]), np.int64(ints[BRANCHES])
+    codes, column, branch_of = (
+        table.codes[a],
+        array_at(table.columns[a, 0], table.codes.shape[1], table.columns[a, 1], table.values),
+        buffers.branch_of,
+    )
+    no_threshold = rules.tests[a] != CUT
+    for code in range(table.starts[a + 1] - table.starts[a]):
+        branch_of[code] = ints[MISSING]
+        if code > 0 and not no_threshold:
+            branch_of[code] = code > ints[LOW]
+        elif code > 0 and rules.tests[a] == MULTIWAY:
+            branch_of[code] = code - 1
+        elif code > 0 and record.sides[code - 1] >= 0:
+            branch_of[code] = record.sides[code - 1]
+    inside = np.int64(ints[LOW]) if not no_threshold and ints[HIGH] == 1 else np.int64(-1)
+    sizes, sums = buffers.sizes[: n_branches + 1], buffers.sums[: n_branches + 1]
+    for branch in range(n_branches + 1):
+        sizes[branch] = 0
+        sums[branch] = 0.0
+    route_rows(codes, column, node.rows, node.weights, branch_of, (inside, record.edges[0]), branches, sizes, sums)
+    n_missing = sizes[n_branches]
+    starts[0] = 0
+    for branch in range(n_branches):
+        starts[branch + 1] = starts[branch] + (sizes[branch] + n_missing if sizes[branch] > 0 else 0)
+    if len(counts) > 0 and n_missing == 0:
+        unit = len(node.weights) == 0
+        for i in range(len(branches)):
+            counts[branches[i], np.uint64(table.target[node.rows[i]])] += 1.0 if unit else node.weights[i]
+        return True
+    if n_missing > 0:
+        total = pairwise_sum(sums[:n_branches], buffers.stack)
+        for branch in range(n_branches):
+            sums[branch] /= total
+    # Each start advances to the end of its branch, which is the start of the next one.
+    partition_rows(node.rows, node.weights, branches, sizes, sums, starts, new_rows, new_weights)
+    for branch in range(n_branches, 0, -1):
+        starts[branch] = starts[branch - 1]
+    starts[0] = 0
+    return False

@@ -158,16 +158,15 @@ def new_refine_buffers(n: int, found: int, width: int) -> RefineBuffers:
     )
 
 
-def refine_buffers_for(binned: Binned, buffers: RefineBuffers | None = None) -> RefineBuffers:
-    """Return buffers for `refine_bins`; the same again if they are large enough and no cases have to be sorted."""
-    cases = binned.cases if len(binned.cases) else binned.counts.sum(axis=1)
-    n = int(cases[binned.surviving].sum())
-    found = int(binned.statistics[TURNS]) * (n + len(binned.surviving)) + 1
-    if len(binned.entries) == 0:
-        return new_refine_buffers(n, found, binned.counts.shape[1])
-    if buffers is None or len(buffers.scores) < found:
-        return new_refine_buffers(0, 2 * found, binned.counts.shape[1])
-    return buffers
+@internal
+def buffers_needed(binned: Binned) -> tuple[Integer, Integer]:
+    """Return the number of cases to sort and of candidates for which `refine_bins` needs buffers."""
+    n = np.int64(0)
+    for code in range(len(binned.surviving)):
+        if binned.surviving[code]:
+            n += cases_of(binned.counts, binned.cases, code)
+    found = np.int64(binned.statistics[TURNS]) * (n + len(binned.surviving)) + 1
+    return n if len(binned.entries) == 0 else np.int64(0), found
 
 
 @no_alloc_kernel
@@ -384,7 +383,7 @@ def _sort_surviving(
                 kept[at] = i
                 buffers.values[at] = column[row]
                 at += 1
-    sort_entries(buffers.values, buffers)
+    sort_entries(buffers.values[:n], buffers)
     for p in range(n):
         entries[p] = kept[entries[p] & CASE] | (entries[p] & ~CASE)
 
