@@ -7,7 +7,7 @@ vectorise loops this short, so the vector instructions are generated here.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,23 @@ def array_at(address: Integer, length: Integer, step: Integer, like: Any) -> Any
     """
     size = int(length * step) * like.dtype.itemsize
     return np.frombuffer((ctypes.c_char * size).from_address(int(address)), dtype=like.dtype)[:: int(step)]
+
+
+def addresses_of(columns: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.float64]]]:
+    """Return address and step of columns of doubles for `array_at`, and the columns, which must be kept meanwhile.
+
+    Examples
+    --------
+    >>> addresses, kept = addresses_of(np.array([[0.5, 1.5], [2.5, 3.5]]).T)
+    >>> addresses[:, 1].tolist(), int(addresses[1, 0] - addresses[0, 0])
+    ([2, 2], 8)
+    """
+    kept = []
+    for column in columns:
+        fits = column.dtype == np.float64 and column.strides[0] > 0 and column.strides[0] % column.itemsize == 0
+        kept.append(column if fits else np.ascontiguousarray(column, dtype=np.float64))
+    addresses = [(column.ctypes.data, column.strides[0] // column.itemsize) for column in kept]
+    return np.array(addresses, dtype=np.int64).reshape(-1, 2), kept
 
 
 # Not an overload: a function without reference counting returns no array, and this one is generated in its caller.

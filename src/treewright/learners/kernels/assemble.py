@@ -7,13 +7,23 @@ subtree; the fragment of the histogram nodes is concatenated with the subtrees b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright.arrays import NodeDoubles, NodeIntegers, Sides, Thresholds
+from treewright.arrays import (
+    Boolean,
+    Integer,
+    NodeDoubles,
+    NodeIntegers,
+    Numbers,
+    Positions,
+    Sides,
+    Thresholds,
+)
 from treewright.data.schema import Schema, Task
+from treewright.jit import no_alloc_kernel
 from treewright.learners.candidates import midpoints
 from treewright.learners.kernels.options import CUT, MULTIWAY
 from treewright.learners.kernels.workspace import (
@@ -39,8 +49,7 @@ Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Fragment:
+class Fragment(NamedTuple):
     """Nodes in depth-first order.
 
     Parameters
@@ -70,22 +79,29 @@ def fragment_of(
 ) -> Fragment:
     """Trim the output of a kernel and look up the values of its codes."""
     integers, doubles, sides, n = written
-    integers, doubles = integers[:n].copy(), doubles[:n].copy()
-    low, high = np.full(n, np.nan), np.full(n, np.nan)
-    used = bool(np.any(integers[:, SIDES_AT] >= 0))
-    own_sides = sides.copy() if used else sides[:0].copy()
-    if len(numbers) == 0:  # there are no thresholds
-        return Fragment(integers, doubles, low, high, own_sides)
-    cuts = np.flatnonzero(integers[:, LOW] >= 0)
-    slot = slots[integers[cuts, ATTRIBUTE]]
-    low[cuts] = numbers[slot, integers[cuts, LOW]]
-    above = integers[cuts, HIGH]
-    high[cuts] = np.where(above < 0, np.inf, numbers[slot, np.maximum(above, 0)])
-    random_cuts = np.flatnonzero(np.isfinite(doubles[:, RANDOM_CUT]) & (high < np.inf))
-    low[random_cuts] = high[random_cuts] = doubles[
-        random_cuts, RANDOM_CUT
-    ]  # the midpoint of a value and itself is the value
-    return Fragment(integers, doubles, low, high, own_sides)
+    low, high = np.empty(n), np.empty(n)
+    has_sides = _look_up(integers, doubles, slots, numbers, low, high)
+    return Fragment(integers[:n].copy(), doubles[:n].copy(), low, high, sides.copy() if has_sides else sides[:0].copy())
+
+
+@no_alloc_kernel
+def _look_up(
+    integers: NodeIntegers, doubles: NodeDoubles, slots: Positions, numbers: Numbers, low: Thresholds, high: Thresholds
+) -> Boolean:
+    """Write the values on both sides of each threshold; return True if a node holds an offset in `sides`."""
+    has_sides = False
+    for node in range(len(low)):
+        ints = integers[node]
+        has_sides = has_sides or ints[SIDES_AT] >= 0
+        low[node] = high[node] = np.nan
+        if ints[LOW] < 0 or len(numbers) == 0:
+            continue
+        slot = slots[ints[ATTRIBUTE]]
+        low[node] = numbers[slot, ints[LOW]]
+        high[node] = np.inf if ints[HIGH] < 0 else numbers[slot, ints[HIGH]]
+        if np.isfinite(doubles[node, RANDOM_CUT]) and high[node] < np.inf:
+            low[node] = high[node] = doubles[node, RANDOM_CUT]  # the midpoint of a value and itself is the value
+    return has_sides
 
 
 def concatenate(top: Fragment, below: dict[int, Fragment]) -> Fragment:
@@ -96,36 +112,46 @@ def concatenate(top: Fragment, below: dict[int, Fragment]) -> Fragment:
     for node, fragment in below.items():
         sizes[node] = fragment.n_nodes
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    total = int(sizes.sum())
-    integers = np.empty((total, top.integers.shape[1]), dtype=np.int32)
-    doubles = np.empty((total, top.doubles.shape[1]))
-    low, high = np.empty(total), np.empty(total)
-    own = np.setdiff1d(np.arange(top.n_nodes), np.fromiter(below, dtype=np.int64))
-    at = starts[own]
-    integers[at], doubles[at], low[at], high[at] = (
-        top.integers[own],
-        top.doubles[own],
-        top.low[own],
-        top.high[own],
-    )
     parents = top.integers[:, PARENT]
-    new_parent = np.where(parents >= 0, starts[np.maximum(parents, 0)], -1)
-    integers[at, PARENT] = new_parent[own]
-    sides = [top.sides]
+    new_parents = np.where(parents >= 0, starts[np.maximum(parents, 0)], -1)
+    total = int(sizes.sum())
+    n_sides = len(top.sides) + sum(len(fragment.sides) for fragment in below.values())
+    whole = Fragment(
+        np.empty((total, top.integers.shape[1]), dtype=np.int32),
+        np.empty((total, top.doubles.shape[1])),
+        np.empty(total),
+        np.empty(total),
+        np.empty(n_sides, dtype=np.int8),
+    )
     offset = len(top.sides)
-    for node, fragment in below.items():
-        first = int(starts[node])
-        nodes = slice(first, first + fragment.n_nodes)
-        integers[nodes], doubles[nodes] = fragment.integers, fragment.doubles
-        low[nodes], high[nodes] = fragment.low, fragment.high
-        part = integers[nodes]
-        part[:, PARENT] += first
-        part[0, PARENT] = new_parent[node]
-        if len(fragment.sides):
-            part[:, SIDES_AT] = np.where(part[:, SIDES_AT] >= 0, part[:, SIDES_AT] + offset, -1)
-        sides.append(fragment.sides)
-        offset += len(fragment.sides)
-    return Fragment(integers, doubles, low, high, np.concatenate(sides))
+    whole.sides[:offset] = top.sides
+    for node in range(top.n_nodes):
+        at, parent = int(starts[node]), int(new_parents[node])
+        if node not in below:
+            _copy_nodes(top, node, node + 1, whole, at, parent, 0)
+            continue
+        subtree = below[node]
+        _copy_nodes(subtree, 0, subtree.n_nodes, whole, at, parent, offset)
+        whole.sides[offset : offset + len(subtree.sides)] = subtree.sides
+        offset += len(subtree.sides)
+    return whole
+
+
+@no_alloc_kernel
+def _copy_nodes(
+    one: Fragment, begin: Integer, end: Integer, whole: Fragment, at: Integer, parent: Integer, offset: Integer
+) -> None:
+    """Copy nodes of a fragment, of which the first is the root of a subtree, and shift their numbers and offsets."""
+    for node in range(begin, end):
+        into = at + node - begin
+        for column in range(one.integers.shape[1]):
+            whole.integers[into, column] = one.integers[node, column]
+        for column in range(one.doubles.shape[1]):
+            whole.doubles[into, column] = one.doubles[node, column]
+        whole.low[into], whole.high[into] = one.low[node], one.high[node]
+        whole.integers[into, PARENT] = parent if node == begin else one.integers[node, PARENT] + at
+        if one.integers[node, SIDES_AT] >= 0:
+            whole.integers[into, SIDES_AT] = one.integers[node, SIDES_AT] + offset
 
 
 def tree_of(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ from treewright.counting.numpy import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema, Task
 from treewright.errors import DataError, ParameterError
+from treewright.intrinsics import addresses_of
 from treewright.learners.base import Progress
 from treewright.learners.discretise import mdl_bounds
 from treewright.learners.kernels.assemble import Fragment, fragment_of, tree_of
+from treewright.learners.kernels.blocks import fill_block
 from treewright.learners.kernels.bucketed_growth import can_grow_bucketed, grow_bucketed
 from treewright.learners.kernels.compile_ahead import CompileProcess, compile_ahead
 from treewright.learners.kernels.encode import ByRank, EncodedCases
@@ -43,7 +46,7 @@ from treewright.learners.kernels.options import (
 )
 from treewright.learners.kernels.sampled_order import ENTRY_SHIFT
 from treewright.learners.kernels.score import ENTROPY
-from treewright.learners.kernels.sort import gather_cases, gather_codes, gather_numbers, new_sort_buffers, sort_columns
+from treewright.learners.kernels.sort import gather_codes, new_sort_buffers
 from treewright.learners.kernels.workspace import MEAN, Block, Rules
 from treewright.learners.recipe import Cuts, Intervals, MissingPolicy, Placement, Recipe
 from treewright.learners.sampling import root_key
@@ -428,36 +431,52 @@ class _Growth:
         # Bits that the ranks of n values do not need go to the case number, which grows with fractional cases.
         return [(np.uint32, 32 - n.bit_length()), wide] if narrow else [wide]
 
+    @cached_property
+    def _columns(self) -> tuple[npt.NDArray[np.int64], list[Floats]]:
+        """The addresses of the numeric columns, and the columns."""
+        return addresses_of(self._data.columns[attribute] for attribute in self._cuts.tolist())
+
     def _block(self, node: GrowthNode, dtype: type[np.integer[Any]], shift: int) -> tuple[Block, Floats]:
         n = len(node.rows)
-        rows = node.rows
-        table, attributes = self._owner.encoded.nominal_codes()
+        encoded, cuts = self._owner.encoded, self._cuts
+        nominal, attributes = encoded.nominal_codes()
         only_values = len(attributes) == len(self._tests)
-        codes = np.empty((len(self._tests), n), dtype=table.dtype if only_values else np.int32)
-        order: npt.NDArray[Any] = np.empty((0 if self._lazy_sort else len(self._cuts), n), dtype=dtype)
+        codes = np.empty((len(self._tests), n), dtype=nominal.dtype if only_values else np.int32)
+        sorted_cuts = 0 if self._lazy_sort else len(cuts)
+        order: npt.NDArray[Any] = np.empty((sorted_cuts, n), dtype=dtype)
         if self._lazy_sort:
-            ranks, numbers, _ = self._owner.encoded.by_rank()
-            for slot, attribute in enumerate(self._cuts.tolist()):
-                gather_codes(ranks[slot], rows, codes[attribute], 0)
-        elif only_values:
-            numbers = np.empty((0, n + 1))
+            ranks, numbers, _ = encoded.by_rank()
         else:
-            numbers = np.empty((len(self._cuts), n + 1))
-            values = np.empty((len(self._cuts), n))
-            for slot, attribute in enumerate(self._cuts.tolist()):
-                column: npt.NDArray[Any] = self._data.columns[attribute]
-                gather_numbers(column, rows, values[slot])
-            sort_columns(values, self._cuts, n, shift, order, codes, numbers, new_sort_buffers(n))
-        for attribute, column_codes in self._interval_codes.items():
-            gather_codes(column_codes, rows, codes[attribute], 0)
-        gather_cases(table, rows, attributes, codes)
-        target = self._target[rows]
+            ranks, numbers = np.empty((0, 0), dtype=np.int32), np.empty((len(cuts), n + 1))
+        label_type = np.float64 if self._regression else np.uint8 if self._width < BYTE_CLASSES else np.int32
         nothing = np.zeros(1)
+        labels: npt.NDArray[Any] = np.empty(n, dtype=label_type)
+        columns = self._columns[0][:sorted_cuts]
+        to_sort = n if sorted_cuts else 0
+        fill_block(
+            node.rows,
+            self._data.n_rows,
+            columns,
+            ranks,
+            cuts,
+            nominal,
+            attributes,
+            self._target,
+            shift,
+            order,
+            codes,
+            numbers,
+            labels,
+            np.empty(to_sort),
+            new_sort_buffers(to_sort),
+        )
+        for attribute, column_codes in self._interval_codes.items():
+            gather_codes(column_codes, node.rows, codes[attribute], 0)
         block = Block(
             order,
             codes,
-            np.zeros(1, dtype=np.uint8) if self._regression else self._class_codes(target),
-            target.astype(np.float64) if self._regression else nothing,
+            np.zeros(1, dtype=np.uint8) if self._regression else labels,
+            labels if self._regression else nothing,
             node.weights.copy() if len(node.weights) else np.ones(n),
             np.zeros(n) if self._regression else nothing,
         )

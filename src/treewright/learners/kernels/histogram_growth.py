@@ -29,6 +29,7 @@ from treewright.learners.base import Progress
 from treewright.learners.kernels.assemble import Fragment, concatenate
 from treewright.learners.kernels.histogram_search import (
     ASKED,
+    COPIES,
     COUNT_PART,
     COUNTED,
     DEPTH,
@@ -48,7 +49,6 @@ from treewright.learners.kernels.histogram_search import (
     NodeCases,
     NodeRecord,
     SearchBuffers,
-    cases_below,
     count_part,
     new_record,
     new_search_buffers,
@@ -408,14 +408,26 @@ class HistogramGrowth:
         t, opt, ints = self._t, self._opt, record.integers
         cases, n_branches = NodeCases(node.rows, node.weights), int(ints[BRANCHES])
         ends = not t.regression and 0 <= opt["max_depth"] <= node.depth + 1
-        total = int(cases_below(t.encoded, t.rules, histogram, len(node.rows), record))
-        fractional = total > len(node.rows)
+        fractional = worker.state[COPIES] > 0
+        total = len(node.rows) + int(worker.state[COPIES])
         keeps = not ends or fractional
         branches, starts = np.empty(len(node.rows), dtype=np.int32), np.empty(n_branches + 1, dtype=np.int64)
         rows = np.empty(total if keeps else 0, dtype=np.int32)
         weights = np.empty(total) if keeps and (fractional or len(node.weights)) else NO_WEIGHTS
         counts = np.zeros((0 if keeps else n_branches, t.width))
-        partition_node(t.encoded, t.rules, cases, record, worker.search, branches, starts, rows, weights, counts)
+        partition_node(
+            t.encoded.codes,
+            t.encoded.columns,
+            cases,
+            ints,
+            float(record.edges[0]),
+            worker.search.route,
+            t.encoded.target,
+            branches,
+            starts,
+            NodeCases(rows, weights),
+            counts,
+        )
         if not keeps:
             node.branches = branches
             node.children = [
@@ -440,7 +452,7 @@ class HistogramGrowth:
         child = GrowthNode(NO_ROWS, NO_WEIGHTS, node.depth + 1, node.used, 0)
         record = child.record = new_record(self._t.width, self._t.most_values, node.outcome, 0.0)
         record.doubles[COUNTS_AT:] = counts
-        pure = size > 0 and write_outcome(record, worker.search.stack)
+        pure = size > 0 and write_outcome(record, worker.search.route.stack)
         record.integers[STOP] = EMPTY if size == 0 else PURE if pure else DEPTH_LIMIT
         return child
 

@@ -55,7 +55,7 @@ from treewright.counting.numba import (
     route_rows,
     sum_class_weights,
 )
-from treewright.intrinsics import array_at
+from treewright.intrinsics import addresses_of, array_at
 from treewright.jit import internal, no_alloc_kernel
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.bounds import (
@@ -185,26 +185,19 @@ class EncodedTable(NamedTuple):
         values, ends = np.full(int(starts[-1]), np.nan), np.zeros(int(starts[-1]), dtype=np.int64)
         where, of_ranks = np.ones((len(coded), 2), dtype=np.int64), np.zeros((len(coded), 3), dtype=np.int64)
         where[:, 0] = codes.ctypes.data  # of attributes without a column, which is never read
-        kept: list[Any] = []
+        binned = [a for a, column in enumerate(coded) if column.is_binned]
+        where[binned], kept = addresses_of(columns[a] for a in binned)
         for a, column in enumerate(coded):
-            own = slice(int(starts[a]) + 1, int(starts[a + 1]))
             if column.numbers is not None:
-                values[own] = column.numbers
-            if column.is_binned:
-                numbers = columns[a]
-                if numbers.dtype != np.float64 or numbers.strides[0] <= 0 or numbers.strides[0] % numbers.itemsize:
-                    numbers = np.ascontiguousarray(numbers, dtype=np.float64)
-                where[a] = numbers.ctypes.data, numbers.strides[0] // numbers.itemsize
-                kept.append(numbers)
+                values[int(starts[a]) + 1 : int(starts[a + 1])] = column.numbers
             if a in ranked:
                 ranks = ranked[a]
                 of_ranks[a] = ranks.ranks.ctypes.data, ranks.numbers.ctypes.data, len(ranks.numbers)
                 ends[int(starts[a]) : int(starts[a + 1])] = ranks.ends
-                kept.append(ranks)
         single = np.array([not column.is_binned for column in coded], dtype=bool)
         classes = np.zeros(1, dtype=np.int32) if regression else target
         numbers = np.ascontiguousarray(target, dtype=np.float64) if regression else NO_WEIGHTS
-        return cls(codes, starts, single, values, where, of_ranks, ends, classes, numbers), kept
+        return cls(codes, starts, single, values, where, of_ranks, ends, classes, numbers), [*kept, *ranked.values()]
 
 
 class NodeCases(NamedTuple):
@@ -260,6 +253,24 @@ class SumStack(NamedTuple):
     totals: Statistics
 
 
+class Route(NamedTuple):
+    """Where the cases of a node go.
+
+    Parameters
+    ----------
+    branch_of : array of int
+        Branch of each code of the chosen attribute, -1 where a case becomes fractional.
+    sizes, sums : array
+        Numbers and weights of the branches; the last entry is for cases without a branch.
+    stack : SumStack
+    """
+
+    branch_of: Branches
+    sizes: Sizes
+    sums: Weights
+    stack: SumStack
+
+
 class SearchBuffers(NamedTuple):
     """Buffers for the search of one node at a time.
 
@@ -283,11 +294,7 @@ class SearchBuffers(NamedTuple):
         The best score so far.
     words, seen : array
         See `bounds.count_thresholds`.
-    branch_of : array of int
-        Branch of each code of the chosen attribute.
-    sizes, sums : array
-        Numbers and weights of the branches.
-    stack : SumStack
+    route : Route
     """
 
     found: BestTests
@@ -307,10 +314,7 @@ class SearchBuffers(NamedTuple):
     best: Scores
     words: Words
     seen: Bytes
-    branch_of: Branches
-    sizes: Sizes
-    sums: Weights
-    stack: SumStack
+    route: Route
 
 
 def new_search_buffers(table: EncodedTable, rules: Rules, most_values: int, width: int) -> SearchBuffers:
@@ -338,16 +342,20 @@ def new_search_buffers(table: EncodedTable, rules: Rules, most_values: int, widt
         np.empty(1),
         words,
         words.view(np.uint8),
-        np.empty(codes, dtype=np.int32),
-        np.empty(most_values + 1, dtype=np.int64),
-        np.empty(most_values + 1),
-        SumStack(np.empty(128, dtype=np.int64), np.empty(64)),
+        Route(
+            np.empty(codes, dtype=np.int32),
+            np.empty(most_values + 1, dtype=np.int64),
+            np.empty(most_values + 1),
+            SumStack(np.empty(128, dtype=np.int64), np.empty(64)),
+        ),
     )
 
 
 # State of a search that survives a return. The first five are input.
-DEPTH, IN_BLOCK, COUNTED, KNOWN_CASES, SHARED, STAGE, N_FREE, FROM, UNTIL, N_CUTS, ASKED, SORTED, FOUND = range(13)
-N_STATE = 13
+DEPTH, IN_BLOCK, COUNTED, KNOWN_CASES, SHARED, STAGE, N_FREE, FROM, UNTIL, N_CUTS, ASKED, SORTED, FOUND, COPIES = range(
+    14
+)
+N_STATE = 14
 
 BEGIN, COUNT, REFINE = 0, 1, 2
 FINISHED, COUNT_PART, MORE_BUFFERS, MORE_ENTRIES = 0, 1, 2, 3
@@ -373,7 +381,8 @@ def search_node(
     Returns
     -------
     status : int
-        `FINISHED`. `COUNT_PART`: the first ``state[UNTIL]`` attributes of ``buffers.part`` are to be counted.
+        `FINISHED`: then ``state[COPIES]`` is the number of cases that the split adds, as some become fractional.
+        `COUNT_PART`: the first ``state[UNTIL]`` attributes of ``buffers.part`` are to be counted.
         `MORE_BUFFERS`: for `SORTED` cases and `FOUND` candidates. `MORE_ENTRIES`: those of attribute `ASKED`.
     """
     opt = rules.opt[0]
@@ -432,6 +441,7 @@ def search_node(
         write_test(ints, a, branches, found, rules, record.sides, 0)
         if rules.tests[a] == CUT:
             write_edges(a, table, node, histogram, buffers, record.edges)
+        state[COPIES] = write_route(a, table, rules, histogram, record, buffers.route.branch_of)
     return FINISHED
 
 
@@ -498,7 +508,7 @@ def summarise_node(
     counts = reals[COUNTS_AT:]
     if len(table.numbers) == 0:
         sum_class_weights(rows, table.target, weights, counts)
-        return write_outcome(record, buffers.stack)
+        return write_outcome(record, buffers.route.stack)
     deviation = buffers.deviation
     unit = len(weights) == 0
     lowest = highest = table.numbers[rows[0]]
@@ -506,18 +516,18 @@ def summarise_node(
         number = table.numbers[rows[i]]
         lowest, highest = min(lowest, number), max(highest, number)
         deviation[i] = number if unit else weights[i] * number
-    weight = np.float64(n) if unit else pairwise_sum(weights, buffers.stack)
+    weight = np.float64(n) if unit else pairwise_sum(weights, buffers.route.stack)
     mean = lowest
     if lowest < highest:
-        mean = pairwise_sum(deviation[:n], buffers.stack) / weight
+        mean = pairwise_sum(deviation[:n], buffers.route.stack) / weight
         for i in range(n):
             off = table.numbers[rows[i]] - mean
             deviation[i] = off if unit else weights[i] * off
-        mean += pairwise_sum(deviation[:n], buffers.stack) / weight  # corrects the rounding of the mean
+        mean += pairwise_sum(deviation[:n], buffers.route.stack) / weight  # corrects the rounding of the mean
         for i in range(n):
             off = table.numbers[rows[i]] - mean
             deviation[i] = off * off if unit else weights[i] * (off * off)
-        reals[SSE] = pairwise_sum(deviation[:n], buffers.stack)
+        reals[SSE] = pairwise_sum(deviation[:n], buffers.route.stack)
         for i in range(n):
             deviation[i] = table.numbers[rows[i]] - mean
     reals[WEIGHT], reals[MEAN] = weight, mean
@@ -877,92 +887,87 @@ def write_edges(
         )
 
 
-@no_alloc_kernel
-def cases_below(table: EncodedTable, rules: Rules, histogram: Histogram, n: Integer, record: NodeRecord) -> Integer:
-    """Return the number of cases in all branches of a node of n cases, fractional cases included."""
-    ints = record.integers
-    a = np.int64(ints[ATTRIBUTE])
-    n_missing = cases_of(histogram.counts, histogram.cases, table.starts[a])
-    if ints[MISSING] >= 0 or n_missing == 0:
-        return np.int64(n)
+@internal
+def write_route(
+    a: Integer, table: EncodedTable, rules: Rules, histogram: Histogram, record: NodeRecord, branch_of: Branches
+) -> Integer:
+    """Write the branch of each code, -1 where a case becomes fractional; return the number of copies that are added."""
+    ints, first, end = record.integers, table.starts[a], table.starts[a + 1]
+    n_missing = cases_of(histogram.counts, histogram.cases, first)
     occurring = np.int64(2)
     if rules.tests[a] == MULTIWAY:
         occurring = np.int64(0)
-        for code in range(table.starts[a] + 1, table.starts[a + 1]):
+        for code in range(first + 1, end):
             occurring += np.int64(cases_of(histogram.counts, histogram.cases, code) > 0)
-    return n + n_missing * (occurring - 1)
+    branch_of[0] = ints[MISSING]
+    for code in range(1, end - first):
+        if rules.tests[a] == CUT:
+            branch_of[code] = code > ints[LOW]
+        elif rules.tests[a] == MULTIWAY:
+            branch_of[code] = code - 1
+        else:
+            branch_of[code] = record.sides[code - 1] if record.sides[code - 1] >= 0 else ints[MISSING]
+    return n_missing * (occurring - 1) if ints[MISSING] < 0 else np.int64(0)
 
 
 @no_alloc_kernel
 def partition_node(
-    table: EncodedTable,
-    rules: Rules,
+    codes: Codes,
+    columns: Integers,
     node: NodeCases,
-    record: NodeRecord,
-    buffers: SearchBuffers,
+    integers: NodeIntegers,
+    threshold: Real,
+    route: Route,
+    target: Classes,
     branches: Branches,
     starts: Starts,
-    new_rows: Rows,
-    new_weights: Weights,
+    new: NodeCases,
     counts: Counts,
-) -> bool:
+) -> None:
     """Partition the cases of a node by its test.
 
     Parameters
     ----------
-    table, rules, node, record, buffers
+    codes, columns, target : array
+        Of the table.
+    node : NodeCases
+    integers, threshold
+        The test; see `NodeRecord`.
+    route : Route
     branches : array
         Output: the branch of each case.
     starts : array of int
         Output: the first case of each branch, and the end of the last one.
-    new_rows, new_weights : array
-        Output.
+    new : NodeCases
+        Output: the cases of all branches.
     counts : array, branches x classes
-        Zeros. Empty if all branches are open; else, where there are no fractional cases, the class weights of the
-        branches are added and nothing else is written. `starts` holds the sums of their sizes.
-
-    Returns
-    -------
-    counted : bool
+        Zeros, to which the class weights of the branches are added; then nothing is written to `new`. Empty if the
+        branches are open or there are fractional cases.
     """
-    ints = record.integers
-    a, n_branches = np.int64(ints[ATTRIBUTE]), np.int64(ints[BRANCHES])
-    codes, column, branch_of = (
-        table.codes[a],
-        array_at(table.columns[a, 0], table.codes.shape[1], table.columns[a, 1], table.values),
-        buffers.branch_of,
-    )
-    no_threshold = rules.tests[a] != CUT
-    for code in range(table.starts[a + 1] - table.starts[a]):
-        branch_of[code] = ints[MISSING]
-        if code > 0 and not no_threshold:
-            branch_of[code] = code > ints[LOW]
-        elif code > 0 and rules.tests[a] == MULTIWAY:
-            branch_of[code] = code - 1
-        elif code > 0 and record.sides[code - 1] >= 0:
-            branch_of[code] = record.sides[code - 1]
-    inside = np.int64(ints[LOW]) if not no_threshold and ints[HIGH] == 1 else np.int64(-1)
-    sizes, sums = buffers.sizes[: n_branches + 1], buffers.sums[: n_branches + 1]
+    a, n_branches = np.int64(integers[ATTRIBUTE]), np.int64(integers[BRANCHES])
+    column = array_at(columns[a, 0], codes.shape[1], columns[a, 1], route.sums)
+    inside = np.int64(integers[LOW] if integers[HIGH] == 1 else -1)
+    sizes, sums = route.sizes[: n_branches + 1], route.sums[: n_branches + 1]
     for branch in range(n_branches + 1):
         sizes[branch] = 0
         sums[branch] = 0.0
-    route_rows(codes, column, node.rows, node.weights, branch_of, (inside, record.edges[0]), branches, sizes, sums)
+    inside_bin = inside, threshold
+    route_rows(codes[a], column, node.rows, node.weights, route.branch_of, inside_bin, branches, sizes, sums)
     n_missing = sizes[n_branches]
     starts[0] = 0
     for branch in range(n_branches):
         starts[branch + 1] = starts[branch] + (sizes[branch] + n_missing if sizes[branch] > 0 else 0)
-    if len(counts) > 0 and n_missing == 0:
+    if len(counts) > 0:
         unit = len(node.weights) == 0
         for i in range(len(branches)):
-            counts[branches[i], np.uint64(table.target[node.rows[i]])] += 1.0 if unit else node.weights[i]
-        return True
+            counts[branches[i], np.uint64(target[node.rows[i]])] += 1.0 if unit else node.weights[i]
+        return
     if n_missing > 0:
-        total = pairwise_sum(sums[:n_branches], buffers.stack)
+        total = pairwise_sum(sums[:n_branches], route.stack)
         for branch in range(n_branches):
             sums[branch] /= total
     # Each start advances to the end of its branch, which is the start of the next one.
-    partition_rows(node.rows, node.weights, branches, sizes, sums, starts, new_rows, new_weights)
+    partition_rows(node.rows, node.weights, branches, sizes, sums, starts, new.rows, new.weights)
     for branch in range(n_branches, 0, -1):
         starts[branch] = starts[branch - 1]
     starts[0] = 0
-    return False
