@@ -386,7 +386,7 @@ def _add_classes(
             flat[at_a + np.uint64(codes_a[row]) * width + np.uint64(target[row])] += w
 
 
-@no_alloc_kernel
+@internal
 def sum_class_weights(rows: Rows, target: Classes, weights: Weights, counts: Statistics) -> None:
     """Add the weights of the cases of a node to the weights of their classes."""
     unit = len(weights) == 0
@@ -450,24 +450,6 @@ def count_cases(codes: Codes, rows: Rows, attributes: Attributes, starts: Starts
             cases[at_a + np.uint64(codes_a[np.uint64(rows[i])])] += 1
 
 
-@internal
-def _branch_of_row(
-    row: np.uint64,
-    codes: Codes,
-    column: Numbers,
-    branch_of_code: Branches,
-    threshold_bin: tuple[Integer, Real],
-    no_branch: Integer,
-) -> np.uint64:
-    """Return the branch of a case, `no_branch` if its value is missing and has no branch; see `route_rows`."""
-    bin_of_threshold, threshold = threshold_bin
-    code = np.uint64(codes[row])
-    branch = np.int64(branch_of_code[code])
-    if np.int64(code) == bin_of_threshold:
-        branch = np.int64(column[row] > threshold)
-    return np.uint64(branch if branch >= 0 else no_branch)
-
-
 @no_alloc_kernel
 def route_rows(
     codes: Codes,
@@ -499,45 +481,21 @@ def route_rows(
     """
     unit = len(weights) == 0
     no_branch = np.int64(len(sizes) - 1)
+    bin_of_threshold, threshold = threshold_bin
     w = 1.0
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        branch = _branch_of_row(row, codes, column, branch_of_code, threshold_bin, no_branch)
+        code = np.uint64(codes[row])
+        branch = np.int64(branch_of_code[code])
+        if np.int64(code) == bin_of_threshold:
+            branch = np.int64(column[row] > threshold)
+        if branch < 0:
+            branch = no_branch
         if not unit:
             w = weights[i]
         branches[i] = branch
-        sizes[branch] += 1
-        sums[branch] += w
-
-
-@no_alloc_kernel
-def route_and_count(
-    codes: Codes,
-    column: Numbers,
-    rows: Rows,
-    weights: Weights,
-    target: Classes,
-    branch_of_code: Branches,
-    threshold_bin: tuple[Integer, Real],
-    branches: Branches,
-    sizes: Sizes,
-    counts: Counts,
-) -> None:
-    """Write the branch of every case as `route_rows` does, and add up the class weights of the branches.
-
-    `counts` has a row for each branch and one for cases without a branch.
-    """
-    unit = len(weights) == 0
-    no_branch = np.int64(len(sizes) - 1)
-    w = 1.0
-    for i in range(len(rows)):
-        row = np.uint64(rows[i])
-        branch = _branch_of_row(row, codes, column, branch_of_code, threshold_bin, no_branch)
-        if not unit:
-            w = weights[i]
-        branches[i] = branch
-        sizes[branch] += 1
-        counts[branch, np.uint64(target[row])] += w
+        sizes[np.uint64(branch)] += 1
+        sums[np.uint64(branch)] += w
 
 
 @no_alloc_kernel

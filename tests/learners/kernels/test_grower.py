@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from made_tables import difference, is_exact, made_table, recipes
 from random_tables import datasets
+from treewright.concurrency import Cancelled, CancelToken
 from treewright.counting.numpy import MemoryEngine
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Column, Kind, Schema, Task
@@ -263,6 +264,21 @@ def test_progress_ends_with_all_cases() -> None:
     CompiledGrower(table).grow(CART(stopping=Stopping(max_depth=2)), progress=lambda *now: reports.append(now))
     assert reports[-1] == (9000, 9000)
     assert all(done <= total for done, total in reports)
+
+
+def test_progress_is_reported_while_one_thread_grows() -> None:
+    reports: list[int] = []
+    CompiledGrower(numbers_only(30_000)).grow(CART(), progress=lambda done, _: reports.append(done))
+    assert sorted(reports) == reports
+    assert len(set(reports)) > 2
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_cancelled_growth_ends_without_a_tree(jobs: int) -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        token.run(CompiledGrower(numbers_only(9000), jobs).grow, CART(stopping=Stopping(max_depth=4)))
 
 
 def test_many_fractional_cases_outgrow_narrow_entries_and_still_agree() -> None:

@@ -270,6 +270,8 @@ class HistogramGrowth:
                     self._done += done
                     self._open += len(opened) - 1
                     self._changed.notify_all() if self._open == 0 else self._changed.notify(len(opened))
+                if done and self._t.pool is None:
+                    self._report()
         except BaseException:
             with self._changed:
                 self._stopped = True
@@ -282,6 +284,9 @@ class HistogramGrowth:
             with self._changed:
                 while not (self._parts or self._large or self._small or self._open == 0 or self._stopped):
                     self._changed.wait()
+                if self._t.cancelled[0]:
+                    self._stopped = True
+                    self._changed.notify_all()
                 if self._stopped or self._open == 0:
                     return None
                 if not self._parts:
@@ -501,7 +506,7 @@ class HistogramGrowth:
         waiting = [(root, -1)]
         while waiting:
             node, parent = waiting.pop()
-            if node.record is None:
+            if node.record is None:  # a worker stopped before it
                 raise Cancelled
             record, ints = node.record, node.record.integers
             ints[PARENT] = parent
