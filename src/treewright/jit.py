@@ -213,6 +213,12 @@ def inlined_internal(function: Function) -> Function:
     return compiled
 
 
+def part_of_kernel(function: Function) -> Function:
+    """Compile an internal function as a part of its only caller; others are compiled once more with each caller."""
+    compiled: Function = numba.njit(no_cpython_wrapper=True, inline="always", **NO_REFCOUNT, **FLAGS)(function)
+    return compiled
+
+
 class _KernelLocator(_CacheLocator):  # type: ignore[misc]
     """Locate the compiled code of a kernel by its module and name.
 

@@ -56,7 +56,7 @@ from treewright.counting.numba import (
     sum_class_weights,
 )
 from treewright.intrinsics import addresses_of, array_at
-from treewright.jit import internal, no_alloc_kernel
+from treewright.jit import internal, no_alloc_kernel, part_of_kernel
 from treewright.learners.candidates import SHORT
 from treewright.learners.kernels.bounds import (
     BEST,
@@ -650,7 +650,7 @@ def needs_all(opt: Options) -> bool:
     return bool(opt["choice"] != HIGHEST or opt["correction"] == 1)
 
 
-@internal
+@part_of_kernel
 def bound_cuts(
     n_cuts: Integer,
     table: EncodedTable,
@@ -710,7 +710,7 @@ def bound_cuts(
     buffers.best[0] = best
 
 
-@internal
+@part_of_kernel
 def find_thresholds(
     a: Integer, table: EncodedTable, rules: Rules, node: NodeCases, histogram: Histogram, buffers: SearchBuffers
 ) -> None:
@@ -752,7 +752,7 @@ def least_cost(borders: Scores, inner: Sizes, weight: Real) -> Real:
     return log2(np.float64(tries)) / weight * SHORT if tries > 0 else 0.0
 
 
-@internal
+@part_of_kernel
 def refine_cuts(
     table: EncodedTable,
     rules: Rules,
@@ -822,7 +822,7 @@ def refine_cuts(
         statistics[one, UPPER_BOUND] = -np.inf
 
 
-@internal
+@part_of_kernel
 def rate_threshold(
     a: Integer,
     turn: Integer,
@@ -855,7 +855,7 @@ def rate_threshold(
         found.missing_branch[a] = below < above * SHORT
 
 
-@internal
+@part_of_kernel
 def write_edges(
     a: Integer,
     table: EncodedTable,
@@ -887,7 +887,7 @@ def write_edges(
         )
 
 
-@internal
+@part_of_kernel
 def write_route(
     a: Integer, table: EncodedTable, rules: Rules, histogram: Histogram, record: NodeRecord, branch_of: Branches
 ) -> Integer:
