@@ -434,7 +434,7 @@ def search_node(
             break
         state[FROM], state[UNTIL], state[STAGE] = state[UNTIL], state[UNTIL] + 1, COUNT
     ints = record.integers
-    a = choose(found, rules, buffers.node.scores)
+    a = choose(found, rules, free, state[N_FREE], buffers.node.scores)
     ints[STOP] = stop_after(a, record.doubles[WEIGHT], found, opt)
     if ints[STOP] < 0:
         branches = rules.n_values[a] if rules.tests[a] == MULTIWAY else 2
