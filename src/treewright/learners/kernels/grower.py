@@ -245,7 +245,6 @@ class _Growth:
         self._nlogn = owner.encoded.nlogn(int(total) + 1 if looked_up else 1)
         self._cancelled = cancel_flag()
         self._pool: ThreadPoolExecutor | None = None
-        self._helper: ThreadPoolExecutor | None = None
         self._ahead: CompileProcess | None = None
 
     def _is_bucketed(self, weights: Floats) -> bool:
@@ -264,14 +263,13 @@ class _Growth:
         """Start the threads, and set the cancel flag at the end, whatever ended the growth."""
         jobs = self._owner.n_jobs
         if jobs > 1 and len(self._rows) > BLOCK:
-            self._pool, self._helper = Threads(jobs, self._cancelled), Threads(1, self._cancelled)
+            self._pool = Threads(jobs, self._cancelled)
         try:
             yield self
         finally:
             self._cancelled[0] = True
-            for pool in (self._pool, self._helper):
-                if pool is not None:
-                    pool.shutdown(wait=True, cancel_futures=True)
+            if self._pool is not None:
+                self._pool.shutdown(wait=True, cancel_futures=True)
 
     def root(self) -> GrowthNode:
         """Return the root with all cases."""
@@ -504,15 +502,3 @@ class _Growth:
             distinct = np.unique(column[~np.isnan(column)] + 0.0)
         moved: Floats = distinct[np.searchsorted(distinct, cuts, side="right") - 1]
         return moved
-
-
-class _DataValues:
-    """The part of an engine that a `SplitEvaluator` needs when it has the frequency table already."""
-
-    def __init__(self, growth: _Growth) -> None:
-        self._growth = growth
-        self.schema = growth.schema
-
-    def largest_value_not_above(self, attribute: int, bound: float) -> float:
-        """Return the largest value of an attribute that is not above `bound`."""
-        return float(self._growth.at_data_values(attribute, np.array([bound]))[0])
