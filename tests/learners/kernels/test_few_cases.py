@@ -15,6 +15,8 @@ from treewright.learners.kernels.grower import CompiledGrower
 from treewright.learners.kernels.sampled_order import MOST_COMPARED
 from treewright.learners.recipe import CART, AttributeSampling, MissingPolicy, Recipe, Stopping, for_regression
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # where kernels are plain Python
+
 ATTRIBUTES = 8
 
 

@@ -41,6 +41,9 @@ _FIELD = 8
 _LARGEST = (1 << _FIELD) - 1
 """Greatest weight of a class in a bit field."""
 
+_NOT_ZERO = 5e-324
+"""The least double. A side without weight belongs to no threshold, but its lane is computed with the others."""
+
 
 class FewCases(NamedTuple):
     """Buffers of a node of few cases; all arrays have as many spare entries as there are lanes.
@@ -296,7 +299,7 @@ def _decreases(
         for p in range(n):
             left, product, code = lefts[p] - base, few.left_products[p] - base_product, codes[begin + p]
             right, rest = weight - left, whole[1] - product
-            explained = (product * product * right + rest * rest * left) / (left * right)
+            explained = (product * product * right + rest * rest * left) / max(left * right, _NOT_ZERO)
             gain = bits_of(max(before - max(whole[2] - explained, 0.0), 0.0))
             allowed = (code > 0) & (code <= last) & (left >= least) & (right >= least)
             gains[into + p] = gain if allowed else np.int64(-1)
@@ -325,7 +328,7 @@ def _decreases(
         left, code = lefts[p], codes[begin + p]
         right = weight - left
         if criterion == GINI:
-            after = (left - sums[p] / left) + (right - others[p] / right)
+            after = (left - sums[p] / max(left, _NOT_ZERO)) + (right - others[p] / max(right, _NOT_ZERO))
         else:
             after = (rules.nlogn[np.uint64(left)] - sums[p]) + (rules.nlogn[np.uint64(right)] - others[p])
         allowed = (code > 0) & (code <= last) & (left >= least) & (right >= least)
