@@ -31,7 +31,7 @@ from treewright.learners.candidates import SHORT
 from treewright.learners.criteria import CLEAN, ROUNDING, TIE
 from treewright.learners.kernels.options import HIGHEST, MISSING_FRACTIONAL, MISSING_LEARNED
 from treewright.learners.kernels.score import ENTROPY, GINI, VARIANCE, impurity, weight_of
-from treewright.learners.kernels.workspace import BestTests, Block, Buffers, Rules
+from treewright.learners.kernels.workspace import BestTests, Block, Buffers, Rules, add_case
 
 FEW = 64
 """Most cases that are compared with each other."""
@@ -243,14 +243,7 @@ def _sum_missing(
     for p in range(n):
         if codes[begin + p] == 0:
             n_missing += 1
-            w = stats.weights[p]
-            if regression:
-                d = stats.deviation[p]
-                unknown[0] += w
-                unknown[1] += w * d
-                unknown[2] += w * d * d
-            else:
-                unknown[np.uint64(stats.target[p])] += w
+            add_case(unknown, p, stats, regression)
     return n_missing
 
 
@@ -261,10 +254,7 @@ def _sum_known(codes: Codes, begin: np.uint64, n: np.uint64, stats: Block, known
         known[k] = 0.0
     for p in range(n):
         if codes[begin + p] > 0:
-            w, d = stats.weights[p], stats.deviation[p]
-            known[0] += w
-            known[1] += w * d
-            known[2] += w * d * d
+            add_case(known, p, stats, True)
 
 
 @inlined_internal
